@@ -148,6 +148,7 @@ class Alone:
             tests=self.runs.plain(feature.tests, changes) if usable else None,
             base_tests=self.runs.on_base(feature),
             other_tests=self.runs.plain(others[0].tests, changes) if with_other else None,
+            agent=feature.agent,
         )
         return report, changes
 

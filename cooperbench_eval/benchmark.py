@@ -18,7 +18,7 @@ from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting
 from cooperbench_eval.runlogs.choices import PatchLocationName, SettingName
-from cooperbench_eval.runlogs.finding import find_patches
+from cooperbench_eval.runlogs.finding import find_work
 from cooperbench_eval.running import Sandbox, TestRunner
 from cooperbench_eval.running.preparation import Preparation
 from cooperbench_eval.running.readers.recognizing import Framework
@@ -140,7 +140,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     """Evaluate one pair of the dataset.
 
     Args:
-        setting: `single`, `solo`, `coop`, `coop_ablation` or `team`. In `solo`
+        setting: `single`, `solo`, `coop`, `coop_ablation`, `team` or `plan_execute`. In `solo`
             one patch holds both features, so both sides of the merge are equal.
         repo_name: The dataset's folder for the repository.
         task_id: The task's number.
@@ -210,9 +210,9 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     testing = Testing.of(evaluator, Task.suite, suite, readable=readable, in_image=in_image)
     if in_image:
         testing = testing.in_image_of(task, given=sandbox, timeout_seconds=timeout_seconds)
-    handed_in = None
+    handed_in, agents = None, None
     if location is not PatchLocation.GOLD:
-        found = find_patches(
+        found = find_work(
             known_setting,
             repo_name,
             task_id,
@@ -223,11 +223,13 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
             run_name=run_name,
             k=k,
         )
-        handed_in = dict(zip(numbers, found, strict=True))
+        handed_in = dict(zip(numbers, found.patches, strict=True))
+        agents = dict(zip(numbers, found.agents, strict=True))
     pair = task.pair(
         *numbers,
         repo_dir=testing.repository(task, repo_dir),
         patches=handed_in,
+        agents=agents,
         suite_of=testing.suite_of,
         model=model,
         setting=known_setting.value,

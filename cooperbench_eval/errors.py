@@ -300,7 +300,7 @@ class SandboxLoadError(PluginLoadError):
 
 
 class ReportError(CooperBenchEvalError, ValueError):
-    """A report cannot be read or written, or has a newer schema.
+    """A report cannot be read or written, has a newer schema, or has no answer.
 
     Attributes:
         problem: What is wrong, as a clause.

@@ -8,6 +8,7 @@ from attrs import Attribute, evolve, field, frozen
 from cooperbench_eval.arguments import checked_fields, follows, rule_of
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.history import common_base
+from cooperbench_eval.models import AgentRun
 from cooperbench_eval.patching.given import as_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import TestSuite
@@ -31,6 +32,7 @@ class Feature:
         description: The issue text from which its agent worked.
         base: The tree from which its agent started, if it is not that of the pair or team: a
             `Snapshot`, or the name of a commit in the repository of the other bases.
+        agent: What its agent's work cost; `None` if that is not known.
 
     Raises:
         ArgumentError: An argument has the wrong type, or the patch is a single line of text.
@@ -42,6 +44,7 @@ class Feature:
     tests: TestSuite | None = field(default=None, repr=False)
     description: str = field(default="", repr=False)
     base: Snapshot | str | None = field(default=None, repr=False)
+    agent: AgentRun | None = None
 
 
 def start_of(feature: Feature, base: Snapshot) -> Snapshot:

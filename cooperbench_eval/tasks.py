@@ -14,6 +14,7 @@ from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.clones import Folder, base_tree
 from cooperbench_eval.counted import Counted
 from cooperbench_eval.errors import ArgumentError, DatasetError
+from cooperbench_eval.models import AgentRun
 from cooperbench_eval.pairs import Feature, FeaturePair, FeatureTeam
 from cooperbench_eval.patching.given import GivenPatch
 from cooperbench_eval.patching.patch import Patch
@@ -47,6 +48,7 @@ class PairOptions(SuiteOptions, total=False):
 
     repo_dir: Folder | None
     patches: "Patches | None"
+    agents: "Mapping[int, AgentRun | None] | None"
     suite_of: "SuiteOf | None"
     model: str | None
     setting: str | None
@@ -241,7 +243,8 @@ class Task:
             options: *repo_dir*, as in `base`. *patches*: the patch of each feature, as a
                 mapping from its number, or as a function of the task and the number; `None`
                 for a feature whose agent submitted nothing. By default the dataset's own
-                solutions. *suite_of*: a function of the task and a number that returns the
+                solutions. *agents*: what the work of each feature's agent cost, by its number.
+                *suite_of*: a function of the task and a number that returns the
                 feature's tests, by default `Task.suite`; `None` for no tests. *model*,
                 *setting* and *k*, as in `FeaturePair`. All others are options of `suite`.
 
@@ -310,6 +313,7 @@ class Task:
         *,
         repo_dir: Folder | None = None,
         patches: "Patches | None" = None,
+        agents: Mapping[int, AgentRun | None] | None = None,
         suite_of: "SuiteOf | None" = suite,
         model: str | None = None,
         setting: str | None = None,
@@ -332,6 +336,7 @@ class Task:
                 patch=self.gold_patch(number) if patches is None else _patch(self, patches, number),
                 tests=tests_of(self, number) if tests_of else None,
                 description=self.description(number),
+                agent=None if agents is None else agents.get(number),
             )
             for number in numbers
         }
@@ -387,11 +392,18 @@ def _with_options(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | 
 
 
 def _feature(
-    *, number: int, patch: GivenPatch, tests: TestSuite | None, description: str
+    *,
+    number: int,
+    patch: GivenPatch,
+    tests: TestSuite | None,
+    description: str,
+    agent: AgentRun | None,
 ) -> Feature:
     """Return a feature; errors name the argument from which its patch or suite comes."""
     try:
-        return Feature(number=number, patch=patch, tests=tests, description=description)
+        return Feature(
+            number=number, patch=patch, tests=tests, description=description, agent=agent
+        )
     except ArgumentError as exc:
         source = {"patch": "patches", "tests": "suite_of"}.get(exc.argument, exc.argument)
         problem = f"is wrong for feature {number}: its value {exc.problem}"

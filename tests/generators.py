@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
 from cooperbench_eval.models import (
+    AgentRun,
+    AgentUsage,
     Conflict,
     ConflictDetails,
     ConflictKind,
@@ -353,6 +355,24 @@ _TEST_RESULTS = st.builds(
     repeats=st.lists(st.sampled_from(TestStatus), max_size=2),
     repeat_policy=st.none() | st.sampled_from(RepeatPolicy),
 )
+_AMOUNTS = st.none() | st.integers(0, 10**15)
+_AGENTS = st.builds(
+    AgentRun,
+    features=st.lists(_COUNTS, min_size=1, max_size=2),
+    status=st.none() | _WORDS,
+    usage=st.builds(
+        AgentUsage,
+        cost_usd=st.none() | st.floats(0, 1e15),
+        steps=_AMOUNTS,
+        input_tokens=_AMOUNTS,
+        output_tokens=_AMOUNTS,
+        cache_read_tokens=_AMOUNTS,
+        cache_write_tokens=_AMOUNTS,
+        messages_sent=_AMOUNTS,
+    ),
+    messages_together=_AMOUNTS,
+    problem=_WORDS,
+)
 _FEATURES = st.builds(
     FeatureReport,
     number=_COUNTS,
@@ -360,6 +380,7 @@ _FEATURES = st.builds(
     tests=st.none() | _TEST_RESULTS,
     base_tests=st.none() | _TEST_RESULTS,
     other_tests=st.none() | _TEST_RESULTS,
+    agent=st.none() | _AGENTS,
 )
 _FILE_CONFLICTS = st.builds(
     FileConflicts, path=_PATH_NAMES, sections=_COUNTS, lines=_COUNTS, score=_COUNTS

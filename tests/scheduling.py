@@ -15,6 +15,7 @@ STARTS_EARLY = (
     "test_survival.py",
     "test_container.py",
     "test_sample_task.py",
+    "test_harbor_task.py",
     "test_plugin_package.py",
     "test_strategy_check.py",
     "test_executors.py",

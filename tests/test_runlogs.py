@@ -9,11 +9,11 @@ import pytest
 import cooperbench_eval as ce
 from cooperbench_eval.runlogs import PatchLocation, Setting
 from cooperbench_eval.runlogs.discovery import discover_run
-from cooperbench_eval.runlogs.finding import find_patches
+from cooperbench_eval.runlogs.finding import find_work
 from cooperbench_eval.runlogs.reading import read_patch
 
 REPO = "pallets_click_task"
-TOGETHER = [Setting.COOP, Setting.COOP_ABLATION, Setting.TEAM]
+TOGETHER = [Setting.COOP, Setting.COOP_ABLATION, Setting.TEAM, Setting.PLAN_EXECUTE]
 
 
 def patch_of(word):
@@ -31,10 +31,8 @@ def write(folder, **patches):
 
 def find(logs_dir, setting=Setting.COOP, numbers=(1, 2), model="gpt-5", task_id=0, **options):
     """Find the patches of a pair; return the words they contain."""
-    patches = find_patches(
-        setting, REPO, task_id, numbers, model=model, logs_dir=logs_dir, **options
-    )
-    return tuple(patch.data.split(b"+")[-1].decode().strip() for patch in patches)
+    work = find_work(setting, REPO, task_id, numbers, model=model, logs_dir=logs_dir, **options)
+    return tuple(patch.data.split(b"+")[-1].decode().strip() for patch in work.patches)
 
 
 # --- the paper's layout ---------------------------------------------------------------
@@ -191,7 +189,7 @@ def test_an_empty_patch_is_a_patch(tmp_path):
     folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
     (folder / "agent2.patch").write_bytes(b"")
 
-    patches = find_patches(Setting.COOP, REPO, 0, (1, 2), model="m", logs_dir=tmp_path)
+    patches = find_work(Setting.COOP, REPO, 0, (1, 2), model="m", logs_dir=tmp_path).patches
 
     assert patches[1].files == ()
 
@@ -316,7 +314,8 @@ def test_a_file_that_is_not_a_patch_gives_a_patch_that_fails(tmp_path):
     folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
     (folder / "agent2.patch").write_text("I give up.")
 
-    _, patch = find_patches(Setting.COOP, REPO, 0, (1, 2), model="gpt-5", logs_dir=tmp_path)
+    found = find_work(Setting.COOP, REPO, 0, (1, 2), model="gpt-5", logs_dir=tmp_path)
+    _, patch = found.patches
 
     result = ce.apply_patch(ce.Snapshot.from_files({}), patch)
     assert result.status is ce.PatchStatus.FAILED
@@ -401,7 +400,7 @@ def test_a_failing_download_is_one_of_our_errors(install_hub, download, words):
 @pytest.mark.parametrize(
     ("kind", "argument", "known"),
     [
-        (Setting, "setting", "single, solo, coop, coop_ablation, team"),
+        (Setting, "setting", "single, solo, coop, coop_ablation, team, plan_execute"),
         (PatchLocation, "patch_location", "logs, cache, hf, gold"),
     ],
 )

@@ -3,6 +3,8 @@ from .agreement import CooperBenchAgreement as CooperBenchAgreement
 from .agreement import CooperBenchDisagreement as CooperBenchDisagreement
 from .agreement import compare_with_cooperbench as compare_with_cooperbench
 from .comparing import compare as compare
+from .costs import AgentSummary as AgentSummary
+from .costs import CostPerCorrect as CostPerCorrect
 from .facts import AttemptFacts as AttemptFacts
 from .facts import FeatureFacts as FeatureFacts
 from .facts import PairFacts as PairFacts

@@ -15,6 +15,7 @@ from attrs import asdict, field, frozen
 from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.models import (
+    AgentUsage,
     CaseCounts,
     Ended,
     Judgement,
@@ -213,6 +214,7 @@ class PairFacts(PairOrigin):
         attempts: One row for each strategy, in the requested order; names are unique.
         language: The programming language of most of the files that the two patches
             change, as Pygments names it; empty if it is not known.
+        agent_usage: What the agents' work cost; an agent that made both features counts once.
 
     Example:
         >>> facts = PairFacts.from_dict(
@@ -245,6 +247,7 @@ class PairFacts(PairOrigin):
         default=(), converter=tuple[AttemptFacts, ...], validator=have_own_names
     )
     language: str = ""
+    agent_usage: AgentUsage = field(factory=AgentUsage)
 
     @property
     def features(self) -> tuple[int, int]:
@@ -309,6 +312,7 @@ def pair_facts(report: MergeReport) -> PairFacts:
         setting=report.setting,
         k=report.k,
         language=find_language(_paths(report)),
+        agent_usage=report.agent_usage,
     )
 
 

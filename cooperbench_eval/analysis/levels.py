@@ -21,6 +21,7 @@ from cooperbench_eval.analysis.sources import (
 from cooperbench_eval.analysis.tally import CORRECT, answer_of, has_answer
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts, TeamFacts
 from cooperbench_eval.models import (
+    AGENT_USAGE,
     USAGE,
     Conflict,
     ConflictKind,
@@ -207,6 +208,11 @@ class Table:
 
 _USAGE: dict[str, Kind] = {name: float if name == "cost_usd" else int for name in USAGE}
 
+_AGENTS = attributes(
+    *(f"agent_usage.{name}" for name in AGENT_USAGE),
+    **{f"agent_{name}": float if name == "cost_usd" else int for name in AGENT_USAGE},
+)
+
 
 TABLES: Final = {
     Level.PAIRS: Table(
@@ -231,6 +237,7 @@ TABLES: Final = {
                 feature2_patch=PatchStatus,
             ),
             Columns(_passed_alone, {"feature1_passed": bool, "feature2_passed": bool}),
+            _AGENTS,
         ),
     ),
     Level.ATTEMPTS: Table(
@@ -291,6 +298,7 @@ TABLES: Final = {
                 failure=FailureKind,
                 problem=str,
             ),
+            _AGENTS,
         ),
     ),
     Level.TEAM_ATTEMPTS: Table(

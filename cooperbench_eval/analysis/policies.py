@@ -1,4 +1,4 @@
-"""Policies: each decides which strategy's result counts as the result of the pair.
+"""Policies: each decides which strategy's result counts as the result of the pair or team.
 
 An evaluation reports what each strategy achieves. How to judge the pair as a whole is
 another question, and versions of CooperBench have answered it differently. A policy
@@ -11,13 +11,16 @@ from typing import TypeVar
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, pair_facts
+from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts
+from cooperbench_eval.analysis.sources import facts_of
+from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts, TeamFacts
 from cooperbench_eval.arguments import checked, checked_fields, named_fields
 from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.models import MergeStatus, PatchStatus
 from cooperbench_eval.moved import warn_of_old_name
-from cooperbench_eval.reporting.report import MergeReport, PairStatus
+from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict, find_verdict
+from cooperbench_eval.reporting.teams import GroupReport
 
 __all__ = ["LEAD", "POLICIES", "ByPolicy", "Policy", "PolicyRule", "PolicyVerdict", "find_policies"]
 
@@ -39,7 +42,7 @@ class PolicyRule(StrEnum):
 
 @frozen(kw_only=True, field_transformer=named_fields)
 class PolicyVerdict:
-    """What a pair achieved under a policy.
+    """What a pair or team achieved under a policy.
 
     Attributes:
         verdict: The verdict. It is `NOT_RUN` if the report lacks a row or a run
@@ -69,7 +72,7 @@ _is_name = validators.and_(validators.instance_of(str), validators.min_len(1))
 
 @frozen(kw_only=True, field_transformer=checked_fields)
 class Policy:
-    """Decides which strategy's result counts as the result of the pair.
+    """Decides which strategy's result counts as the result of the pair or team.
 
     Under `ANY_PASSES`, a strategy that meets no conflict also decides, because the next
     one has nothing to resolve. If a missing row or run could change the answer, the pair
@@ -85,9 +88,11 @@ class Policy:
         rule: Which of the strategies decides.
         lead_alone: Whether feature 1's patch, without the other, is judged by both
             features' tests if all strategies leave conflicts or a side does not
-            apply. The verdict then depends on the features' order.
+            apply. The verdict then depends on the features' order. A team has no answer
+            then, because its report lacks such runs.
         skips_empty: Whether an empty patch is ignored, so that only the other one is
-            judged. Otherwise an empty patch is a missing side.
+            judged. Otherwise an empty patch is a missing side. A team with an empty patch
+            has no answer then.
         is_absolute: Whether every case of the features' tests must pass, whichever rule the
             reports were judged by. Joint and regression tests then do not count.
 
@@ -111,20 +116,22 @@ class Policy:
             raise ArgumentError("strategies", "is empty, which needs lead_alone=True")
 
     @checked
-    def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict:
-        """Judge *pair* by this policy."""
-        facts = pair if isinstance(pair, PairFacts) else pair_facts(pair)
+    def judge(self, pair: GroupFacts | GroupReport) -> PolicyVerdict:
+        """Judge a pair or team, from its report or its facts, by this policy."""
+        facts = pair if isinstance(pair, PairFacts | TeamFacts) else facts_of(pair)
         if facts.merge_status is PairStatus.NOT_EVALUATED:
             return _UNDECIDED
         if facts.merge_status is PairStatus.MISSING_INPUT:
-            return self._without_a_side(facts.feature1, facts.feature2)
+            return self._without_a_side(facts)
         judged = self._by_strategies(facts)
         if judged is _UNHANDLED and self.lead_alone:
-            return self._alone(facts.feature1, LEAD)
+            return _UNDECIDED if isinstance(facts, TeamFacts) else self._alone(facts.feature1, LEAD)
         return judged
 
-    def _by_strategies(self, facts: PairFacts) -> PolicyVerdict:
-        rows = {each.strategy: each for each in facts.attempts}
+    def _by_strategies(self, facts: GroupFacts) -> PolicyVerdict:
+        rows: dict[str, AttemptFacts | TeamAttemptFacts] = {
+            each.strategy: each for each in facts.attempts
+        }
         failed, is_open = "", False
         for name in self.strategies:
             row = rows.get(name)
@@ -148,7 +155,10 @@ class Policy:
             return _UNDECIDED
         return PolicyVerdict(verdict=Verdict.INCORRECT, by=failed) if failed else _UNHANDLED
 
-    def _without_a_side(self, feature1: FeatureFacts, feature2: FeatureFacts) -> PolicyVerdict:
+    def _without_a_side(self, facts: GroupFacts) -> PolicyVerdict:
+        if isinstance(facts, TeamFacts):
+            return _UNDECIDED if self.skips_empty or self.lead_alone else _MISSING
+        feature1, feature2 = facts.feature1, facts.feature2
         if self.skips_empty:
             for empty, other in ((feature1, feature2), (feature2, feature1)):
                 if empty.patch_status is PatchStatus.EMPTY and other.patch_status.is_usable:
@@ -167,7 +177,7 @@ class Policy:
         return _UNDECIDED if verdict is Verdict.NOT_RUN else PolicyVerdict(verdict=verdict, by=by)
 
 
-def _unseen(strategy: str, facts: PairFacts) -> Verdict:
+def _unseen(strategy: str, facts: GroupFacts) -> Verdict:
     """Return the verdict on a strategy without a row: not run, unless naive met conflicts."""
     if strategy == _NAIVE and facts.merge_status is PairStatus.CONFLICTS:
         return Verdict.UNHANDLED

@@ -8,6 +8,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
+from cooperbench_eval.analysis.costs import CostPerCorrect, measure_agents, measure_cost
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.policies import LEAD, POLICIES, ByPolicy, Policy, find_policies
 from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
@@ -15,7 +16,6 @@ from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, it
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
 from cooperbench_eval.analysis.tally import (
     MISSING,
-    AttemptTally,
     Ends,
     Tally,
     TeamAttemptTally,
@@ -145,11 +145,10 @@ class _Builder:
             features_alone=self._rate(tally.alone.passed, tally.alone.run),
             cases_alone=self._rate(tally.alone.passed_cases, tally.alone.cases),
             test_seconds_alone=Distribution.of(tally.alone.seconds),
-            strategies={
-                name: self._strategy(name, tally.attempts[name], ends[name]) for name in strategies
-            },
+            strategies={name: self._strategy(name, tally, ends[name]) for name in strategies},
             policies=ByPolicy(policies),
             unanswerable=tuple(unanswerable) if self.hides else (),
+            agents=measure_agents(tally.agents),
             comparisons=Comparisons(
                 tally.columns(strategies), tuple(tally.answers.values()), self.confidence
             ),
@@ -162,7 +161,8 @@ class _Builder:
     def _rate(self, count: int, total: int) -> Rate:
         return Rate(count, total, confidence=self.confidence)
 
-    def _strategy(self, name: str, rows: AttemptTally, ends: Ends) -> StrategySummary:
+    def _strategy(self, name: str, tally: Tally, ends: Ends) -> StrategySummary:
+        rows = tally.attempts[name]
         runs = rows.tests
         return StrategySummary(
             name=name,
@@ -175,7 +175,15 @@ class _Builder:
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
             gold=self._gold(ends),
             confidence=self.confidence,
+            cost_per_correct=self._cost(*tally.costs(name), ends),
         )
+
+    def _cost(
+        self, correct: Sequence[float], others: Sequence[float], ends: Ends
+    ) -> CostPerCorrect:
+        answered = sum(pairs for (answer, _), pairs in ends.items() if has_answer(answer))
+        unknown = answered - len(correct) - len(others)
+        return measure_cost(correct, others, unknown=unknown, confidence=self.confidence)
 
     def _policies(self, tally: Tally) -> dict[str, PolicySummary]:
         ends = tally.ends([each.name for each in self.policies], policies=True)
@@ -186,6 +194,9 @@ class _Builder:
                 gold=self._gold(ends[each.name]),
                 confidence=self.confidence,
                 untried=_untried(each, tally),
+                cost_per_correct=self._cost(
+                    *tally.costs(each.name, policies=True), ends[each.name]
+                ),
             )
             for each in self.policies
         }
@@ -198,6 +209,7 @@ class _Builder:
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
             problems=dict(tally.problems.most_common(_PROBLEMS)),
             repeated=tally.repeated,
+            agents=measure_agents(tally.agents),
             strategies={
                 name: self._team_strategy(name, tally.attempts[name], tally.teams)
                 for name in _in_order(tally.attempts)

@@ -5,6 +5,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.costs import AgentSummary
 from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
 from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
 from cooperbench_eval.analysis.verdicts import (
@@ -34,6 +35,7 @@ class TeamSummary(Shown):
         repeated: How many evaluated reports are beyond the first for the same team, in the
             same order, and the same try.
         strategies: Each strategy by name, in the order of `Summary.strategies`.
+        agents: What the agents' work cost.
     """
 
     _view = "cooperbench_eval.views.summaries:teams_view"
@@ -45,6 +47,7 @@ class TeamSummary(Shown):
     problems: Mapping[str, int] = field(factory=dict, hash=False)
     repeated: int = 0
     strategies: Mapping[str, TeamStrategySummary] = field(hash=False)
+    agents: AgentSummary = field(factory=AgentSummary)
 
     @property
     def not_evaluated(self) -> int:
@@ -61,6 +64,7 @@ class TeamSummary(Shown):
             "problems": dict(self.problems),
             "repeated": self.repeated,
             "strategies": [each.to_dict() for each in self.strategies.values()],
+            "agents": self.agents.to_dict(),
         }
 
 
@@ -99,6 +103,7 @@ class Summary(Shown):
         groups: The summary of each group, by key, in the keys' order.
         teams: The summary of the teams of each size, in the order of the sizes.
         confidence: The confidence of the intervals.
+        agents: What the agents' work cost.
     """
 
     _view = "cooperbench_eval.views.summaries:summary_view"
@@ -120,6 +125,7 @@ class Summary(Shown):
     groups: Mapping[Hashable, "Summary"] = field(factory=dict, hash=False)
     teams: Mapping[int, TeamSummary] = field(factory=dict, hash=False)
     confidence: float = 0.95
+    agents: AgentSummary = field(factory=AgentSummary)
 
     @property
     def not_evaluated(self) -> int:
@@ -162,6 +168,7 @@ class Summary(Shown):
             plain[name] = getattr(self, name).to_dict()
         for name in ("strategies", "policies", "comparisons"):
             plain[name] = [each.to_dict() for each in getattr(self, name).values()]
+        plain["agents"] = self.agents.to_dict()
         if self.teams:
             plain["teams"] = [each.to_dict() for each in self.teams.values()]
         if self.by:
@@ -177,8 +184,9 @@ class Summary(Shown):
 
         The columns are the same for every row: the group's key, `kind` (`"strategy"`
         or `"policy"`), `name`, the verdict counts, the bounds of the share of all pairs
-        (`at_least`, `at_most`), the rate with its interval, what gold reaches, and what
-        models cost; `None` if a column does not apply.
+        (`at_least`, `at_most`), the rate with its interval, what gold reaches, what
+        models cost, and what the agents' work cost for each correct pair; `None` if a column
+        does not apply.
         """
         if not self.by:
             return [*map(_record, self.strategies.values()), *map(_record, self.policies.values())]
@@ -208,4 +216,7 @@ def _record(one: StrategySummary | PolicySummary) -> dict[str, Any]:
         "gold_reached": None if gold is None else gold.reached.count,
         "gold_beyond": None if gold is None else gold.beyond.count,
         **{name: getattr(one, name, None) for name in USAGE},
+        "agent_cost_per_correct": one.cost_per_correct.value,
+        "agent_cost_low": one.cost_per_correct.low,
+        "agent_cost_high": one.cost_per_correct.high,
     }

@@ -16,7 +16,14 @@ from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
 from cooperbench_eval.analysis.team_facts import TeamAttemptFacts, TeamFacts
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.models import MergeStatus, PairId, PairKey, UsageTotals
+from cooperbench_eval.models import (
+    AGENT_USAGE,
+    AgentUsage,
+    MergeStatus,
+    PairId,
+    PairKey,
+    UsageTotals,
+)
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.landings import LeftOutReason
@@ -165,7 +172,7 @@ class _Counts:
         return self
 
 
-_Counted = TypeVar("_Counted", "AttemptTally", "TeamAttemptTally", "TeamTally")
+_Counted = TypeVar("_Counted", "AttemptTally", "TeamAttemptTally", "TeamTally", "array[float]")
 
 
 @define
@@ -261,6 +268,14 @@ class TeamAttemptTally(_Counts):
             self.costs.append(attempt.cost_usd)
 
 
+def _add_usage(agents: Mapping[str, "array[float]"], usage: AgentUsage) -> None:
+    """Add the numbers of a pair or team that are known."""
+    for name in AGENT_USAGE:
+        amount = getattr(usage, name)
+        if amount is not None:
+            agents[name].append(amount)
+
+
 @define
 class TeamTally(_Counts):
     """Everything that is counted over teams of one size; see `Tally`."""
@@ -271,6 +286,7 @@ class TeamTally(_Counts):
     problems: Counter[str] = field(factory=Counter)
     attempts: defaultdict[str, TeamAttemptTally] = field(factory=lambda: _Tallies(TeamAttemptTally))
     tries: Counter[int] = field(factory=Counter)
+    agents: defaultdict[str, "array[float]"] = field(factory=lambda: _Tallies(_numbers))
 
     @property
     def repeated(self) -> int:
@@ -280,6 +296,7 @@ class TeamTally(_Counts):
     def add(self, facts: TeamFacts) -> None:
         """Count a team."""
         self.teams += 1
+        _add_usage(self.agents, facts.agent_usage)
         self.statuses[facts.merge_status] += 1
         if facts.problem:
             self.problems[facts.problem] += 1
@@ -311,6 +328,8 @@ class Tally(_Counts):
         scores: The naive merge's conflict score of each pair that has one.
         tries: The number of evaluated pairs with each identity, by the identity's hash.
         teams: The teams of each size.
+        agents: What agents' work cost: the known amounts of each number.
+        priced: The known costs of the pairs with each combination of answers.
     """
 
     answers: Counter[tuple[PairAnswers, PairAnswers | None]] = field(factory=Counter)
@@ -323,6 +342,8 @@ class Tally(_Counts):
     scores: "array[float]" = field(factory=_numbers)
     tries: Counter[int] = field(factory=Counter)
     teams: defaultdict[int, TeamTally] = field(factory=lambda: _Tallies(TeamTally))
+    agents: defaultdict[str, "array[float]"] = field(factory=lambda: _Tallies(_numbers))
+    priced: defaultdict[PairAnswers, "array[float]"] = field(factory=lambda: _Tallies(_numbers))
 
     @property
     def repeated(self) -> int:
@@ -332,6 +353,9 @@ class Tally(_Counts):
     def add(self, facts: PairFacts, answers: PairAnswers, gold: PairAnswers | None = None) -> None:
         """Count a pair."""
         self.answers[answers, gold] += 1
+        _add_usage(self.agents, facts.agent_usage)
+        if facts.agent_usage.cost_usd is not None:
+            self.priced[answers].append(facts.agent_usage.cost_usd)
         self.statuses[facts.merge_status] += 1
         if facts.problem:
             self.problems[facts.problem] += 1
@@ -357,6 +381,17 @@ class Tally(_Counts):
             for name, ends in found.items():
                 ends[own.get(name), best.get(name)] += pairs
         return found
+
+    def costs(self, name: str, *, policies: bool = False) -> tuple[list[float], list[float]]:
+        """Return the known costs of a strategy's or policy's correct and other answered pairs."""
+        judges = attrgetter("policies" if policies else "strategies")
+        correct: list[float] = []
+        others: list[float] = []
+        for answers, costs in self.priced.items():
+            answer = dict(judges(answers)).get(name)
+            if has_answer(answer):
+                (correct if answer == CORRECT else others).extend(costs)
+        return correct, others
 
     def columns(self, names: Iterable[str]) -> Mapping[str, tuple[Answer, ...]]:
         """Return each strategy's answers, in the order of `answers`."""

@@ -10,6 +10,7 @@ from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, feature_fac
 from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.arguments import checked
 from cooperbench_eval.models import (
+    AgentUsage,
     MergeStatus,
     PairOrigin,
     UsageTotals,
@@ -49,6 +50,8 @@ class TeamAttemptFacts(UsageTotals):
         service_failed: Whether a service that it needs, such as a model's provider, failed.
         tests_cannot_run: Whether the only reason against the merge is that a feature's tests
             give no result, with or without its patch.
+        absolute_verdict: The verdict if only the features' tests count, and every case of them
+            must pass; not run in facts of earlier versions.
     """
 
     strategy: str
@@ -61,6 +64,7 @@ class TeamAttemptFacts(UsageTotals):
     duration_seconds: float = 0.0
     service_failed: bool = False
     tests_cannot_run: bool = False
+    absolute_verdict: Verdict = field(default=Verdict.NOT_RUN, converter=Verdict)
 
     @property
     def score(self) -> float:
@@ -75,11 +79,19 @@ class TeamAttemptFacts(UsageTotals):
         Conflicts that are left because a service failed say nothing about the strategy, and
         neither do tests that cannot run, so both count as not run.
         """
-        if self.service_failed and self.verdict is Verdict.UNHANDLED:
+        return self._counted(self.verdict)
+
+    @property
+    def counted_absolute_verdict(self) -> Verdict:
+        """The same for `absolute_verdict`."""
+        return self._counted(self.absolute_verdict)
+
+    def _counted(self, verdict: Verdict) -> Verdict:
+        if self.service_failed and verdict is Verdict.UNHANDLED:
             return Verdict.NOT_RUN
-        if self.tests_cannot_run and self.verdict is Verdict.INCORRECT:
+        if self.tests_cannot_run and verdict is Verdict.INCORRECT:
             return Verdict.NOT_RUN
-        return self.verdict
+        return verdict
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("attempts"))
@@ -101,6 +113,7 @@ class TeamFacts(PairOrigin):
         attempts: One row for each strategy, in the requested order; names are unique.
         language: The programming language of most of the files that the patches change, as
             Pygments names it; empty if it is not known.
+        agent_usage: What the agents' work cost; an agent that made several features counts once.
     """
 
     repo_name: str
@@ -115,6 +128,7 @@ class TeamFacts(PairOrigin):
         default=(), converter=tuple[TeamAttemptFacts, ...], validator=have_own_names
     )
     language: str = ""
+    agent_usage: AgentUsage = field(factory=AgentUsage)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -177,6 +191,7 @@ def team_facts(report: TeamReport) -> TeamFacts:
         setting=report.setting,
         k=report.k,
         language=find_language(hunks or conflicts),
+        agent_usage=report.agent_usage,
     )
 
 
@@ -199,4 +214,5 @@ def _attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
         **asdict(usage, recurse=False),
         service_failed=attempt.service_failed,
         tests_cannot_run=blame is BlameKind.UNKNOWN and any(map(cannot_run, report.features)),
+        absolute_verdict=attempt.absolute_verdict,
     )

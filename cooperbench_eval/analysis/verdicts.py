@@ -10,6 +10,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.costs import CostPerCorrect
 from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
 from cooperbench_eval.arguments import checked
 from cooperbench_eval.display.shown import Shown
@@ -187,10 +188,11 @@ class _OfPairs(Judged):
     __slots__ = ()
 
     gold: GoldSummary | None
+    cost_per_correct: CostPerCorrect
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values."""
-        plain = super().to_dict()
+        plain = super().to_dict() | {"cost_per_correct": self.cost_per_correct.to_dict()}
         return plain if self.gold is None else plain | {"gold": self.gold.to_dict()}
 
 
@@ -205,6 +207,7 @@ class PolicySummary(_OfPairs):
         confidence: The confidence of the intervals.
         untried: What the policy needs and no report has, so that pairs which need it have no
             answer: strategies, and `"lead"` for feature 1's patch judged alone.
+        cost_per_correct: What the agents' work cost for each correct pair.
     """
 
     name: str
@@ -212,6 +215,7 @@ class PolicySummary(_OfPairs):
     gold: GoldSummary | None = None
     confidence: float = 0.95
     untried: tuple[str, ...] = ()
+    cost_per_correct: CostPerCorrect = field(factory=CostPerCorrect)
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("test_seconds"))
@@ -237,6 +241,8 @@ class StrategySummary(UsageTotals, _OfPairs):
         test_seconds: Time of each test run on a merged tree.
         gold: What the tasks' own patches achieve; `None` if no gold was given.
         confidence: The confidence of the intervals.
+        cost_per_correct: What the agents' work cost for each correct pair, without the
+            requests of the strategy itself.
     """
 
     name: str
@@ -249,6 +255,7 @@ class StrategySummary(UsageTotals, _OfPairs):
     cost_usd: float = 0.0
     gold: GoldSummary | None = None
     confidence: float = 0.95
+    cost_per_correct: CostPerCorrect = field(factory=CostPerCorrect)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values."""

@@ -24,9 +24,10 @@ from cooperbench_eval.batch.store_view import Claim, StoreView
 from cooperbench_eval.batch.workers import is_importing_main
 from cooperbench_eval.errors import BatchError, ReportError, RepositoryError
 from cooperbench_eval.evaluator import Evaluator, report_failure
-from cooperbench_eval.models import PairId
+from cooperbench_eval.models import AgentRun, PairId
 from cooperbench_eval.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
+from cooperbench_eval.reporting.agents import with_agents
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 
 __all__ = ["evaluate_many"]
@@ -338,7 +339,8 @@ class _Batch:
 
     def _load(self, key: str, identity: "_Identity") -> GroupReport:
         try:
-            report = self._store.load(key)
+            # The key does not cover what the agents cost, so the stored numbers may be older.
+            report = with_agents(self._store.load(key), dict(identity.agents))
         except ReportError as exc:
             failure = Failure(kind=FailureKind.NOT_STORED, problem=str(exc))
             return self._failed(identity, failure)
@@ -369,10 +371,14 @@ class _Identity:
 
     pair: PairId
     kind: type[GroupReport]
+    agents: tuple[tuple[int, AgentRun | None], ...]
 
     @classmethod
     def of(cls, pair: FeatureGroup) -> Self:
-        return cls(PairId.of(pair), TeamReport if isinstance(pair, FeatureTeam) else MergeReport)
+        kind = TeamReport if isinstance(pair, FeatureTeam) else MergeReport
+        return cls(
+            PairId.of(pair), kind, tuple((each.number, each.agent) for each in pair.features)
+        )
 
     @property
     def given_before(self) -> Failure:

@@ -4,6 +4,11 @@ They do no I/O, and their only logic is to derive facts. Contents are bytes. Pat
 `str` with `/`; bytes that cannot be decoded are kept as surrogate escapes.
 """
 
+from cooperbench_eval.models.agents import AGENT_USAGE as AGENT_USAGE
+from cooperbench_eval.models.agents import MOST_USAGE as MOST_USAGE
+from cooperbench_eval.models.agents import AgentRun as AgentRun
+from cooperbench_eval.models.agents import AgentUsage as AgentUsage
+from cooperbench_eval.models.agents import total_agents as total_agents
 from cooperbench_eval.models.hazards import Hazard as Hazard
 from cooperbench_eval.models.hazards import HazardKind as HazardKind
 from cooperbench_eval.models.judgements import BAD as BAD
@@ -52,6 +57,8 @@ from cooperbench_eval.models.trees import Entry as Entry
 from cooperbench_eval.models.trees import FileMode as FileMode
 
 __all__ = [
+    "AgentRun",
+    "AgentUsage",
     "Conflict",
     "ConflictBlock",
     "ConflictDetails",

@@ -136,8 +136,8 @@ class Patch:
         return evolve(self, files=files, data=b"")
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
-    """Return the text of a patch's file, of at most 256 MiB.
+def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """Return the text of a file; that of a patch has at most 256 MiB.
 
     Raises:
         PatchError: The file cannot be read, is larger, or is not a regular file. A pipe could
@@ -150,15 +150,15 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
                 raise PatchError("cannot be read (not a regular file)", printable(path))
             # The size of a file of the system, such as one in /proc, may be given as zero.
             blocks = iter(partial(file.read, _BLOCK), b"")
-            is_small = found.st_size <= MOST_BYTES
-            data = b"".join(islice(blocks, MOST_BYTES // _BLOCK + 1)) if is_small else b""
+            is_small = found.st_size <= most
+            data = b"".join(islice(blocks, most // _BLOCK + 1)) if is_small else b""
     except (OSError, ValueError) as exc:  # the second if the path contains a NUL
         if isinstance(exc, PatchError):
             raise
         reason = getattr(exc, "strerror", None) or exc
         raise PatchError(f"cannot be read ({reason})", printable(path)) from exc
-    if not is_small or len(data) > MOST_BYTES:
-        raise PatchError(f"cannot be read (more than {MOST_BYTES:,} bytes)", printable(path))
+    if not is_small or len(data) > most:
+        raise PatchError(f"cannot be read (more than {most:,} bytes)", printable(path))
     return data
 
 

@@ -11,7 +11,14 @@ from enum import StrEnum
 from typing import Any, Final, NoReturn
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import COUNTS, ConflictDetails, MergeStatus, TestResult, count_cases
+from cooperbench_eval.models import (
+    AGENT_USAGE,
+    COUNTS,
+    ConflictDetails,
+    MergeStatus,
+    TestResult,
+    count_cases,
+)
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
 from cooperbench_eval.reporting.rows import RUNS, FeatureReport, Verdict
 
@@ -88,6 +95,10 @@ def _check_facts(report: Any, data: _Json) -> None:
         found = data.get(name, [])
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
             _refuse(name, found, "a list of texts")
+    usage = data.get("agent_usage", {})
+    if not isinstance(usage, dict):
+        _refuse("agent_usage", usage, "an object")
+    _compare("agent_usage.", usage, {n: getattr(report.agent_usage, n) for n in AGENT_USAGE})
     _check_runs("", report, data)
 
 

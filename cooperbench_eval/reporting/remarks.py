@@ -55,6 +55,9 @@ def _warnings(report: Any) -> Iterator[str]:
         yield from filter(None, map(_alone_differs, features))
         yield from filter(None, map(_merged_differs, report.attempts))
     yield from _without_result(report.attempts)
+    for problem in (each.agent.problem for each in features if each.agent is not None):
+        if problem:
+            yield f"What the agents' work cost is not fully known: {problem}."
     flaky = sorted({id_ for each in _judgements(report) for id_ in each.flaky})
     if flaky:
         yield (

@@ -15,6 +15,7 @@ from cooperbench_eval.arguments import checked
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.models import (
+    AgentUsage,
     Conflict,
     ConflictDetails,
     Hazard,
@@ -23,11 +24,13 @@ from cooperbench_eval.models import (
     TestResult,
     TestStatus,
     inherited_after,
+    total_agents,
 )
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
 from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
+from cooperbench_eval.reporting.rewarding import reward_of
 from cooperbench_eval.reporting.rows import (
     RUNS,
     Attempt,
@@ -116,6 +119,11 @@ class MergeReport(Unpickled, PairOrigin, Shown):
     def features(self) -> tuple[FeatureReport, FeatureReport]:
         """The results of feature 1 and feature 2 without each other."""
         return self.feature1, self.feature2
+
+    @property
+    def agent_usage(self) -> AgentUsage:
+        """What the work of all agents cost; an agent that made several features counts once."""
+        return total_agents(each.agent for each in self.features)
 
     @property
     def merge_status(self) -> PairStatus:
@@ -221,6 +229,41 @@ class MergeReport(Unpickled, PairOrigin, Shown):
             UnknownAttemptError: The report has no row for the strategy.
         """
         return read_resolutions(self.conflicts, self.attempt(strategy))
+
+    def reward(self, policy: object = "strict") -> dict[str, float]:
+        """Return what the pair achieved under a policy, as finite numbers only.
+
+        `reward` is 1.0 if the policy's verdict is correct, and otherwise 0.0. Under `strict`,
+        it is 1.0 only if git's own merge of both features is complete and every suite of the
+        pair passes on it. A patch that is empty or does not apply, a conflict and a failing
+        test give 0.0.
+
+        The other numbers grade that result. A number that is not known is left out. Flags are
+        0.0 or 1.0, and rates are from 0.0 to 1.0:
+
+        - `conflict_score`, `conflict_sections` and `conflict_lines` of the naive merge;
+        - `feature1_alone` and `feature2_alone`: whether each feature passes its own tests without
+          the other;
+        - `merged`: whether the row's merge is complete;
+        - `feature1_passed` and `feature2_passed`, `joint_passed` and `regression_passed`: whether
+          each suite passes on the row's merged tree;
+        - `feature1_pass_rate` and `feature2_pass_rate`: the shares of passed cases there, and
+          `pass_rate` for both together;
+        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
+
+        The row is that of the strategy that decided, or else of the first one that the policy
+        names. Tests are not run while conflicts are left.
+
+        Args:
+            policy: A `Policy`, or the name of one in `POLICIES`.
+
+        Raises:
+            AnalysisError: No policy has this name.
+            ReportError: The report has no answer: the pair was not evaluated, tests could not
+                run, or a row that the policy needs is missing. That is not a failure of the
+                agents, so it has no reward.
+        """
+        return reward_of(self, policy)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON values, derived facts included.

@@ -11,6 +11,7 @@ from attrs import NOTHING, Factory, field, fields, frozen
 from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import (
+    AgentRun,
     ConflictDetails,
     FailureTrace,
     Hazard,
@@ -138,6 +139,7 @@ class FeatureReport(Unpickled):
             only; `None` if they were not run.
         regression_judgement: How the cases of *regression_tests* count; `None` if all of
             them must pass.
+        agent: What its agent's work cost; `None` if that is not known.
     """
 
     number: int
@@ -149,6 +151,7 @@ class FeatureReport(Unpickled):
     joint_tests: TestResult | None = None
     regression_tests: TestResult | None = None
     regression_judgement: Judgement | None = None
+    agent: AgentRun | None = None
 
     @property
     def tests_passed(self) -> bool | None:

@@ -84,6 +84,7 @@ def dump(report: Any) -> _Json:
     facts = {
         "preexisting_failures": list(report.preexisting_failures),
         "warnings": list(report.warnings),
+        "agent_usage": _CONVERTER.unstructure(report.agent_usage),
     }
     return head | data | facts
 
@@ -143,6 +144,7 @@ def dump_team(report: Any) -> _Json:
         "conflict_score": report.conflict_score,
         "preexisting_failures": list(report.preexisting_failures),
         "warnings": list(report.warnings),
+        "agent_usage": _CONVERTER.unstructure(report.agent_usage),
     }
     return {"schema_version": SCHEMA_VERSION, "kind": _TEAM} | data | facts
 

@@ -10,6 +10,7 @@ from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.models import (
+    AgentUsage,
     Conflict,
     JudgeRule,
     MergeStatus,
@@ -18,6 +19,7 @@ from cooperbench_eval.models import (
     TestStatus,
     inherited_after,
     outcome_of,
+    total_agents,
 )
 from cooperbench_eval.reporting.blame import (
     BlameKind,
@@ -31,6 +33,7 @@ from cooperbench_eval.reporting.failure import Failure, FailureKind
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
 from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
+from cooperbench_eval.reporting.rewarding import reward_of
 from cooperbench_eval.reporting.rows import (
     FeatureReport,
     Judged,
@@ -270,6 +273,11 @@ class TeamReport(PairOrigin, Shown):
         return len(self.features)
 
     @property
+    def agent_usage(self) -> AgentUsage:
+        """What the work of all agents cost; an agent that made several features counts once."""
+        return total_agents(each.agent for each in self.features)
+
+    @property
     def merge_status(self) -> PairStatus:
         """The result of successive `git merge`s of the features in their order."""
         if self.failure is not None:
@@ -368,6 +376,40 @@ class TeamReport(PairOrigin, Shown):
             BrokenTests(suite=TeamSuite.REGRESSION, tests=lost_regression),
         ]
         return TeamBlame(kind=kind, features=numbers, lost=[each for each in lost if each.tests])
+
+    def reward(self, policy: object = "strict") -> dict[str, float]:
+        """Return what the team achieved under a policy, as finite numbers only.
+
+        `reward` is 1.0 if the policy's verdict is correct, and otherwise 0.0. Under `strict`,
+        it is 1.0 only if git's own merge of all features is complete and every suite of the
+        team passes on it. A patch that is empty or does not apply, a conflict and a failing
+        test give 0.0.
+
+        The other numbers grade that result. A number that is not known is left out. Flags are
+        0.0 or 1.0, and rates are from 0.0 to 1.0:
+
+        - `conflict_score` of the naive merges;
+        - `features_alone`: the share of the features that pass their own tests without the others;
+        - `merged`: whether the row's merge of all features is complete;
+        - `landed`: the share of the features that landed;
+        - `features_passed`: the share of the features whose tests pass on the row's tree of all
+          features, and `pass_rate`: the share of passed cases there;
+        - `joint_passed` and `regression_passed`: whether these suites pass there;
+        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
+
+        The row is that of the strategy that decided, or else of the first one that the policy
+        names. Tests are not run while conflicts are left.
+
+        Args:
+            policy: A `Policy`, or the name of one in `POLICIES`.
+
+        Raises:
+            AnalysisError: No policy has this name.
+            ReportError: The report has no answer: the team was not evaluated, tests could not
+                run, or a row that the policy needs is missing. That is not a failure of the
+                agents, so it has no reward.
+        """
+        return reward_of(self, policy)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON values, derived facts included."""

@@ -8,8 +8,8 @@ There are three layouts:
   or, for a solo agent, `solo.patch`; the folder of more agents has more numbers;
 - the runner's first versions: the same, but without `<setting>`.
 
-`find_patches` reads the patches of one pair. `discover_run` lists every pair or team of a
-run.
+`find_work` reads the patches of one pair, and what its agents cost. `discover_run` lists
+every pair or team of a run. In all settings of a run the files have the same names.
 """
 
 import lazy_loader

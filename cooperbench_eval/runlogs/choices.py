@@ -7,7 +7,7 @@ from cooperbench_eval.errors import DatasetError
 
 __all__ = ["PatchLocation", "PatchLocationName", "Setting", "SettingName"]
 
-SettingName = Literal["single", "solo", "coop", "coop_ablation", "team"]
+SettingName = Literal["single", "solo", "coop", "coop_ablation", "team", "plan_execute"]
 """A `Setting` by its value, so that editors complete it."""
 PatchLocationName = Literal["logs", "cache", "hf", "gold"]
 """A `PatchLocation` by its value."""
@@ -32,18 +32,26 @@ class _Choice(StrEnum):
 
 
 class Setting(_Choice):
-    """How the benchmark let its agents work."""
+    """How the benchmark let its agents work.
+
+    These are all settings of its published versions: the first four of 0.0.1, the pipeline of
+    the paper; `solo` and `coop` of every later version; `team` since 0.0.16. `plan_execute` is
+    proposed for the runner and is in no release yet.
+    """
 
     SINGLE = "single"
     """One agent implements one feature; two such runs make a pair."""
     SOLO = "solo"
     """One agent implements both features in one patch."""
     COOP = "coop"
-    """Two agents that may talk to each other."""
+    """Two or more agents that may talk to each other, each with a feature and a patch."""
     COOP_ABLATION = "coop_ablation"
-    """Two agents that may not talk to each other."""
+    """Two agents that may talk while they plan, but not while they work; each has a patch."""
     TEAM = "team"
-    """A lead and its members."""
+    """A lead and its members, each with a feature and a patch."""
+    PLAN_EXECUTE = "plan_execute"
+    """Agents plan together, then other agents each carry out one plan. The patches are theirs,
+    and are named as in `coop`."""
 
 
 class PatchLocation(_Choice):

@@ -9,7 +9,9 @@ from pathlib import Path
 from attrs import field, frozen
 
 from cooperbench_eval.errors import DatasetError
+from cooperbench_eval.models import AgentRun
 from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.runlogs.agents import read_agents
 from cooperbench_eval.runlogs.choices import Setting
 from cooperbench_eval.runlogs.reading import (
     features_in,
@@ -59,6 +61,10 @@ class RunTeam:
         files = patch_files(self.directory, self.setting, self.numbers)
         handed_in = {file: _handed_in(file) for file in dict.fromkeys(files)}
         return tuple(handed_in[file] for file in files)
+
+    def agents(self) -> tuple[AgentRun | None, ...]:
+        """Read what the agents' work cost, in the order of `numbers`; see `read_agents`."""
+        return read_agents(self.directory, self.setting, self.numbers)
 
 
 @frozen(kw_only=True)

@@ -1,20 +1,38 @@
-"""Finds the patches of one pair, in run logs of both layouts or on the hub."""
+"""Finds the patches of one pair and their agents' costs, in run logs or on the hub."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from attrs import frozen
+
 from cooperbench_eval.errors import DatasetError
+from cooperbench_eval.models import AgentRun
 from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.runlogs.agents import read_agents
 from cooperbench_eval.runlogs.choices import PatchLocation, Setting
 from cooperbench_eval.runlogs.paper import hub_files, paper_files
 from cooperbench_eval.runlogs.reading import model_of, patch_files, read_patch
 from cooperbench_eval.runlogs.wanted import Wanted, letters
 
-__all__ = ["find_patches"]
+__all__ = ["Work", "find_work"]
 
 
-def find_patches(
+@frozen(kw_only=True)
+class Work:
+    """What the agents of one pair made, in the order of its features.
+
+    Attributes:
+        patches: Their patches. In `solo`, the two are the same. A file that cannot be parsed
+            gives a patch that fails to apply.
+        agents: What their work cost; `None` if there is no record of it.
+    """
+
+    patches: tuple[Patch, Patch]
+    agents: tuple[AgentRun | None, ...]
+
+
+def find_work(
     setting: Setting,
     repo_name: str,
     task_id: int,
@@ -25,11 +43,8 @@ def find_patches(
     logs_dir: str | os.PathLike[str] | None = None,
     run_name: str | None = None,
     k: int = 1,
-) -> tuple[Patch, Patch]:
-    """Read the patches of a pair, in the order of *numbers*.
-
-    In `solo`, the two patches are the same. A file that cannot be parsed gives a patch that
-    fails to apply.
+) -> Work:
+    """Read the work of a pair's agents, in the order of *numbers*.
 
     Raises:
         DatasetError: No log has the patches, several runs have them, or a file cannot be
@@ -43,8 +58,11 @@ def find_patches(
         model=model,
         k=k,
     )
-    first, second = map(read_patch, _files(wanted, location, logs_dir, run_name))
-    return first, second
+    first, second = _files(wanted, location, logs_dir, run_name)
+    return Work(
+        patches=(read_patch(first), read_patch(second)),
+        agents=read_agents(first.parent, setting, numbers),
+    )
 
 
 def _files(

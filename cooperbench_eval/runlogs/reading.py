@@ -1,15 +1,19 @@
 """Reads the files in the folder of a pair or team."""
 
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, Final
 
-from cooperbench_eval.errors import DatasetError, PatchError
+from cooperbench_eval.errors import DatasetError, PatchError, ReportError
 from cooperbench_eval.patching.patch import Patch, printable, read_file
 from cooperbench_eval.runlogs.choices import Setting
+from cooperbench_eval.structuring import parse_json
 
-__all__ = ["features_in", "model_of", "patch_files", "read_patch", "recorded"]
+__all__ = ["features_in", "load_json", "model_of", "patch_files", "read_patch", "recorded"]
+
+MOST_RECORD: Final = 8 * 1024**2
+"""The bytes of the largest record that is read; real ones have a few thousand."""
 
 
 def features_in(name: str) -> tuple[int, ...]:
@@ -62,8 +66,22 @@ def model_of(folder: Path, run: Path) -> str | None:
 def recorded(file: Path, key: str) -> str | None:
     """Return the string under *key* in a JSON file; `None` if the file is broken."""
     try:
-        value = json.loads(file.read_bytes()).get(key)
-    # Deeply nested brackets exceed the parser's recursion limit.
-    except (OSError, ValueError, AttributeError, RecursionError):
+        values = load_json(file)
+    except ReportError:
         return None
+    value = values.get(key) if isinstance(values, dict) else None
     return value if isinstance(value, str) else None
+
+
+def load_json(file: Path, most: int = MOST_RECORD) -> Any:
+    """Return what a JSON file of at most *most* bytes holds.
+
+    Raises:
+        ReportError: The file cannot be read, is larger, or is not JSON. The error names the file
+            without its folder, as in a report, which does not depend on where the logs are.
+    """
+    try:
+        text = read_file(file, most)
+    except PatchError as exc:
+        raise ReportError(exc.reason, file.name) from exc
+    return parse_json(text, file.name)

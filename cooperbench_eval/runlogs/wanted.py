@@ -1,4 +1,4 @@
-"""The request of `find_patches`, and the comparison of model names."""
+"""The request of `find_work`, and the comparison of model names."""
 
 import re
 

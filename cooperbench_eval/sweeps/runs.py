@@ -192,6 +192,7 @@ class _Run:
             given = PairOptions(
                 repo_dir=testing.repository(task, None),
                 patches=dict(zip(found.numbers, found.patches(), strict=True)),
+                agents=dict(zip(found.numbers, found.agents(), strict=True)),
                 suite_of=testing.suite_of,
                 model=found.model,
                 setting=found.setting.value,

@@ -71,7 +71,7 @@ def report_view(report: MergeReport) -> View:
     notes += [*report.warnings, *(_hazard(each) for each in report.hazards)]
     return View(
         title=wording.title_text(visible(report.repo_name, _NAME), report),
-        lines=[origin_text(report), _merge(report)],
+        lines=[origin_text(report), _merge(report), *wording.agents_texts(report.agent_usage)],
         tables=[_features_table(report), *_strategies_table(report, shown)],
         notes=[
             *(visible(note, _NOTE) for note in notes[:_MOST_NOTES]),

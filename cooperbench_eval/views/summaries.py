@@ -3,6 +3,7 @@
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 from cooperbench_eval.analysis.agreement import CooperBenchAgreement
+from cooperbench_eval.analysis.costs import AgentSummary
 from cooperbench_eval.analysis.rates import Comparison, Mean, Rate
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
 from cooperbench_eval.analysis.tries import Tries
@@ -35,6 +36,7 @@ __all__ = [
 
 _CORRECT, *_FAILURES, _UNANSWERED = wording.ANSWERS.values()
 _HEADER = ("", _CORRECT, "rate", "interval", _UNANSWERED, *_FAILURES, "of all")
+_COSTS_HEADER = ("agents' work", "USD a correct pair", "interval", "of pairs", "not known")
 _TEAMS_HEADER = (*_HEADER[:-1], "landed", "interval")
 _SHOWN_DISAGREEMENTS = 20
 _PROBLEM = 200
@@ -60,16 +62,48 @@ def summary_view(summary: Summary) -> View:
         for title, group in groups_of(summary)
     ]
     notes = unanswerable_texts(summary)
-    pairs = [] if is_empty else [_verdicts_table(sections)]
+    pairs = [] if is_empty else [_verdicts_table(sections), *_costs_table(summary, hidden)]
     if not summary.teams:
-        lines = problem_texts(summary, "pair")
+        lines = [*problem_texts(summary, "pair"), *_agents_texts(summary.agents, summary.pairs)]
         return View(title=_pairs_text(summary), lines=lines, tables=pairs, notes=notes)
     teams = _teams_text(list(summary.teams.values()))
     if not summary.pairs:
         return View(title=teams, tables=_teams_tables(summary))
     tables = [*pairs, *_teams_tables(summary)]
-    lines = [*problem_texts(summary, "pair"), teams]
+    costs = _agents_texts(summary.agents, summary.pairs)
+    lines = [*problem_texts(summary, "pair"), *costs, teams]
     return View(title=_pairs_text(summary), lines=lines, tables=tables, notes=notes)
+
+
+def _agents_texts(agents: AgentSummary, pairs: int) -> list[str]:
+    """Return a line about what the agents' work cost; none if nothing is known of it."""
+    cost, parts = agents.cost_usd, []
+    if cost.count:
+        unknown = f", not known for {pairs - cost.count:,}" if cost.count < pairs else ""
+        parts.append(f"{cost.total:,.2f} USD, {cost.mean:,.2f} a pair{unknown}")
+    counts = {"steps": agents.steps, "messages": agents.messages_sent}
+    tokens = {"tokens read": agents.input_tokens, "tokens written": agents.output_tokens}
+    parts += [
+        f"{name} {each.mean:,.1f} a pair" for name, each in (counts | tokens).items() if each.count
+    ]
+    return [f"the agents' work: {'; '.join(parts)}"] if parts else []
+
+
+def _costs_table(summary: Summary, hidden: Collection[str]) -> list[Table]:
+    """Return what a correct pair costs under each strategy and policy, if costs are known."""
+    sections = [
+        Section(
+            title=title,
+            rows=[
+                (name, *wording.cost_texts(one.cost_per_correct))
+                for name, one in named_rows(group, hidden)
+                if one.cost_per_correct.pairs
+            ],
+        )
+        for title, group in groups_of(summary)
+    ]
+    sections = [each for each in sections if each.rows]
+    return [Table(header=_COSTS_HEADER, sections=sections, numbers=4)] if sections else []
 
 
 def judged_view(one: StrategySummary | PolicySummary) -> View:

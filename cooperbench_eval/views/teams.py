@@ -44,7 +44,7 @@ def report_view(report: TeamReport) -> View:
     header = ("feature", "patch", "its tests alone", "its tests on the base")
     return View(
         title=f"{visible(report.repo_name, _NAME)}, task {report.task_id}, features {features}",
-        lines=[origin_text(report), _merge(report)],
+        lines=[origin_text(report), _merge(report), *wording.agents_texts(report.agent_usage)],
         tables=[
             rows_table(header, [feature_row(each)[:4] for each in report.features[:_MOST_ROWS]]),
             *_strategies(report),

@@ -7,9 +7,11 @@ cuts them to the length that it has room for.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from cooperbench_eval.analysis.costs import CostPerCorrect
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.verdicts import Judged, Verdicts
 from cooperbench_eval.models import (
+    AgentUsage,
     ConflictDetails,
     Hazard,
     Judgement,
@@ -84,6 +86,34 @@ def rate_texts(rate: Rate) -> tuple[str, str]:
     if not rate.total:
         return "-", "-"
     return f"{rate.rate:.1%}", f"{rate.low:.1%}-{rate.high:.1%}"
+
+
+def cost_texts(costs: CostPerCorrect) -> tuple[str, str, str, str]:
+    """Return the cost of a correct pair, its interval, the pairs, and those without a cost."""
+    value = "-" if costs.value is None else f"{costs.value:,.2f}"
+    interval = "-"
+    if costs.low is not None:
+        upper = "any" if costs.high is None else f"{costs.high:,.2f}"
+        interval = f"{costs.low:,.2f}-{upper}"
+    return value, interval, f"{costs.pairs:,}", f"{costs.unknown:,}"
+
+
+def agents_texts(usage: AgentUsage) -> list[str]:
+    """Return a line about what the agents' work cost; none if nothing is known of it."""
+    words = {
+        "steps": "step",
+        "messages_sent": "message",
+        "input_tokens": "token read",
+        "output_tokens": "token written",
+    }
+    plural = {"token read": "tokens read", "token written": "tokens written"}
+    parts = [] if usage.cost_usd is None else [f"{usage.cost_usd:,.2f} USD"]
+    parts += [
+        counted(amount, word, plural.get(word, ""))
+        for name, word in words.items()
+        if (amount := getattr(usage, name)) is not None
+    ]
+    return [f"the agents' work: {', '.join(parts)}"] if parts else []
 
 
 def correct_texts(one: Judged) -> tuple[str, str]:

@@ -23,6 +23,9 @@ import griffe
 import cooperbench_eval
 from cooperbench_eval.models import (
     COUNTS,
+    MOST_USAGE,
+    AgentRun,
+    AgentUsage,
     Conflict,
     ConflictDetails,
     HunkPlacement,
@@ -76,12 +79,23 @@ _WRITTEN_FIRST: Final[Mapping[type, tuple[str, ...]]] = {
 _WRITTEN_LAST: Final[Mapping[type, tuple[str, ...]]] = {
     FeatureReport: ("tests",),
     Attempt: ("verdict", "blame"),
-    MergeReport: ("preexisting_failures", "warnings"),
+    MergeReport: ("preexisting_failures", "warnings", "agent_usage"),
     TeamAttempt: ("score", "verdict", "blame"),
-    TeamReport: ("merge_status", "conflict_score", "preexisting_failures", "warnings"),
+    TeamReport: (
+        "merge_status",
+        "conflict_score",
+        "preexisting_failures",
+        "warnings",
+        "agent_usage",
+    ),
 }
-# Derived facts that reports of earlier versions lack: lists, empty by default.
-_LATER: Final = {(MergeReport, "preexisting_failures"), (MergeReport, "warnings")}
+# Derived facts that reports of earlier versions lack, with what they are then.
+_LATER: Final[Mapping[tuple[type, str], Any]] = {
+    (MergeReport, "preexisting_failures"): [],
+    (MergeReport, "warnings"): [],
+    (MergeReport, "agent_usage"): {},
+    (TeamReport, "agent_usage"): {},
+}
 
 # Numbers are at least 0, except these.
 _SIGNED: Final = {
@@ -99,6 +113,7 @@ _SIGNED: Final = {
     (LeftOut, "features"),
     (SuiteRun, "feature"),
     (BrokenTests, "feature"),
+    (AgentRun, "features"),
     (TeamBlame, "features"),
 }
 _FROM_ONE: Final = {
@@ -218,7 +233,8 @@ class _Maker:
         meaning = self._words.of(record, name)
         if field is None:
             kind = typing.get_type_hints(getattr(record, name).fget)["return"]
-            default: _Json = {"default": []} if (record, name) in _LATER else {}
+            later = (record, name) in _LATER
+            default: _Json = {"default": _LATER[record, name]} if later else {}
             return {"description": meaning, **self._type(kind, record, name), **default}
         if (record, name) == (FeatureReport, "tests"):
             meaning += " Its output is `test_output`."
@@ -276,6 +292,8 @@ def _bounds(record: type, name: str) -> _Json:
         return {}
     if place in _SHARES:
         return {"minimum": 0, "maximum": 1}
+    if record is AgentUsage or place == (AgentRun, "messages_together"):
+        return {"minimum": 0, "maximum": MOST_USAGE}
     return {"minimum": 1 if place in _FROM_ONE else 0}
 
 
@@ -291,6 +309,8 @@ def _plain(default: Any) -> Any:
         default = default.factory()
     if isinstance(default, bytes):
         return default.decode()
+    if isinstance(default, AgentUsage):
+        return attrs.asdict(default)
     return list(default) if isinstance(default, tuple) else default
 
 

@@ -24,6 +24,10 @@ def test_a_summary_of_them_is_the_same():
     found = ce.summarize([facts]).to_dict()
 
     assert found.pop("problems") == {}
+    # Since then, summaries also say what the agents' work cost, which the facts do not know.
+    assert found.pop("agents")["cost_usd"]["count"] == 0
+    for each in (*found["strategies"], *found["policies"]):
+        assert each.pop("cost_per_correct")["pairs"] == 0
     # The policy of CooperBench's evaluator now has its name.
     assert json.dumps(found).replace("cooperbench-0.0.29", "upstream-0.0.29") == json.dumps(
         WRITTEN["summary"]

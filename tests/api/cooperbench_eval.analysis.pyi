@@ -1,5 +1,26 @@
 """The public names of `cooperbench_eval.analysis`; `python docs/tools/public_api.py` writes this."""
 
+class AgentSummary:
+    def __init__(
+        self,
+        *,
+        cost_usd: Distribution = Distribution(),
+        steps: Distribution = Distribution(),
+        input_tokens: Distribution = Distribution(),
+        output_tokens: Distribution = Distribution(),
+        cache_read_tokens: Distribution = Distribution(),
+        cache_write_tokens: Distribution = Distribution(),
+        messages_sent: Distribution = Distribution(),
+    ) -> None: ...
+    cache_read_tokens: Distribution
+    cache_write_tokens: Distribution
+    cost_usd: Distribution
+    input_tokens: Distribution
+    messages_sent: Distribution
+    output_tokens: Distribution
+    steps: Distribution
+    def to_dict(self) -> dict[str, Any]: ...
+
 class AttemptFacts:
     def __init__(
         self,
@@ -122,6 +143,27 @@ class CooperBenchDisagreement:
     @property
     def peer(self) -> CooperBenchResult: ...
 
+class CostPerCorrect:
+    def __init__(
+        self,
+        *,
+        pairs: int = 0,
+        unknown: int = 0,
+        correct: int = 0,
+        total_usd: float = 0.0,
+        low: float | None = None,
+        high: float | None = None,
+    ) -> None: ...
+    correct: int
+    high: float | None
+    low: float | None
+    pairs: int
+    def to_dict(self) -> dict[str, Any]: ...
+    total_usd: float
+    unknown: int
+    @property
+    def value(self) -> float | None: ...
+
 class Distribution:
     def __init__(
         self,
@@ -213,7 +255,9 @@ class PairFacts:
         problem: str = '',
         attempts: tuple[AttemptFacts, ...] = (),
         language: str = '',
+        agent_usage: AgentUsage = AgentUsage(),
     ) -> None: ...
+    agent_usage: AgentUsage
     attempts: tuple[AttemptFacts, ...]
     base_commit: str | None
     base_tree_id: str
@@ -256,7 +300,7 @@ class Policy:
     ) -> None: ...
     def __attrs_post_init__(self) -> None: ...
     is_absolute: bool
-    def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict: ...
+    def judge(self, pair: GroupFacts | GroupReport) -> PolicyVerdict: ...
     lead_alone: bool
     name: str
     rule: PolicyRule
@@ -275,6 +319,7 @@ class PolicySummary(ABC):
         verdicts: Verdicts,
         confidence: float = 0.95,
         gold: GoldSummary | None = None,
+        cost_per_correct: CostPerCorrect = CostPerCorrect(),
         untried: tuple[str, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
@@ -283,6 +328,7 @@ class PolicySummary(ABC):
     confidence: float
     @property
     def correct(self) -> Rate: ...
+    cost_per_correct: CostPerCorrect
     def effort_reduction(self, k: float) -> float | None: ...
     gold: GoldSummary | None
     name: str
@@ -354,6 +400,7 @@ class StrategySummary(ABC):
         verdicts: Verdicts,
         confidence: float = 0.95,
         gold: GoldSummary | None = None,
+        cost_per_correct: CostPerCorrect = CostPerCorrect(),
         requests: int = 0,
         unpriced_requests: int = 0,
         prompt_tokens: int = 0,
@@ -375,6 +422,7 @@ class StrategySummary(ABC):
     confidence: float
     @property
     def correct(self) -> Rate: ...
+    cost_per_correct: CostPerCorrect
     cost_usd: float
     def effort_reduction(self, k: float) -> float | None: ...
     features: Rate
@@ -409,10 +457,12 @@ class Summary(ABC):
         groups: Mapping[Hashable, Summary] = dict(),
         teams: Mapping[int, TeamSummary] = dict(),
         confidence: float = 0.95,
+        agents: AgentSummary = AgentSummary(),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
+    agents: AgentSummary
     by: tuple[str, ...]
     cases_alone: Rate
     @property
@@ -460,12 +510,16 @@ class TeamAttemptFacts:
         duration_seconds: float = 0.0,
         service_failed: bool = False,
         tests_cannot_run: bool = False,
+        absolute_verdict: Verdict = Verdict.NOT_RUN,
     ) -> None: ...
     def __add__(self, other: UsageTotals) -> UsageTotals: ...
+    absolute_verdict: Verdict
     blame: BlameKind
     completion_tokens: int
     conflicts_met: int
     cost_usd: float | None
+    @property
+    def counted_absolute_verdict(self) -> Verdict: ...
     @property
     def counted_verdict(self) -> Verdict: ...
     duration_seconds: float
@@ -501,7 +555,9 @@ class TeamFacts:
         problem: str = '',
         attempts: tuple[TeamAttemptFacts, ...] = (),
         language: str = '',
+        agent_usage: AgentUsage = AgentUsage(),
     ) -> None: ...
+    agent_usage: AgentUsage
     attempts: tuple[TeamAttemptFacts, ...]
     base_commit: str | None
     base_tree_id: str
@@ -576,10 +632,12 @@ class TeamSummary(ABC):
         problems: Mapping[str, int] = dict(),
         repeated: int = 0,
         strategies: Mapping[str, TeamStrategySummary],
+        agents: AgentSummary = AgentSummary(),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
+    agents: AgentSummary
     failures: Mapping[FailureKind, int]
     @property
     def not_evaluated(self) -> int: ...

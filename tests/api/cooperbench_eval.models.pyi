@@ -1,5 +1,41 @@
 """The public names of `cooperbench_eval.models`; `python docs/tools/public_api.py` writes this."""
 
+class AgentRun:
+    def __init__(
+        self,
+        *,
+        features: tuple[int, ...],
+        status: str | None = None,
+        usage: AgentUsage = AgentUsage(),
+        messages_together: int | None = None,
+        problem: str = '',
+    ) -> None: ...
+    features: tuple[int, ...]
+    messages_together: int | None
+    problem: str
+    status: str | None
+    usage: AgentUsage
+
+class AgentUsage:
+    def __init__(
+        self,
+        *,
+        cost_usd: float | None = None,
+        steps: int | None = None,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        cache_read_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
+        messages_sent: int | None = None,
+    ) -> None: ...
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
+    cost_usd: float | None
+    input_tokens: int | None
+    messages_sent: int | None
+    output_tokens: int | None
+    steps: int | None
+
 from cooperbench_eval import Conflict as Conflict
 
 class ConflictBlock:

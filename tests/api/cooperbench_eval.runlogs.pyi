@@ -57,6 +57,7 @@ class PatchLocation(StrEnum):
 class Setting(StrEnum):
     COOP = 'coop'
     COOP_ABLATION = 'coop_ablation'
+    PLAN_EXECUTE = 'plan_execute'
     SINGLE = 'single'
     SOLO = 'solo'
     TEAM = 'team'

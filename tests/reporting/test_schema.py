@@ -39,6 +39,7 @@ DERIVED = {
     ("MergeReport", "conflict_score"),
     ("MergeReport", "preexisting_failures"),
     ("MergeReport", "warnings"),
+    ("MergeReport", "agent_usage"),
     ("FeatureReport", "tests_passed"),
     ("ConflictDetails", "avg_lines_per_conflict"),
     ("TestResult", "passed_tests"),
@@ -55,6 +56,7 @@ DERIVED = {
     ("TeamReport", "conflict_score"),
     ("TeamReport", "preexisting_failures"),
     ("TeamReport", "warnings"),
+    ("TeamReport", "agent_usage"),
     ("TeamAttempt", "score"),
     ("TeamAttempt", "verdict"),
     ("TeamAttempt", "blame"),
@@ -106,6 +108,13 @@ def full_report():
             joint_tests=run,
             regression_tests=run,
             regression_judgement=judged,
+            agent=ce.models.AgentRun(
+                features=[n],
+                status="Submitted",
+                usage=ce.models.AgentUsage(cost_usd=0.5, steps=n),
+                messages_together=3,
+                problem="conversation.json: it is cut off",
+            ),
         )
         for n in (1, 2)
     ]
@@ -338,7 +347,7 @@ def underived(data):
     reports_ = {"MergeReport", "TeamReport"}
     names = {key for name, key in DERIVED if name not in reports_ | BLAMES} - {"score"}
     data = stripped(data)
-    for key in ("merge_status", "conflict_score"):
+    for key in ("merge_status", "conflict_score", "agent_usage"):
         data.pop(key, None)
     for row in data.get("attempts", ()):
         row.pop("score", None)  # a team's; that of a conflict is no derived fact
@@ -559,7 +568,13 @@ def test_a_key_that_is_not_required_may_be_missing_and_means_its_default(name, k
 def test_a_value_of_a_wrong_type_is_refused(name, key):
     """By the schema and by the library, quotation marks around a number included."""
     kinds = json.dumps(RECORDS[name]["properties"][key])
-    wrong = [[[True]], {"a": [1]}, 1.5 if '"number"' not in kinds else "1.5"]
+    # An object with unknown keys only is a record of which every key may be missing.
+    is_optional = '"#/$defs/AgentUsage"' in kinds
+    wrong = [
+        [[True]],
+        {"a": [1]} if not is_optional else {"steps": [1]},
+        1.5 if '"number"' not in kinds else "1.5",
+    ]
     wrong += [5] if '"string"' in kinds or "$ref" in kinds else ["5", "true", True]
     if '"boolean"' in kinds:
         wrong.remove(True)

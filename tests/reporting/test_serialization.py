@@ -125,6 +125,7 @@ def test_every_key_of_ours_is_known():
         "base_regression_tests",
         "preexisting_failures",
         "warnings",
+        "agent_usage",
     ]
     assert list(data["attempts"][0]) == [
         "strategy",
@@ -624,11 +625,12 @@ def test_a_team_is_written_with_its_score_and_what_is_to_blame():
     data = team_with_tests().to_dict()
 
     assert list(data)[:5] == ["schema_version", "kind", "repo_name", "task_id", "timestamp"]
-    assert list(data)[-4:] == [
+    assert list(data)[-5:] == [
         "merge_status",
         "conflict_score",
         "preexisting_failures",
         "warnings",
+        "agent_usage",
     ]
     naive, union = data["attempts"]
     assert list(naive)[-3:] == ["score", "verdict", "blame"]

@@ -1,0 +1,166 @@
+"""Rewards: what a pair or team achieved, as plain numbers."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from statistics import fmean
+
+from cooperbench_eval.analysis.policies import Policy, find_policies
+from cooperbench_eval.arguments import checked
+from cooperbench_eval.errors import ReportError
+from cooperbench_eval.models import (
+    AGENT_USAGE,
+    Judgement,
+    MergeStatus,
+    PairId,
+    TestResult,
+    count_cases,
+    outcome_of,
+)
+from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run
+from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
+from cooperbench_eval.staging import staged
+
+__all__ = ["reward_of", "write_reward"]
+
+_FILE = "reward.json"
+_COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
+_Row = Attempt | TeamAttempt
+_Graded = Iterator[tuple[str, float | None]]
+
+
+@checked
+def write_reward(
+    report: GroupReport, path: str | os.PathLike[str], *, policy: str | Policy = "strict"
+) -> Path:
+    """Write the reward of a report as JSON: one object, whose values are numbers.
+
+    That is what Harbor's verifier reads from `/logs/verifier/reward.json`. The file appears
+    complete or not at all, and none appears if the report has no answer: Harbor then records
+    an error for the trial, and no reward. A file that is already there stays in that case, so
+    remove it first if an agent could have written it. Harbor does so.
+
+    Args:
+        report: The report.
+        path: The file, or a directory, in which the file is called `reward.json`. A path that
+            does not exist is a file if its name has a suffix, and a directory otherwise.
+            Directories are created if they are missing.
+        policy: As in `MergeReport.reward`.
+
+    Returns:
+        The file.
+
+    Raises:
+        AnalysisError: No policy has this name.
+        ReportError: The report has no answer, or the file cannot be written.
+    """
+    text = json.dumps(reward_of(report, policy), allow_nan=False, indent=2) + "\n"
+    target = Path(path)
+    if target.is_dir() or not target.suffix:
+        target /= _FILE
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with staged(target) as part:
+            part.write_text(text, encoding="utf-8")
+    except OSError as exc:
+        raise ReportError(f"cannot be written ({exc.strerror})", str(target)) from exc
+    return target
+
+
+@checked
+def reward_of(report: GroupReport, policy: str | Policy = "strict") -> dict[str, float]:
+    """Return what a report achieved under a policy, as in `MergeReport.reward`.
+
+    Raises:
+        AnalysisError: No policy has this name.
+        ReportError: The report has no answer.
+    """
+    (judge,) = find_policies(policy)
+    found = judge.judge(report)
+    if found.verdict is Verdict.NOT_RUN and not found.is_missing_input:
+        problem = f"has no answer under the policy {judge.name!r}: {_why_unanswered(report, judge)}"
+        raise ReportError(problem, str(PairId.of(report)))
+    rows = {each.strategy: each for each in report.attempts}
+    deciding = (found.by,) if found.by else judge.strategies
+    row = next((rows[name] for name in deciding if name in rows), None)
+    reward = float(found.verdict is Verdict.CORRECT)
+    graded = (*_graded(report, row), *_costs(report))
+    return {"reward": reward} | {name: value for name, value in graded if value is not None}
+
+
+def _why_unanswered(report: GroupReport, policy: Policy) -> str:
+    """Return why a policy has no answer, as a clause."""
+    if report.problem:
+        return report.problem
+    rows = {each.strategy: each for each in report.attempts}
+    for name in policy.strategies:
+        if name not in rows:
+            return f"the report has no row of the strategy {name!r}"
+        row = rows[name]
+        if row.service_failed:
+            return f"a service that the strategy {name!r} needs failed"
+        runs = [run for run, _ in (*row.own_runs, row.joint_run, row.regression_run)]
+        reason = next((run.reason for run in runs if run and not run.was_run), "")
+        if reason:
+            return reason
+    return "the tests that would decide were not run"
+
+
+def _graded(report: GroupReport, row: _Row | None) -> _Graded:
+    """Yield numbers beside the reward; `None` for what is not known."""
+    yield "conflict_score", report.conflict_score
+    alone = [each.is_right for each in report.features]
+    if isinstance(report, TeamReport):
+        yield "features_alone", _share(alone)
+    else:
+        if report.conflict_details is not None:
+            yield "conflict_sections", report.conflict_details.conflict_sections
+            yield "conflict_lines", report.conflict_details.conflict_lines
+        yield from _numbered("alone", alone)
+    if row is not None:
+        yield "merged", float(row.status in _COMPLETE)
+        yield from _of_row(row)
+
+
+def _of_row(row: _Row) -> _Graded:
+    own = [outcome_of(*judged) for judged in row.own_runs]
+    runs = [run for run, _ in row.own_runs if was_run(run)]
+    if isinstance(row, TeamAttempt):
+        yield "landed", row.score
+        yield "features_passed", _share(own)
+    else:
+        yield from _numbered("passed", own)
+        yield from _numbered("pass_rate", (_pass_rate(run) for run, _ in row.own_runs))
+    yield "pass_rate", _pass_rate(*runs)
+    yield "joint_passed", _flag(*row.joint_run)
+    yield "regression_passed", _flag(*row.regression_run)
+
+
+def _costs(report: GroupReport) -> _Graded:
+    usage = report.agent_usage
+    return ((f"agent_{name}", getattr(usage, name)) for name in AGENT_USAGE)
+
+
+def _numbered(name: str, values: Iterable[float | None]) -> _Graded:
+    """Yield the values of feature 1 and feature 2."""
+    for place, value in enumerate(values, start=1):
+        yield f"feature{place}_{name}", None if value is None else float(value)
+
+
+def _share(outcomes: Iterable[bool | None]) -> float | None:
+    """Return the share that is true; `None` if one is not known."""
+    found = list(outcomes)
+    return fmean(map(bool, found)) if found and None not in found else None
+
+
+def _pass_rate(*runs: TestResult | None) -> float | None:
+    """Return the share of passed cases in all *runs*; `None` if there is no such case."""
+    counts = [count_cases(run.cases) for run in runs if was_run(run)]
+    total = sum(each.total_tests for each in counts)
+    return sum(each.passed_tests for each in counts) / total if total else None
+
+
+def _flag(run: TestResult | None, judgement: Judgement | None) -> float | None:
+    outcome = outcome_of(run, judgement)
+    return None if outcome is None else float(outcome)
