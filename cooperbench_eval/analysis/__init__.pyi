@@ -7,13 +7,13 @@ from .facts import AttemptFacts as AttemptFacts
 from .facts import FeatureFacts as FeatureFacts
 from .facts import PairFacts as PairFacts
 from .facts import RunFacts as RunFacts
+from .measures import Distribution as Distribution
+from .measures import Mean as Mean
 from .policies import POLICIES as POLICIES
 from .policies import Policy as Policy
 from .policies import PolicyRule as PolicyRule
 from .policies import PolicyVerdict as PolicyVerdict
 from .rates import Comparison as Comparison
-from .rates import Distribution as Distribution
-from .rates import Mean as Mean
 from .rates import Rate as Rate
 from .sources import facts_of as facts_of
 from .summarizing import summarize as summarize

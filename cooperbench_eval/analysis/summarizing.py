@@ -7,23 +7,24 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
-from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
-from cooperbench_eval.analysis.policies import LEAD, POLICIES, ByPolicy, Policy, find_policies
-from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
-from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
-from cooperbench_eval.analysis.summary import Summary, TeamSummary
-from cooperbench_eval.analysis.tally import (
+from cooperbench_eval.analysis.answers import (
     MISSING,
-    AttemptTally,
     Ends,
-    Tally,
-    TeamAttemptTally,
-    TeamTally,
     answers_of,
+    count_end,
     gold_answers,
     has_answer,
+    task_of,
 )
+from cooperbench_eval.analysis.clusters import Cluster, cluster_of
+from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
+from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
+from cooperbench_eval.analysis.measures import Distribution, Mean
+from cooperbench_eval.analysis.policies import LEAD, POLICIES, ByPolicy, Policy, find_policies
+from cooperbench_eval.analysis.rates import Rate
+from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
+from cooperbench_eval.analysis.summary import Summary, TeamSummary
+from cooperbench_eval.analysis.tally import AttemptTally, Tally, TeamAttemptTally, TeamTally
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts
 from cooperbench_eval.analysis.verdicts import (
     GoldSummary,
@@ -51,6 +52,7 @@ def summarize(
     policies: str | Policy | Iterable[str | Policy] | None = None,
     gold: FactsSource | None = None,
     confidence: float = 0.95,
+    cluster: Cluster | None = None,
 ) -> Summary:
     """Summarize many reports.
 
@@ -69,6 +71,9 @@ def summarize(
         gold: Reports of the tasks' own patches; the same pairs are compared with them. Its
             teams are ignored.
         confidence: The confidence of all intervals, between 0 and 1.
+        cluster: `"task"` if pairs of one task are not independent, or `"repo"` if those of
+            one repository are not. All intervals then take this into account: see `Rate`. By
+            default all pairs are independent. Rates and counts are the same in any case.
 
     Returns:
         The summary; without reports it has zero pairs.
@@ -85,16 +90,18 @@ def summarize(
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
     for facts in iterate_all_facts(reports):
         tally = tallies[key_of(facts)]
+        name = cluster_of(task_of(facts), cluster) if cluster else ""
         if isinstance(facts, TeamFacts):
-            tally.teams[facts.size].add(facts)
+            tally.teams[facts.size].add(facts, name)
             continue
         of_gold = None if reached is None else reached.get(PairId.of(facts).key)
-        tally.add(facts, answers_of(facts, judges), of_gold)
+        tally.add(facts, answers_of(facts, judges), of_gold, name)
     build = _Builder(
         policies=judges,
         hides=policies is None,
         has_gold=gold is not None,
         confidence=confidence,
+        cluster=cluster,
     )
     groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)} if names else {}
     whole = Tally()
@@ -123,6 +130,7 @@ class _Builder:
     hides: bool
     has_gold: bool
     confidence: float
+    cluster: Cluster | None
 
     def summary(
         self,
@@ -136,8 +144,8 @@ class _Builder:
         policies = self._policies(tally)
         unanswerable = [name for name, one in policies.items() if _is_unanswerable(one)]
         return Summary(
-            pairs=tally.answers.total(),
-            statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
+            pairs=tally.pairs,
+            statuses=_statuses(tally),
             repeated=tally.repeated,
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
             problems=dict(tally.problems.most_common(_PROBLEMS)),
@@ -151,22 +159,32 @@ class _Builder:
             policies=ByPolicy(policies),
             unanswerable=tuple(unanswerable) if self.hides else (),
             comparisons=Comparisons(
-                tally.columns(strategies), tuple(tally.answers.values()), self.confidence
+                tally.columns(strategies),
+                tuple(tally.answers.values()),
+                self.confidence,
+                self.cluster,
             ),
             by=by,
             groups=groups or {},
             teams={size: self._teams(size, tally.teams[size]) for size in sorted(tally.teams)},
             confidence=self.confidence,
+            cluster=self.cluster,
+            clusters=_statuses_by_cluster(tally) if self.cluster else {},
         )
 
-    def _rate(self, count: int, total: int) -> Rate:
-        return Rate(count, total, confidence=self.confidence)
+    def _rate(self, counts: Counter[str], totals: Counter[str]) -> Rate:
+        """Return the rate of counts by cluster."""
+        return Rate(
+            counts.total(),
+            totals.total(),
+            confidence=self.confidence,
+            clusters=[(counts[name], totals[name]) for name in totals] if self.cluster else None,
+        )
 
     def _strategy(self, name: str, rows: AttemptTally, ends: Ends) -> StrategySummary:
         runs = rows.tests
         return StrategySummary(
             name=name,
-            verdicts=_verdicts(ends),
             blame={kind: rows.blame[kind] for kind in BlameKind if rows.blame[kind]},
             features=self._rate(runs.passed, runs.run),
             cases=self._rate(runs.passed_cases, runs.cases),
@@ -174,17 +192,25 @@ class _Builder:
             test_seconds=Distribution.of(runs.seconds),
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
             gold=self._gold(ends),
-            confidence=self.confidence,
+            **self._judged(ends),
         )
+
+    def _judged(self, ends: Ends) -> dict[str, Any]:
+        """Return the arguments that all summaries of strategies and policies have."""
+        return {
+            "verdicts": _verdicts(ends),
+            "tasks": _verdicts_by_task(ends),
+            "confidence": self.confidence,
+            "cluster": self.cluster,
+        }
 
     def _policies(self, tally: Tally) -> dict[str, PolicySummary]:
         ends = tally.ends([each.name for each in self.policies], policies=True)
         return {
             each.name: PolicySummary(
                 name=each.name,
-                verdicts=_verdicts(ends[each.name]),
                 gold=self._gold(ends[each.name]),
-                confidence=self.confidence,
+                **self._judged(ends[each.name]),
                 untried=_untried(each, tally),
             )
             for each in self.policies
@@ -193,39 +219,65 @@ class _Builder:
     def _teams(self, size: int, tally: TeamTally) -> TeamSummary:
         return TeamSummary(
             size=size,
-            teams=tally.teams,
+            teams=tally.tasks.total(),
             statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
             problems=dict(tally.problems.most_common(_PROBLEMS)),
             repeated=tally.repeated,
             strategies={
-                name: self._team_strategy(name, tally.attempts[name], tally.teams)
+                name: self._team_strategy(name, tally.attempts[name], tally.tasks)
                 for name in _in_order(tally.attempts)
             },
         )
 
-    def _team_strategy(self, name: str, rows: TeamAttemptTally, teams: int) -> TeamStrategySummary:
-        ends = rows.ends + Counter({(None, None): teams - rows.ends.total()})
+    def _team_strategy(
+        self, name: str, rows: TeamAttemptTally, tasks: Counter[str]
+    ) -> TeamStrategySummary:
+        ends: Ends = {(answer, None): found for answer, found in rows.ends.items()}
+        known = sum(rows.ends.values(), Counter[str]())
+        count_end(ends, (None, None), tasks - known)
         return TeamStrategySummary(
             name=name,
-            verdicts=_verdicts(ends),
-            landed=Mean.of(rows.scores, confidence=self.confidence),
+            landed=Mean.of(
+                rows.scores,
+                confidence=self.confidence,
+                clusters=rows.clusters if self.cluster else None,
+            ),
             left_out={each: rows.left_out[each] for each in LeftOutReason if rows.left_out[each]},
             blame={kind: rows.blame[kind] for kind in BlameKind if rows.blame[kind]},
             seconds=Distribution.of(rows.seconds),
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
-            confidence=self.confidence,
+            **self._judged(ends),
         )
 
     def _gold(self, ends: Ends) -> GoldSummary | None:
         if not self.has_gold:
             return None
-        both = comparison_of(ends, "team", "gold")
+        found = comparison_of(
+            ends, "team", "gold", confidence=self.confidence, cluster=self.cluster
+        )
+        reached, beyond = [], []
+        for both, own, gold, none in found.clusters or ():
+            reached.append((both, both + gold))
+            beyond.append((own, own + none))
+        is_clustered = found.clusters is not None
         return GoldSummary(
-            ceiling=self._rate(both.second_rate.count, both.pairs),
-            reached=self._rate(both.both, both.second_rate.count),
-            beyond=self._rate(both.only_first, both.pairs - both.second_rate.count),
-            unmatched=sum(pairs for (_, gold), pairs in ends.items() if not has_answer(gold)),
+            ceiling=found.second_rate,
+            reached=Rate(
+                found.both,
+                found.second_rate.count,
+                confidence=self.confidence,
+                clusters=reached if is_clustered else None,
+            ),
+            beyond=Rate(
+                found.only_first,
+                found.pairs - found.second_rate.count,
+                confidence=self.confidence,
+                clusters=beyond if is_clustered else None,
+            ),
+            unmatched=sum(
+                tasks.total() for (_, gold), tasks in ends.items() if not has_answer(gold)
+            ),
         )
 
 
@@ -240,10 +292,35 @@ def _is_unanswerable(one: PolicySummary) -> bool:
     return found.unanswered > 0 and (bool(one.untried) or found.is_mostly_unanswered)
 
 
+def _statuses(tally: Tally) -> dict[PairStatus, int]:
+    found = {kind: tally.statuses[kind].total() for kind in PairStatus if kind in tally.statuses}
+    return {kind: count for kind, count in found.items() if count}
+
+
+def _statuses_by_cluster(tally: Tally) -> dict[str, dict[PairStatus, int]]:
+    found: defaultdict[str, dict[PairStatus, int]] = defaultdict(dict)
+    for kind, clusters in tally.statuses.items():
+        for name, count in clusters.items():
+            found[name][kind] = count
+    return {name: found[name] for name in sorted(found)}
+
+
 def _verdicts(ends: Ends) -> Verdicts:
     counts = Counter[str | None]()
-    for (answer, _), pairs in ends.items():
-        counts[answer] += pairs
+    for (answer, _), tasks in ends.items():
+        counts[answer] += tasks.total()
+    return _counted(counts)
+
+
+def _verdicts_by_task(ends: Ends) -> dict[str, Verdicts]:
+    found: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
+    for (answer, _), tasks in ends.items():
+        for task, pairs in tasks.items():
+            found[task][answer] += pairs
+    return {task: _counted(found[task]) for task in sorted(found)}
+
+
+def _counted(counts: Counter[str | None]) -> Verdicts:
     merged = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNHANDLED)
     decided = {verdict.value: counts[verdict.value] for verdict in merged}
     return Verdicts(

@@ -5,8 +5,10 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.clusters import Cluster, Counts
 from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
-from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
+from cooperbench_eval.analysis.measures import Distribution
+from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.verdicts import (
     PolicySummary,
     StrategySummary,
@@ -99,6 +101,8 @@ class Summary(Shown):
         groups: The summary of each group, by key, in the keys' order.
         teams: The summary of the teams of each size, in the order of the sizes.
         confidence: The confidence of the intervals.
+        cluster: What the intervals are clustered by, if by anything.
+        clusters: If they are, `statuses` for each cluster.
     """
 
     _view = "cooperbench_eval.views.summaries:summary_view"
@@ -120,6 +124,8 @@ class Summary(Shown):
     groups: Mapping[Hashable, "Summary"] = field(factory=dict, hash=False)
     teams: Mapping[int, TeamSummary] = field(factory=dict, hash=False)
     confidence: float = 0.95
+    cluster: Cluster | None = None
+    clusters: Mapping[str, Mapping[PairStatus, int]] = field(factory=dict, hash=False, repr=False)
 
     @property
     def not_evaluated(self) -> int:
@@ -142,8 +148,11 @@ class Summary(Shown):
         return self._share(PairStatus.MISSING_INPUT)
 
     def _share(self, status: PairStatus) -> Rate:
-        evaluated = self.pairs - self.not_evaluated
-        return Rate(self.statuses.get(status, 0), evaluated, confidence=self.confidence)
+        count, total = _share(self.statuses, status)
+        clusters = [_share(statuses, status) for statuses in self.clusters.values()]
+        return Rate(
+            count, total, confidence=self.confidence, clusters=clusters if self.cluster else None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values, with groups and teams if there are any.
@@ -164,6 +173,8 @@ class Summary(Shown):
             plain[name] = [each.to_dict() for each in getattr(self, name).values()]
         if self.teams:
             plain["teams"] = [each.to_dict() for each in self.teams.values()]
+        if self.cluster:
+            plain["cluster"] = self.cluster
         if self.by:
             plain["groups"] = [
                 {name: plain_json(part) for name, part in self._key_fields(key).items()}
@@ -191,6 +202,12 @@ class Summary(Shown):
     def _key_fields(self, key: Hashable) -> dict[str, Any]:
         parts = key if isinstance(key, tuple) and self.by != OF_A_FUNCTION else (key,)
         return dict(zip(self.by, parts, strict=True))
+
+
+def _share(statuses: Mapping[PairStatus, int], status: PairStatus) -> Counts:
+    """Return the number of reports with a status, and of all that were evaluated."""
+    not_evaluated = statuses.get(PairStatus.NOT_EVALUATED, 0)
+    return statuses.get(status, 0), sum(statuses.values()) - not_evaluated
 
 
 def _record(one: StrategySummary | PolicySummary) -> dict[str, Any]:
