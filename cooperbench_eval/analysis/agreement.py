@@ -1,6 +1,6 @@
 """`compare_with_cooperbench`: the results of CooperBench's evaluator beside ours, pair by pair."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -108,7 +108,7 @@ def compare_with_cooperbench(
     for result, report in pairs:
         judged = judge.judge(report)
         answers = (_answer_of(result), answer_of_policy(judged))
-        count_end(ends, answers, {task_of(report): 1})
+        count_end(ends, answers, Counter([task_of(report)]), None)
         if all(map(has_answer, answers)) and (answers[0] == CORRECT) != (answers[1] == CORRECT):
             disagreements.append(
                 CooperBenchDisagreement(cooperbench=result, ours=report, judged=judged)

@@ -7,6 +7,7 @@ from typing import NamedTuple, Self, TypeVar
 
 from attrs import frozen
 
+from cooperbench_eval.analysis.clusters import Cluster, cluster_of
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts
@@ -42,7 +43,10 @@ Answer = str | None
 Answers = tuple[tuple[str, str], ...]
 """Names of strategies or policies, each with its answer."""
 Ends = dict[tuple[Answer, Answer], Counter[str]]
-"""The number of pairs of each task, for each combination of two answers, such as gold's second."""
+"""The number of pairs of each cluster, for each combination of two answers.
+
+The second answer can be gold's. Without clusters, all pairs are of one that has no name.
+"""
 
 
 class PairAnswers(NamedTuple):
@@ -62,9 +66,16 @@ def task_of(facts: GroupFacts | PairId) -> str:
     return intern(f"{facts.repo_name}/{facts.task_id}")
 
 
-def count_end(ends: Ends, answers: tuple[Answer, Answer], tasks: Mapping[str, int]) -> None:
+def count_end(
+    ends: Ends, answers: tuple[Answer, Answer], tasks: Counter[str], cluster: Cluster | None
+) -> None:
     """Count the pairs of *tasks* with these two *answers*."""
-    ends.setdefault(answers, Counter()).update(tasks)
+    found = ends.setdefault(answers, Counter())
+    if cluster is None:
+        found[""] += tasks.total()
+        return
+    for task, pairs in tasks.items():
+        found[cluster_of(task, cluster)] += pairs
 
 
 def answer_of(attempt: AttemptFacts | TeamAttemptFacts) -> str:

@@ -13,7 +13,7 @@ from cooperbench_eval.analysis.answers import (
     count_end,
     has_answer,
 )
-from cooperbench_eval.analysis.clusters import Cluster, cluster_of
+from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Cells, Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
@@ -59,14 +59,15 @@ def compare(
     judge.check([*ones.values(), *others.values()])
     ends: Ends = {}
     for key in ones.keys() & others.keys():
-        count_end(ends, (ones[key], others[key]), {f"{key[0]}/{key[1]}": 1})
+        task = Counter([f"{key[0]}/{key[1]}"])
+        count_end(ends, (ones[key], others[key]), task, cluster)
     return comparison_of(
         ends,
         first,
         second,
         unmatched=(len(ones.keys() - others.keys()), len(others.keys() - ones.keys())),
         confidence=confidence,
-        cluster=cluster,
+        is_clustered=cluster is not None,
     )
 
 
@@ -77,19 +78,18 @@ def comparison_of(
     *,
     unmatched: tuple[int, int] = (0, 0),
     confidence: float = 0.95,
-    cluster: Cluster | None = None,
+    is_clustered: bool = False,
 ) -> Comparison:
     """Compare two ways to judge pairs, from the number of pairs for each two answers."""
     right = Counter[tuple[bool, bool]]()
     clusters: defaultdict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
-    for (one, other), tasks in ends.items():
+    for (one, other), found in ends.items():
         if has_answer(one) and has_answer(other):
             end = one == CORRECT, other == CORRECT
-            right[end] += tasks.total()
-            if cluster is not None:
-                for task, pairs in tasks.items():
-                    clusters[cluster_of(task, cluster)][end] += pairs
-    cells = [_cells(clusters[name]) for name in sorted(clusters)] if cluster else None
+            right[end] += found.total()
+            for name, pairs in found.items():
+                clusters[name][end] += pairs
+    cells = [_cells(clusters[name]) for name in sorted(clusters)] if is_clustered else None
     both, only_first, only_second, neither = _cells(right)
     return Comparison(
         first=first,
@@ -98,7 +98,7 @@ def comparison_of(
         only_first=only_first,
         only_second=only_second,
         neither=neither,
-        unanswered=sum(tasks.total() for tasks in ends.values()) - right.total(),
+        unanswered=sum(found.total() for found in ends.values()) - right.total(),
         unmatched_first=unmatched[0],
         unmatched_second=unmatched[1],
         confidence=confidence,
@@ -137,9 +137,13 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
         ends: Ends = {}
         answers = self._answers
         for one, other, pairs in zip(answers[first], answers[second], self._pairs, strict=True):
-            count_end(ends, (one, other), pairs)
+            count_end(ends, (one, other), pairs, self._cluster)
         return comparison_of(
-            ends, first, second, confidence=self._confidence, cluster=self._cluster
+            ends,
+            first,
+            second,
+            confidence=self._confidence,
+            is_clustered=self._cluster is not None,
         )
 
     def __contains__(self, two: object) -> bool:

@@ -32,7 +32,7 @@ def groups_of(size: int, is_alike: Callable[[int, int], bool]) -> list[_Group]:
     groups: list[_Group] = []
     for first in range(size):
         others = [other for other in range(first + 1, size) if (first, other) in alike]
-        for last in reversed(others):
+        for last in others:
             if (first, last) not in covered:
                 groups.append(_grown(first, last, size, alike))
                 covered.update(combinations(groups[-1], 2))

@@ -1,7 +1,7 @@
 """`rank`: several teams on the same tasks."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from cooperbench_eval.analysis.answers import Decider
 from cooperbench_eval.analysis.clusters import Counts
@@ -21,8 +21,6 @@ from cooperbench_eval.errors import AnalysisError, ArgumentError
 __all__ = ["rank"]
 
 _ByTask = Mapping[str, Verdicts]
-_SLACK: Final = 1e-12
-"""A p-value that is 0.05 but for rounding is not above `1 - 0.95`."""
 
 
 @checked(summaries=rule_of(Mapping[Hashable, object]))
@@ -85,7 +83,6 @@ def rank(
     names = sorted(rates, key=lambda name: (-(rates[name].rate or 0.0), name))
     counts = [rates[name].clusters or () for name in names]
     differences = _differences(names, counts, draws=draws, seed=seed)
-    error = 1 - confidence + _SLACK
     exact = is_exact(len(tasks), draws)
     return Ranking(
         decider=judge.name,
@@ -93,7 +90,7 @@ def rank(
         teams=_ranked(
             {name: rates[name] for name in names},
             {name: sum(found[name][task].unanswered for task in tasks) for name in names},
-            {(each.first, each.second) for each in differences if each.p_value <= error},
+            {(each.first, each.second) for each in differences if each.p_value <= 1 - confidence},
         ),
         tasks=tasks,
         left_out=_left_out(found, tasks),

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.answers import (
-    MISSING,
+    Answer,
     Ends,
     answers_of,
     count_end,
@@ -16,6 +16,7 @@ from cooperbench_eval.analysis.answers import (
     has_answer,
     task_of,
 )
+from cooperbench_eval.analysis.bytask import ByTask, verdicts_of
 from cooperbench_eval.analysis.clusters import Cluster, cluster_of
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
@@ -39,7 +40,6 @@ from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import PairStatus
-from cooperbench_eval.reporting.rows import Verdict
 
 __all__ = ["summarize"]
 
@@ -140,7 +140,8 @@ class _Builder:
         groups: Mapping[Hashable, Summary] | None = None,
     ) -> Summary:
         strategies = _in_order(tally.attempts)
-        ends = tally.ends(strategies)
+        ends = tally.ends(strategies, self.cluster)
+        columns, pairs = tally.columns(strategies), tuple(tally.answers.values())
         policies = self._policies(tally)
         unanswerable = [name for name, one in policies.items() if _is_unanswerable(one)]
         return Summary(
@@ -154,16 +155,14 @@ class _Builder:
             cases_alone=self._rate(tally.alone.passed_cases, tally.alone.cases),
             test_seconds_alone=Distribution.of(tally.alone.seconds),
             strategies={
-                name: self._strategy(name, tally.attempts[name], ends[name]) for name in strategies
+                name: self._strategy(
+                    name, tally.attempts[name], ends[name], ByTask(columns[name], pairs)
+                )
+                for name in strategies
             },
             policies=ByPolicy(policies),
             unanswerable=tuple(unanswerable) if self.hides else (),
-            comparisons=Comparisons(
-                tally.columns(strategies),
-                tuple(tally.answers.values()),
-                self.confidence,
-                self.cluster,
-            ),
+            comparisons=Comparisons(columns, pairs, self.confidence, self.cluster),
             by=by,
             groups=groups or {},
             teams={size: self._teams(size, tally.teams[size]) for size in sorted(tally.teams)},
@@ -181,7 +180,9 @@ class _Builder:
             clusters=[(counts[name], totals[name]) for name in totals] if self.cluster else None,
         )
 
-    def _strategy(self, name: str, rows: AttemptTally, ends: Ends) -> StrategySummary:
+    def _strategy(
+        self, name: str, rows: AttemptTally, ends: Ends, tasks: ByTask
+    ) -> StrategySummary:
         runs = rows.tests
         return StrategySummary(
             name=name,
@@ -192,25 +193,27 @@ class _Builder:
             test_seconds=Distribution.of(runs.seconds),
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
             gold=self._gold(ends),
-            **self._judged(ends),
+            **self._judged(ends, tasks),
         )
 
-    def _judged(self, ends: Ends) -> dict[str, Any]:
+    def _judged(self, ends: Ends, tasks: ByTask) -> dict[str, Any]:
         """Return the arguments that all summaries of strategies and policies have."""
         return {
             "verdicts": _verdicts(ends),
-            "tasks": _verdicts_by_task(ends),
+            "tasks": tasks,
             "confidence": self.confidence,
             "cluster": self.cluster,
         }
 
     def _policies(self, tally: Tally) -> dict[str, PolicySummary]:
-        ends = tally.ends([each.name for each in self.policies], policies=True)
+        names = [each.name for each in self.policies]
+        ends = tally.ends(names, self.cluster, policies=True)
+        columns, pairs = tally.columns(names, policies=True), tuple(tally.answers.values())
         return {
             each.name: PolicySummary(
                 name=each.name,
                 gold=self._gold(ends[each.name]),
-                **self._judged(ends[each.name]),
+                **self._judged(ends[each.name], ByTask(columns[each.name], pairs)),
                 untried=_untried(each, tally),
             )
             for each in self.policies
@@ -233,9 +236,12 @@ class _Builder:
     def _team_strategy(
         self, name: str, rows: TeamAttemptTally, tasks: Counter[str]
     ) -> TeamStrategySummary:
-        ends: Ends = {(answer, None): found for answer, found in rows.ends.items()}
         known = sum(rows.ends.values(), Counter[str]())
-        count_end(ends, (None, None), tasks - known)
+        found: dict[Answer, Counter[str]] = dict(rows.ends.items())
+        found[None] = tasks - known
+        ends: Ends = {}
+        for answer, pairs in found.items():
+            count_end(ends, (answer, None), pairs, self.cluster)
         return TeamStrategySummary(
             name=name,
             landed=Mean.of(
@@ -247,14 +253,14 @@ class _Builder:
             blame={kind: rows.blame[kind] for kind in BlameKind if rows.blame[kind]},
             seconds=Distribution.of(rows.seconds),
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
-            **self._judged(ends),
+            **self._judged(ends, ByTask(tuple(found), tuple(found.values()))),
         )
 
     def _gold(self, ends: Ends) -> GoldSummary | None:
         if not self.has_gold:
             return None
         found = comparison_of(
-            ends, "team", "gold", confidence=self.confidence, cluster=self.cluster
+            ends, "team", "gold", confidence=self.confidence, is_clustered=bool(self.cluster)
         )
         reached, beyond = [], []
         for both, own, gold, none in found.clusters or ():
@@ -276,7 +282,7 @@ class _Builder:
                 clusters=beyond if is_clustered else None,
             ),
             unmatched=sum(
-                tasks.total() for (_, gold), tasks in ends.items() if not has_answer(gold)
+                pairs.total() for (_, gold), pairs in ends.items() if not has_answer(gold)
             ),
         )
 
@@ -307,24 +313,6 @@ def _statuses_by_cluster(tally: Tally) -> dict[str, dict[PairStatus, int]]:
 
 def _verdicts(ends: Ends) -> Verdicts:
     counts = Counter[str | None]()
-    for (answer, _), tasks in ends.items():
-        counts[answer] += tasks.total()
-    return _counted(counts)
-
-
-def _verdicts_by_task(ends: Ends) -> dict[str, Verdicts]:
-    found: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
-    for (answer, _), tasks in ends.items():
-        for task, pairs in tasks.items():
-            found[task][answer] += pairs
-    return {task: _counted(found[task]) for task in sorted(found)}
-
-
-def _counted(counts: Counter[str | None]) -> Verdicts:
-    merged = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNHANDLED)
-    decided = {verdict.value: counts[verdict.value] for verdict in merged}
-    return Verdicts(
-        **decided,
-        not_run=counts.total() - sum(decided.values()),
-        missing_input=counts[MISSING],
-    )
+    for (answer, _), found in ends.items():
+        counts[answer] += found.total()
+    return verdicts_of(counts)

@@ -21,6 +21,7 @@ from cooperbench_eval.analysis.answers import (
     count_end,
     task_of,
 )
+from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
 from cooperbench_eval.analysis.team_facts import TeamAttemptFacts, TeamFacts
 from cooperbench_eval.models import MergeStatus, PairId, UsageTotals
@@ -256,18 +257,23 @@ class Tally(_Counts):
         for attempt in facts.attempts:
             self.attempts[attempt.strategy].add(attempt, cluster)
 
-    def ends(self, names: Iterable[str], *, policies: bool = False) -> Mapping[str, Ends]:
-        """Count, for each strategy or policy, the pairs by its answer and gold's, and by task."""
+    def ends(
+        self, names: Iterable[str], cluster: Cluster | None, *, policies: bool = False
+    ) -> Mapping[str, Ends]:
+        """Count, for each strategy or policy, the pairs by its answer and by gold's answer."""
         found: dict[str, Ends] = {name: {} for name in names}
         judges = attrgetter("policies" if policies else "strategies")
         for (answers, gold), tasks in self.answers.items():
             own = dict(judges(answers))
             best = dict(judges(gold)) if gold is not None else {}
             for name, ends in found.items():
-                count_end(ends, (own.get(name), best.get(name)), tasks)
+                count_end(ends, (own.get(name), best.get(name)), tasks, cluster)
         return found
 
-    def columns(self, names: Iterable[str]) -> Mapping[str, tuple[Answer, ...]]:
-        """Return each strategy's answers, in the order of `answers`."""
-        rows = [dict(answers.strategies) for answers, _ in self.answers]
+    def columns(
+        self, names: Iterable[str], *, policies: bool = False
+    ) -> Mapping[str, tuple[Answer, ...]]:
+        """Return each strategy's or policy's answers, in the order of `answers`."""
+        judges = attrgetter("policies" if policies else "strategies")
+        rows = [dict(judges(answers)) for answers, _ in self.answers]
         return {name: tuple(row.get(name) for row in rows) for name in names}

@@ -92,16 +92,17 @@ def test_the_interval_has_the_design_effect_of_statsmodels(statsmodels, size, co
     assert (rate.low, rate.high) == pytest.approx(ends, abs=1e-9)
 
 
-@given(st.lists(st.tuples(st.integers(1, 45), st.booleans()), min_size=2, max_size=30))
-def test_things_of_a_cluster_count_as_one_if_they_always_agree(clusters):
-    """With equal sizes; it is as if each cluster were one thing, or fewer with few clusters."""
-    size = clusters[0][0]
-    rate = rate_of([(size * is_right, size) for _, is_right in clusters])
-    free = student(0.95, size * len(clusters) - 1) / student(0.95, len(clusters) - 1)
+@given(st.integers(2, 45), st.lists(st.booleans(), min_size=2, max_size=30))
+def test_things_of_a_cluster_count_as_one_if_they_always_agree(size, ends):
+    """With equal sizes, it is as if each cluster were one thing, or fewer with few clusters."""
+    clusters, total = len(ends), size * len(ends)
+    quantiles = student(0.95, total - 1) / student(0.95, clusters - 1)
 
-    assume(size > 1)
-    assert rate.effective_total == pytest.approx(len(clusters) * free**2, rel=0.35)
-    assert rate.effective_total <= len(clusters) * free**2 * (1 + 1e-9)
+    found = rate_of([(size * is_right, size) for is_right in ends]).effective_total
+
+    unbiased = (total - 1) / (clusters - 1) if len(set(ends)) > 1 else size
+    assert found == pytest.approx(total / unbiased * quantiles**2)
+    assert found <= clusters
 
 
 def test_a_rate_of_all_assumes_that_clusters_agree():
