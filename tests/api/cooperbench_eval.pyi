@@ -1135,6 +1135,7 @@ def compare(
     first: str = 'first',
     second: str = 'second',
     confidence: float = 0.95,
+    cluster: Cluster | None = None,
 ) -> Comparison: ...
 
 def default_sandbox(
@@ -1259,6 +1260,16 @@ def merge(
     labels: Labels | None = None,
 ) -> MergeOutcome: ...
 
+def rank(
+    summaries: Mapping[Hashable, Summary | FactsSource],
+    decider: str | Policy = 'strict',
+    *,
+    size: int | None = None,
+    confidence: float = 0.95,
+    draws: int = 10000,
+    seed: int = 0,
+) -> Ranking: ...
+
 def resolve_blocks(
     merge_input: MergeInput,
     propose: Callable[[ConflictBlock], Sequence[Resolution]],
@@ -1276,11 +1287,15 @@ def summarize(
     policies: str | Policy | Iterable[str | Policy] | None = None,
     gold: FactsSource | None = None,
     confidence: float = 0.95,
+    cluster: Cluster | None = None,
 ) -> Summary: ...
 
-def to_pandas(reports: FactsSource, level: LevelName = 'pairs') -> PandasFrame: ...
+def to_pandas(reports: FactsSource | Ranking, level: LevelName = 'pairs') -> PandasFrame: ...
 
-def to_records(reports: FactsSource, level: LevelName = 'pairs') -> list[dict[str, Any]]: ...
+def to_records(
+    reports: FactsSource | Ranking,
+    level: LevelName = 'pairs',
+) -> list[dict[str, Any]]: ...
 
 def write_page(
     reports: Iterable[GroupReport],
