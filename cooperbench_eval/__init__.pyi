@@ -13,6 +13,7 @@ from . import running as running
 from . import strategies as strategies
 from . import testing as testing
 from .analysis.comparing import compare as compare
+from .analysis.ranking import rank as rank
 from .analysis.rewards import write_reward as write_reward
 from .analysis.summarizing import summarize as summarize
 from .analysis.tables import to_pandas as to_pandas

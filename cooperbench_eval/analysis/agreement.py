@@ -6,12 +6,20 @@ from typing import TypeVar
 
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.answers import (
+    CORRECT,
+    Answer,
+    Ends,
+    answer_of_policy,
+    count_end,
+    has_answer,
+    task_of,
+)
 from cooperbench_eval.analysis.comparing import comparison_of
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.policies import Policy, PolicyVerdict, find_policies
 from cooperbench_eval.analysis.rates import Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.analysis.tally import CORRECT, Answer, Ends, answer_of_policy, has_answer
 from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
@@ -95,12 +103,12 @@ def compare_with_cooperbench(
     """
     (judge,) = find_policies([policy])
     pairs, unmatched = _matched(evals, iterate_facts(reports))
-    ends: Ends = Counter()
+    ends: Ends = {}
     disagreements = []
     for result, report in pairs:
         judged = judge.judge(report)
         answers = (_answer_of(result), answer_of_policy(judged))
-        ends[answers] += 1
+        count_end(ends, answers, Counter([task_of(report)]), None)
         if all(map(has_answer, answers)) and (answers[0] == CORRECT) != (answers[1] == CORRECT):
             disagreements.append(
                 CooperBenchDisagreement(cooperbench=result, ours=report, judged=judged)

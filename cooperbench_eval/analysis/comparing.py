@@ -1,13 +1,22 @@
 """`compare`: two teams on the same pairs."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
+from cooperbench_eval.analysis.answers import (
+    CORRECT,
+    Answer,
+    Decider,
+    Ends,
+    by_pair,
+    count_end,
+    has_answer,
+)
+from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.policies import Policy
-from cooperbench_eval.analysis.rates import Comparison
+from cooperbench_eval.analysis.rates import Cells, Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.analysis.tally import CORRECT, Answer, Decider, Ends, by_pair, has_answer
 from cooperbench_eval.arguments import checked
 
 __all__ = ["Comparisons", "compare", "comparison_of"]
@@ -22,6 +31,7 @@ def compare(
     first: str = "first",
     second: str = "second",
     confidence: float = 0.95,
+    cluster: Cluster | None = None,
 ) -> Comparison:
     """Compare two teams on the pairs that both were evaluated on.
 
@@ -36,6 +46,9 @@ def compare(
         first: The name of the first team.
         second: The name of the second team.
         confidence: The confidence of the rates' intervals.
+        cluster: `"task"` if pairs of one task are not independent, or `"repo"` if those of
+            one repository are not. The intervals and the p-value take this into account. By
+            default all pairs are independent.
 
     Raises:
         AnalysisError: A team has a pair twice, or neither team has a row of the strategy.
@@ -44,13 +57,17 @@ def compare(
     ones = by_pair(iterate_facts(first_reports, "first_reports"), first, judge.answer)
     others = by_pair(iterate_facts(second_reports, "second_reports"), second, judge.answer)
     judge.check([*ones.values(), *others.values()])
-    ends: Ends = Counter((ones[key], others[key]) for key in ones.keys() & others.keys())
+    ends: Ends = {}
+    for key in ones.keys() & others.keys():
+        task = Counter([f"{key[0]}/{key[1]}"])
+        count_end(ends, (ones[key], others[key]), task, cluster)
     return comparison_of(
         ends,
         first,
         second,
         unmatched=(len(ones.keys() - others.keys()), len(others.keys() - ones.keys())),
         confidence=confidence,
+        is_clustered=cluster is not None,
     )
 
 
@@ -61,24 +78,36 @@ def comparison_of(
     *,
     unmatched: tuple[int, int] = (0, 0),
     confidence: float = 0.95,
+    is_clustered: bool = False,
 ) -> Comparison:
     """Compare two ways to judge pairs, from the number of pairs for each two answers."""
     right = Counter[tuple[bool, bool]]()
-    for (one, other), pairs in ends.items():
+    clusters: defaultdict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
+    for (one, other), found in ends.items():
         if has_answer(one) and has_answer(other):
-            right[one == CORRECT, other == CORRECT] += pairs
+            end = one == CORRECT, other == CORRECT
+            right[end] += found.total()
+            for name, pairs in found.items():
+                clusters[name][end] += pairs
+    cells = [_cells(clusters[name]) for name in sorted(clusters)] if is_clustered else None
+    both, only_first, only_second, neither = _cells(right)
     return Comparison(
         first=first,
         second=second,
-        both=right[True, True],
-        only_first=right[True, False],
-        only_second=right[False, True],
-        neither=right[False, False],
-        unanswered=ends.total() - right.total(),
+        both=both,
+        only_first=only_first,
+        only_second=only_second,
+        neither=neither,
+        unanswered=sum(found.total() for found in ends.values()) - right.total(),
         unmatched_first=unmatched[0],
         unmatched_second=unmatched[1],
         confidence=confidence,
+        clusters=cells,
     )
+
+
+def _cells(right: Counter[tuple[bool, bool]]) -> Cells:
+    return right[True, True], right[True, False], right[False, True], right[False, False]
 
 
 class Comparisons(Mapping[tuple[str, str], Comparison]):
@@ -90,24 +119,32 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
     def __init__(
         self,
         answers: Mapping[str, tuple[Answer, ...]],
-        pairs: tuple[int, ...],
+        pairs: tuple[Counter[str], ...],
         confidence: float,
+        cluster: Cluster | None = None,
     ) -> None:
-        """Compare the *answers* of each strategy; *pairs* counts the pairs of each entry."""
+        """Compare the *answers* of each strategy; *pairs* counts each entry's pairs by task."""
         self._answers = answers
         self._pairs = pairs
         self._confidence = confidence
+        self._cluster = cluster
         self._ranks = {name: rank for rank, name in enumerate(answers)}
 
     def __getitem__(self, two: tuple[str, str]) -> Comparison:
         if two not in self:
             raise KeyError(two)
         first, second = two
-        ends: Ends = Counter()
+        ends: Ends = {}
         answers = self._answers
         for one, other, pairs in zip(answers[first], answers[second], self._pairs, strict=True):
-            ends[one, other] += pairs
-        return comparison_of(ends, first, second, confidence=self._confidence)
+            count_end(ends, (one, other), pairs, self._cluster)
+        return comparison_of(
+            ends,
+            first,
+            second,
+            confidence=self._confidence,
+            is_clustered=self._cluster is not None,
+        )
 
     def __contains__(self, two: object) -> bool:
         match two:

@@ -2,14 +2,21 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from attrs import field, fields, frozen
 
-from cooperbench_eval.analysis.rates import Distribution
+from cooperbench_eval.analysis.measures import Distribution
 from cooperbench_eval.analysis.tails import student
 
-__all__ = ["AgentSummary", "CostPerCorrect", "measure_agents", "measure_cost"]
+__all__ = [
+    "AgentSummary",
+    "CostPerCorrect",
+    "KnownCost",
+    "added_up",
+    "measure_agents",
+    "measure_cost",
+]
 
 _FEWEST = 2
 
@@ -51,8 +58,8 @@ class CostPerCorrect:
     It is the cost of all pairs over the number of correct ones, so pairs that fail make it
     dearer. Only pairs with an answer and a known cost count. The interval is Fieller's for
     the ratio of two means (Some Problems in Interval Estimation, Journal of the Royal
-    Statistical Society B 16, 1954, 175-185), with Student's t. It assumes that pairs are
-    independent; those of one task are only partly.
+    Statistical Society B 16, 1954, 175-185), with Student's t. It takes pairs for independent,
+    or, if the summary is clustered, the pairs of different clusters.
 
     Attributes:
         pairs: The number of pairs that count.
@@ -60,7 +67,7 @@ class CostPerCorrect:
         correct: How many of *pairs* are correct.
         total_usd: What all *pairs* cost, in US dollars.
         low: The lower end of the interval; `None` if there is no correct pair, or fewer than
-            two pairs.
+            two pairs or clusters.
         high: The upper end; `None` for the same reasons, and if there are too few correct pairs
             to bound it.
 
@@ -87,6 +94,26 @@ class CostPerCorrect:
         return {name: getattr(self, name) for name in names}
 
 
+class KnownCost(NamedTuple):
+    """The cost of one pair, or of the pairs of one cluster.
+
+    Attributes:
+        pairs: How many pairs there are.
+        correct: How many of them are correct.
+        usd: What they cost together, in US dollars.
+    """
+
+    pairs: int
+    correct: int
+    usd: float
+
+
+def added_up(costs: Sequence[KnownCost]) -> KnownCost:
+    """Return what several pairs cost together."""
+    pairs, correct, usd = zip(*costs, strict=True)
+    return KnownCost(sum(pairs), sum(correct), math.fsum(usd))
+
+
 def measure_agents(amounts: Mapping[str, Sequence[float]]) -> AgentSummary:
     """Measure the known amounts of each number."""
     found = {name: Distribution.of(each) for name, each in amounts.items()}
@@ -94,50 +121,48 @@ def measure_agents(amounts: Mapping[str, Sequence[float]]) -> AgentSummary:
 
 
 def measure_cost(
-    correct: Sequence[float],
-    others: Sequence[float],
-    *,
-    unknown: int = 0,
-    confidence: float = 0.95,
+    known: Sequence[KnownCost], *, unknown: int = 0, confidence: float = 0.95
 ) -> CostPerCorrect:
-    """Measure the known costs of the *correct* pairs and of the *others*, in any order.
+    """Measure the known costs of pairs, or of clusters of pairs, in any order.
 
     Example:
-        >>> costs = measure_cost([1.0, 2.0, 1.5], [2.5, 1.0], confidence=0.9)
+        >>> pairs = [(1, 1.0), (1, 2.0), (1, 1.5), (0, 2.5), (0, 1.0)]
+        >>> known = [KnownCost(pairs=1, correct=each, usd=usd) for each, usd in pairs]
+        >>> costs = measure_cost(known, confidence=0.9)
         >>> f"{costs.value:.2f} from {costs.low:.2f} to {costs.high:.2f}"
         '2.67 from 1.11 to 22.44'
     """
-    low, high = _fieller(correct, others, confidence) if correct else (None, None)
+    correct = sum(each.correct for each in known)
+    low, high = _fieller(known, confidence) if correct else (None, None)
     return CostPerCorrect(
-        pairs=len(correct) + len(others),
+        pairs=sum(each.pairs for each in known),
         unknown=unknown,
-        correct=len(correct),
-        total_usd=math.fsum((*correct, *others)),
+        correct=correct,
+        total_usd=math.fsum(each.usd for each in known),
         low=low,
         high=high,
     )
 
 
-def _fieller(
-    correct: Sequence[float], others: Sequence[float], confidence: float
-) -> tuple[float | None, float | None]:
-    """Return Fieller's interval for the mean cost over the share of correct pairs.
+def _fieller(known: Sequence[KnownCost], confidence: float) -> tuple[float | None, float | None]:
+    """Return Fieller's interval for the mean cost over the mean number of correct pairs.
 
     A ratio `r` is in it unless `mean(y) - r mean(x)` differs from 0 by more than `t` standard
-    errors, where `y` is a pair's cost, and `x` is 1 for a correct pair and else 0. The ends are
-    the roots of `a r² - 2 b r + c`. If `a` is not positive, the share of correct pairs may be 0,
+    errors, where `y` is the cost and `x` the number of correct pairs of a pair or cluster. The
+    ends are the roots of `a r² - 2 b r + c`. If `a` is not positive, the mean of `x` may be 0,
     and the ratio has no upper bound.
     """
-    n = len(correct) + len(others)
+    n = len(known)
     if n < _FEWEST:
         return None, None
-    share, mean = len(correct) / n, math.fsum((*correct, *others)) / n
+    correct = sum(each.correct for each in known) / n
+    usd = math.fsum(each.usd for each in known) / n
     scale = student(confidence, n - 1) ** 2 / (n * (n - 1))
-    square = math.fsum((cost - mean) ** 2 for cost in (*correct, *others))
-    together = math.fsum(cost - mean for cost in correct)
-    a = share**2 - scale * n * share * (1 - share)
-    b = share * mean - scale * together
-    c = mean**2 - scale * square
+    a = correct**2 - scale * math.fsum((each.correct - correct) ** 2 for each in known)
+    b = correct * usd - scale * math.fsum(
+        (each.correct - correct) * (each.usd - usd) for each in known
+    )
+    c = usd**2 - scale * math.fsum((each.usd - usd) ** 2 for each in known)
     inner = b * b - a * c
     if a > 0:
         root = math.sqrt(max(inner, 0.0))

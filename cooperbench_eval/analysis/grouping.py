@@ -15,6 +15,7 @@ __all__ = [
     "By",
     "GroupName",
     "group_names",
+    "key_text",
     "make_key",
     "plain_json",
     "sorted_keys",
@@ -101,6 +102,12 @@ def _rank_part(part: object) -> tuple[int, float, str]:
     if isinstance(part, str):
         return 1, 0, part
     return 2, 0, repr(part)
+
+
+def key_text(key: Hashable) -> str:
+    """Return a group's key as one text, with a dash for an unknown part."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return " ".join("-" if part in (None, "") else str(part) for part in parts)
 
 
 def plain_json(part: object) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from attrs import frozen
 
+from cooperbench_eval.analysis.answers import CORRECT, answer_of, has_answer
 from cooperbench_eval.analysis.columns import Columns, Kind, attributes, passed, run_columns
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts
 from cooperbench_eval.analysis.sources import (
@@ -18,7 +19,6 @@ from cooperbench_eval.analysis.sources import (
     iterate_reports,
     iterate_team_facts,
 )
-from cooperbench_eval.analysis.tally import CORRECT, answer_of, has_answer
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts, TeamFacts
 from cooperbench_eval.models import (
     AGENT_USAGE,

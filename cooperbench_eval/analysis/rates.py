@@ -1,34 +1,49 @@
-"""Counts and what follows from them: rates, paired comparisons, means, distributions."""
+"""Counts and what follows from them: rates and paired comparisons."""
 
-import math
 from collections.abc import Iterable
-from typing import Any, Final, Self
+from typing import Any
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.analysis.tails import mcnemar, student, wilson
-from cooperbench_eval.arguments import checked, named_fields, rule_of
+from cooperbench_eval.analysis.clusters import Counts, effective_total
+from cooperbench_eval.analysis.signflips import flip_test
+from cooperbench_eval.analysis.tails import mcnemar, wilson
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.errors import ArgumentError
 
-__all__ = ["Comparison", "Distribution", "Mean", "Rate"]
+__all__ = ["Cells", "Comparison", "Rate"]
 
 _is_count = validators.ge(0)
-_NUMBERS: Final = rule_of(list[float])
+Cells = tuple[int, int, int, int]
+"""Pairs that both get right, only the first, only the second, and neither."""
+
+
+def _as_counts(clusters: Iterable[Counts] | None) -> tuple[Counts, ...] | None:
+    """Leave out clusters of nothing."""
+    if clusters is None:
+        return None
+    return tuple((count, total) for count, total in clusters if total)
+
+
+def _as_cells(clusters: Iterable[Cells] | None) -> tuple[Cells, ...] | None:
+    return None if clusters is None else tuple(each for each in clusters if any(each))
 
 
 @frozen(field_transformer=named_fields)
 class Rate(Shown):
     """A count out of a total, with the share and its interval.
 
-    The interval assumes that the counted things are independent. Pairs of one task are
-    only partly independent and test cases of one suite are not, so their interval is too
-    narrow.
+    Without *clusters*, the interval assumes that the counted things are independent. Pairs of
+    one task are only partly independent and test cases of one suite are not, so their interval
+    is too narrow. With *clusters*, things of different clusters are independent, and those of
+    one cluster may be alike: Wilson's interval is computed with `effective_total` things.
 
     Attributes:
         count: How many things have the property.
         total: How many things there are.
         confidence: The confidence level of the interval, between 0 and 1.
+        clusters: The count and the total of each cluster, such as a task; `None` if the things
+            are not clustered.
 
     Example:
         >>> rate = Rate(8, 10)
@@ -43,11 +58,25 @@ class Rate(Shown):
     confidence: float = field(
         default=0.95, kw_only=True, validator=[validators.gt(0), validators.lt(1)]
     )
+    clusters: tuple[Counts, ...] | None = field(
+        default=None, kw_only=True, repr=False, converter=_as_counts
+    )
 
     @total.validator
     def _check_total(self, _: object, total: int) -> None:
         if total < self.count:
             raise ValueError(f"{self.count} of {total} is not a rate")
+
+    @clusters.validator
+    def _check_clusters(self, _: object, clusters: tuple[Counts, ...] | None) -> None:
+        if clusters is None:
+            return
+        for count, total in clusters:
+            if not 0 <= count <= total:
+                raise ValueError(f"a cluster of {count} of {total} is not a rate")
+        count, total = (sum(each[place] for each in clusters) for place in (0, 1))
+        if (count, total) != (self.count, self.total):
+            raise ValueError(f"clusters of {count} of {total} are not {self.count} of {self.total}")
 
     @property
     def rate(self) -> float | None:
@@ -56,26 +85,66 @@ class Rate(Shown):
 
     @property
     def low(self) -> float | None:
-        """The lower end of Wilson's score interval; `None` if the total is zero."""
-        return wilson(self.count, self.total, self.confidence)[0] if self.total else None
+        """The lower end of Wilson's score interval; `None` if there is no interval.
+
+        There is none if the total is zero, or if several things are all of one cluster, because
+        one cluster does not show how much clusters differ.
+        """
+        interval = self._interval
+        return None if interval is None else interval[0]
 
     @property
     def high(self) -> float | None:
-        """The upper end of Wilson's score interval; `None` if the total is zero."""
-        return wilson(self.count, self.total, self.confidence)[1] if self.total else None
+        """The upper end of Wilson's score interval, or `None` for the same reason."""
+        interval = self._interval
+        return None if interval is None else interval[1]
+
+    @property
+    def effective_total(self) -> float | None:
+        """How many independent things tell as much; `None` if there is no interval.
+
+        It is the total without clusters, or if each thing is a cluster of its own, and less if
+        things of one cluster are alike. It takes into account that few clusters do not show
+        exactly how alike they are. The sources of the formula are Korn and Graubard
+        (Confidence Intervals for Proportions with Small Expected Number of Positive Counts
+        Estimated from Survey Data, Survey Methodology 24, 1998) and Franco et al. (Comparative
+        Study of Confidence Intervals for Proportions in Complex Sample Surveys, Journal of
+        Survey Statistics and Methodology 7, 2019). With 0% or 100%, where nothing shows how
+        alike things are, things of one cluster are taken to be equal.
+        """
+        if not self.total:
+            return None
+        if self.clusters is None:
+            return float(self.total)
+        return effective_total(self.clusters, self.confidence)
+
+    @property
+    def _interval(self) -> tuple[float, float] | None:
+        effective = self.effective_total
+        if effective is None:
+            return None
+        if effective == self.total:
+            return wilson(self.count, self.total, self.confidence)
+        return wilson(self.count / self.total * effective, effective, self.confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts, the share and its interval as plain JSON values."""
         names = ("count", "total", "rate", "low", "high")
-        return {name: getattr(self, name) for name in names}
+        plain = {name: getattr(self, name) for name in names}
+        if self.clusters is None:
+            return plain
+        return plain | {"clusters": len(self.clusters), "effective_total": self.effective_total}
 
     def __str__(self) -> str:
         if not self.total:
             return "0/0"
-        return f"{self.count}/{self.total} = {self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
+        share = f"{self.count}/{self.total} = {self.rate:.1%}"
+        if self.low is None:
+            return f"{share} [no interval: one cluster]"
+        return f"{share} [{self.low:.1%}, {self.high:.1%}]"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Comparison(Shown):
     """Two ways to get a pair right, on the same pairs.
 
@@ -92,6 +161,8 @@ class Comparison(Shown):
         unmatched_first: Pairs that only the first has.
         unmatched_second: Pairs that only the second has.
         confidence: The confidence level of the rates' intervals.
+        clusters: The first four numbers for each cluster, such as a task; `None` if the pairs
+            are not clustered.
 
     Example:
         >>> teams = Comparison(both=30, only_first=9, only_second=1, neither=10)
@@ -111,6 +182,15 @@ class Comparison(Shown):
     unmatched_first: int = 0
     unmatched_second: int = 0
     confidence: float = 0.95
+    clusters: tuple[Cells, ...] | None = field(default=None, repr=False, converter=_as_cells)
+
+    @clusters.validator
+    def _check_clusters(self, _: object, clusters: tuple[Cells, ...] | None) -> None:
+        if clusters is None:
+            return
+        cells = (self.both, self.only_first, self.only_second, self.neither)
+        if tuple(sum(each[place] for each in clusters) for place in range(len(cells))) != cells:
+            raise ValueError(f"the clusters do not add up to {cells}")
 
     @property
     def pairs(self) -> int:
@@ -120,12 +200,20 @@ class Comparison(Shown):
     @property
     def first_rate(self) -> Rate:
         """The share of the compared pairs that the first gets right."""
-        return Rate(self.both + self.only_first, self.pairs, confidence=self.confidence)
+        return self._rate(1)
 
     @property
     def second_rate(self) -> Rate:
         """The share of the compared pairs that the second gets right."""
-        return Rate(self.both + self.only_second, self.pairs, confidence=self.confidence)
+        return self._rate(2)
+
+    def _rate(self, own: int) -> Rate:
+        """Return the share of pairs that both get right, or one, whose cell is *own*."""
+        count = self.both + (self.only_first, self.only_second)[own - 1]
+        counts = None
+        if self.clusters is not None:
+            counts = [(each[0] + each[own], sum(each)) for each in self.clusters]
+        return Rate(count, self.pairs, confidence=self.confidence, clusters=counts)
 
     @property
     def difference(self) -> float | None:
@@ -141,9 +229,16 @@ class Comparison(Shown):
         of the other pairs. The value is 1.0 if the two never disagree and `None` if no pair
         is compared. It holds for one comparison: among many comparisons, some p-values
         are small by chance.
+
+        With *clusters*, the disagreements of a whole cluster are equally likely to be the other
+        way round, independently of the other clusters. This is the randomization test of
+        Canay, Romano and Shaikh (Randomization Tests under an Approximate Symmetry Assumption,
+        Econometrica 85, 2017). With one pair in each cluster it is McNemar's test.
         """
         if not self.pairs:
             return None
+        if self.clusters is not None:
+            return flip_test([each[1] - each[2] for each in self.clusters])
         disagreements = self.only_first + self.only_second
         return mcnemar(min(self.only_first, self.only_second), disagreements)
 
@@ -160,146 +255,3 @@ class Comparison(Shown):
             f"only {self.first} {self.only_first}, only {self.second} {self.only_second}, "
             f"neither {self.neither}; p = {p_value}"
         )
-
-
-@frozen(kw_only=True)
-class Mean:
-    """The mean of shares, each from 0 to 1, and its interval.
-
-    The interval is Student's t interval (The Probable Error of a Mean, Biometrika 6, 1908),
-    cut off at 0 and 1. It assumes that the shares are independent; teams of one task are only
-    partly independent. With few shares it is approximate, because they are not normally
-    distributed.
-
-    Attributes:
-        count: How many shares there are.
-        mean: Their mean; `None` without shares.
-        low: The lower end of the interval; `None` if there are fewer than two shares or all
-            are equal, because then they do not show how much shares vary.
-        high: The upper end of the interval, or `None` for the same reason.
-
-    Example:
-        >>> shares = Mean.of([1, 1, 0.5, 1, 0.5])
-        >>> print(f"{shares.mean} {shares.low:.2f} {shares.high:.2f}")
-        0.8 0.46 1.00
-    """
-
-    count: int = 0
-    mean: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    @checked
-    def of(cls, shares: Iterable[float], *, confidence: float = 0.95) -> Self:
-        """Measure *shares*, in any order.
-
-        Args:
-            shares: Numbers from 0 to 1.
-            confidence: The confidence level of the interval, between 0 and 1.
-
-        Raises:
-            ArgumentError: The confidence is not between 0 and 1, or a share is not
-                from 0 to 1.
-        """
-        if not 0 < confidence < 1:
-            raise ArgumentError("confidence", "must be greater than 0 and less than 1")
-        found = _finite(shares, "shares")
-        if not all(0 <= share <= 1 for share in found):
-            raise ArgumentError("shares", "must be numbers from 0 to 1")
-        if not found:
-            return cls()
-        mean = math.fsum(found) / len(found)
-        if len(set(found)) == 1:
-            return cls(count=len(found), mean=mean)
-        free = len(found) - 1
-        variance = math.fsum((each - mean) ** 2 for each in found) / free
-        half = student(confidence, free) * math.sqrt(variance / len(found))
-        return cls(
-            count=len(found), mean=mean, low=max(mean - half, 0.0), high=min(mean + half, 1.0)
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON values."""
-        return {name: getattr(self, name) for name in ("count", "mean", "low", "high")}
-
-
-@frozen(kw_only=True)
-class Distribution:
-    """How a quantity is spread; without values, all but count and total are `None`.
-
-    Attributes:
-        count: How many values there are.
-        total: Their sum.
-        minimum: The least value.
-        lower_quartile: A quarter of the values are at most this, interpolated linearly.
-        median: The middle value, or the mean of the two in the middle.
-        upper_quartile: Three quarters of the values are at most this, interpolated
-            linearly.
-        maximum: The greatest value.
-    """
-
-    count: int = 0
-    total: float = 0.0
-    minimum: float | None = None
-    lower_quartile: float | None = None
-    median: float | None = None
-    upper_quartile: float | None = None
-    maximum: float | None = None
-
-    @classmethod
-    @checked
-    def of(cls, values: Iterable[float]) -> Self:
-        """Measure *values*, in any order.
-
-        Raises:
-            ArgumentError: A value is not a finite number.
-
-        Example:
-            >>> Distribution.of([1, 2, 3, 10]).median
-            2.5
-        """
-        ranked = sorted(_finite(values, "values"))
-        if not ranked:
-            return cls()
-        return cls(
-            count=len(ranked),
-            total=math.fsum(ranked),
-            minimum=ranked[0],
-            lower_quartile=_quantile(ranked, 1, 4),
-            median=_quantile(ranked, 1, 2),
-            upper_quartile=_quantile(ranked, 3, 4),
-            maximum=ranked[-1],
-        )
-
-    @property
-    def mean(self) -> float | None:
-        """The average."""
-        return self.total / self.count if self.count else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON values."""
-        names = ("count", "total", "mean", "minimum", "lower_quartile", "median")
-        return {name: getattr(self, name) for name in (*names, "upper_quartile", "maximum")}
-
-
-def _finite(given: Iterable[float], argument: str) -> list[float]:
-    """Return numbers that can be added up; the items of an iterator are checked only here."""
-    found = list(given)
-    if _NUMBERS and not _NUMBERS.allows(found):
-        raise ArgumentError(argument, _NUMBERS.problem(found))
-    try:
-        # The sum shows an infinity, a NaN and an integer that is too large for a float.
-        is_finite = math.isfinite(math.fsum(found))
-    except (ValueError, OverflowError):
-        is_finite = False
-    if not is_finite:
-        raise ArgumentError(argument, "must be finite numbers with a finite sum")
-    return found
-
-
-def _quantile(ranked: list[float], part: int, parts: int) -> float:
-    """Interpolate between the two nearest values, as NumPy and pandas do by default."""
-    whole, rest = divmod((len(ranked) - 1) * part, parts)
-    low = ranked[whole]
-    return low + (ranked[whole + 1] - low) * rest / parts if rest else low

@@ -7,23 +7,32 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
-from cooperbench_eval.analysis.costs import CostPerCorrect, measure_agents, measure_cost
-from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
-from cooperbench_eval.analysis.policies import LEAD, POLICIES, ByPolicy, Policy, find_policies
-from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
-from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
-from cooperbench_eval.analysis.summary import Summary, TeamSummary
-from cooperbench_eval.analysis.tally import (
-    MISSING,
+from cooperbench_eval.analysis.answers import (
+    Answer,
     Ends,
-    Tally,
-    TeamAttemptTally,
-    TeamTally,
     answers_of,
+    count_end,
     gold_answers,
     has_answer,
+    task_of,
 )
+from cooperbench_eval.analysis.bytask import ByTask, verdicts_of
+from cooperbench_eval.analysis.clusters import Cluster, cluster_of
+from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
+from cooperbench_eval.analysis.costs import (
+    CostPerCorrect,
+    KnownCost,
+    added_up,
+    measure_agents,
+    measure_cost,
+)
+from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
+from cooperbench_eval.analysis.measures import Distribution, Mean
+from cooperbench_eval.analysis.policies import LEAD, POLICIES, ByPolicy, Policy, find_policies
+from cooperbench_eval.analysis.rates import Rate
+from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
+from cooperbench_eval.analysis.summary import Summary, TeamSummary
+from cooperbench_eval.analysis.tally import Tally, TeamAttemptTally, TeamTally
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts
 from cooperbench_eval.analysis.verdicts import (
     GoldSummary,
@@ -38,7 +47,6 @@ from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import PairStatus
-from cooperbench_eval.reporting.rows import Verdict
 
 __all__ = ["summarize"]
 
@@ -51,6 +59,7 @@ def summarize(
     policies: str | Policy | Iterable[str | Policy] | None = None,
     gold: FactsSource | None = None,
     confidence: float = 0.95,
+    cluster: Cluster | None = None,
 ) -> Summary:
     """Summarize many reports.
 
@@ -69,6 +78,9 @@ def summarize(
         gold: Reports of the tasks' own patches; the same pairs are compared with them. Its
             teams are ignored.
         confidence: The confidence of all intervals, between 0 and 1.
+        cluster: `"task"` if pairs of one task are not independent, or `"repo"` if those of
+            one repository are not. All intervals then take this into account: see `Rate`. By
+            default all pairs are independent. Rates and counts are the same in any case.
 
     Returns:
         The summary; without reports it has zero pairs.
@@ -85,16 +97,18 @@ def summarize(
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
     for facts in iterate_all_facts(reports):
         tally = tallies[key_of(facts)]
+        name = cluster_of(task_of(facts), cluster) if cluster else ""
         if isinstance(facts, TeamFacts):
-            tally.teams[facts.size].add(facts)
+            tally.teams[facts.size].add(facts, name)
             continue
         of_gold = None if reached is None else reached.get(PairId.of(facts).key)
-        tally.add(facts, answers_of(facts, judges), of_gold)
+        tally.add(facts, answers_of(facts, judges), of_gold, name)
     build = _Builder(
         policies=judges,
         hides=policies is None,
         has_gold=gold is not None,
         confidence=confidence,
+        cluster=cluster,
     )
     groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)} if names else {}
     whole = Tally()
@@ -123,6 +137,7 @@ class _Builder:
     hides: bool
     has_gold: bool
     confidence: float
+    cluster: Cluster | None
 
     def summary(
         self,
@@ -132,12 +147,13 @@ class _Builder:
         groups: Mapping[Hashable, Summary] | None = None,
     ) -> Summary:
         strategies = _in_order(tally.attempts)
-        ends = tally.ends(strategies)
+        ends = tally.ends(strategies, self.cluster)
+        columns, pairs = tally.columns(strategies), tuple(tally.answers.values())
         policies = self._policies(tally)
         unanswerable = [name for name, one in policies.items() if _is_unanswerable(one)]
         return Summary(
-            pairs=tally.answers.total(),
-            statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
+            pairs=tally.pairs,
+            statuses=_statuses(tally),
             repeated=tally.repeated,
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
             problems=dict(tally.problems.most_common(_PROBLEMS)),
@@ -145,28 +161,36 @@ class _Builder:
             features_alone=self._rate(tally.alone.passed, tally.alone.run),
             cases_alone=self._rate(tally.alone.passed_cases, tally.alone.cases),
             test_seconds_alone=Distribution.of(tally.alone.seconds),
-            strategies={name: self._strategy(name, tally, ends[name]) for name in strategies},
+            strategies={
+                name: self._strategy(name, tally, ends[name], ByTask(columns[name], pairs))
+                for name in strategies
+            },
             policies=ByPolicy(policies),
             unanswerable=tuple(unanswerable) if self.hides else (),
             agents=measure_agents(tally.agents),
-            comparisons=Comparisons(
-                tally.columns(strategies), tuple(tally.answers.values()), self.confidence
-            ),
+            comparisons=Comparisons(columns, pairs, self.confidence, self.cluster),
             by=by,
             groups=groups or {},
             teams={size: self._teams(size, tally.teams[size]) for size in sorted(tally.teams)},
             confidence=self.confidence,
+            cluster=self.cluster,
+            clusters=_statuses_by_cluster(tally) if self.cluster else {},
         )
 
-    def _rate(self, count: int, total: int) -> Rate:
-        return Rate(count, total, confidence=self.confidence)
+    def _rate(self, counts: Counter[str], totals: Counter[str]) -> Rate:
+        """Return the rate of counts by cluster."""
+        return Rate(
+            counts.total(),
+            totals.total(),
+            confidence=self.confidence,
+            clusters=[(counts[name], totals[name]) for name in totals] if self.cluster else None,
+        )
 
-    def _strategy(self, name: str, tally: Tally, ends: Ends) -> StrategySummary:
+    def _strategy(self, name: str, tally: Tally, ends: Ends, tasks: ByTask) -> StrategySummary:
         rows = tally.attempts[name]
         runs = rows.tests
         return StrategySummary(
             name=name,
-            verdicts=_verdicts(ends),
             blame={kind: rows.blame[kind] for kind in BlameKind if rows.blame[kind]},
             features=self._rate(runs.passed, runs.run),
             cases=self._rate(runs.passed_cases, runs.cases),
@@ -174,29 +198,42 @@ class _Builder:
             test_seconds=Distribution.of(runs.seconds),
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
             gold=self._gold(ends),
-            confidence=self.confidence,
-            cost_per_correct=self._cost(*tally.costs(name), ends),
+            cost_per_correct=self._cost(tally.costs(name), ends),
+            **self._judged(ends, tasks),
         )
 
-    def _cost(
-        self, correct: Sequence[float], others: Sequence[float], ends: Ends
-    ) -> CostPerCorrect:
-        answered = sum(pairs for (answer, _), pairs in ends.items() if has_answer(answer))
-        unknown = answered - len(correct) - len(others)
-        return measure_cost(correct, others, unknown=unknown, confidence=self.confidence)
+    def _cost(self, costs: Iterable[tuple[str, bool, float]], ends: Ends) -> CostPerCorrect:
+        answered = sum(counts.total() for (answer, _), counts in ends.items() if has_answer(answer))
+        pairs = [(each, KnownCost(1, int(correct), usd)) for each, correct, usd in costs]
+        known = [each for _, each in pairs]
+        if self.cluster:
+            together: dict[str, list[KnownCost]] = {}
+            for cluster, each in pairs:
+                together.setdefault(cluster, []).append(each)
+            known = [added_up(each) for each in together.values()]
+        unknown = answered - len(pairs)
+        return measure_cost(known, unknown=unknown, confidence=self.confidence)
+
+    def _judged(self, ends: Ends, tasks: ByTask) -> dict[str, Any]:
+        """Return the arguments that all summaries of strategies and policies have."""
+        return {
+            "verdicts": _verdicts(ends),
+            "tasks": tasks,
+            "confidence": self.confidence,
+            "cluster": self.cluster,
+        }
 
     def _policies(self, tally: Tally) -> dict[str, PolicySummary]:
-        ends = tally.ends([each.name for each in self.policies], policies=True)
+        names = [each.name for each in self.policies]
+        ends = tally.ends(names, self.cluster, policies=True)
+        columns, pairs = tally.columns(names, policies=True), tuple(tally.answers.values())
         return {
             each.name: PolicySummary(
                 name=each.name,
-                verdicts=_verdicts(ends[each.name]),
                 gold=self._gold(ends[each.name]),
-                confidence=self.confidence,
+                **self._judged(ends[each.name], ByTask(columns[each.name], pairs)),
                 untried=_untried(each, tally),
-                cost_per_correct=self._cost(
-                    *tally.costs(each.name, policies=True), ends[each.name]
-                ),
+                cost_per_correct=self._cost(tally.costs(each.name, policies=True), ends[each.name]),
             )
             for each in self.policies
         }
@@ -204,40 +241,69 @@ class _Builder:
     def _teams(self, size: int, tally: TeamTally) -> TeamSummary:
         return TeamSummary(
             size=size,
-            teams=tally.teams,
+            teams=tally.tasks.total(),
             statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
             problems=dict(tally.problems.most_common(_PROBLEMS)),
             repeated=tally.repeated,
             agents=measure_agents(tally.agents),
             strategies={
-                name: self._team_strategy(name, tally.attempts[name], tally.teams)
+                name: self._team_strategy(name, tally.attempts[name], tally.tasks)
                 for name in _in_order(tally.attempts)
             },
         )
 
-    def _team_strategy(self, name: str, rows: TeamAttemptTally, teams: int) -> TeamStrategySummary:
-        ends = rows.ends + Counter({(None, None): teams - rows.ends.total()})
+    def _team_strategy(
+        self, name: str, rows: TeamAttemptTally, tasks: Counter[str]
+    ) -> TeamStrategySummary:
+        known = sum(rows.ends.values(), Counter[str]())
+        found: dict[Answer, Counter[str]] = dict(rows.ends.items())
+        found[None] = tasks - known
+        ends: Ends = {}
+        for answer, pairs in found.items():
+            count_end(ends, (answer, None), pairs, self.cluster)
         return TeamStrategySummary(
             name=name,
-            verdicts=_verdicts(ends),
-            landed=Mean.of(rows.scores, confidence=self.confidence),
+            landed=Mean.of(
+                rows.scores,
+                confidence=self.confidence,
+                clusters=rows.clusters if self.cluster else None,
+            ),
             left_out={each: rows.left_out[each] for each in LeftOutReason if rows.left_out[each]},
             blame={kind: rows.blame[kind] for kind in BlameKind if rows.blame[kind]},
             seconds=Distribution.of(rows.seconds),
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
-            confidence=self.confidence,
+            **self._judged(ends, ByTask(tuple(found), tuple(found.values()))),
         )
 
     def _gold(self, ends: Ends) -> GoldSummary | None:
         if not self.has_gold:
             return None
-        both = comparison_of(ends, "team", "gold")
+        found = comparison_of(
+            ends, "team", "gold", confidence=self.confidence, is_clustered=bool(self.cluster)
+        )
+        reached, beyond = [], []
+        for both, own, gold, none in found.clusters or ():
+            reached.append((both, both + gold))
+            beyond.append((own, own + none))
+        is_clustered = found.clusters is not None
         return GoldSummary(
-            ceiling=self._rate(both.second_rate.count, both.pairs),
-            reached=self._rate(both.both, both.second_rate.count),
-            beyond=self._rate(both.only_first, both.pairs - both.second_rate.count),
-            unmatched=sum(pairs for (_, gold), pairs in ends.items() if not has_answer(gold)),
+            ceiling=found.second_rate,
+            reached=Rate(
+                found.both,
+                found.second_rate.count,
+                confidence=self.confidence,
+                clusters=reached if is_clustered else None,
+            ),
+            beyond=Rate(
+                found.only_first,
+                found.pairs - found.second_rate.count,
+                confidence=self.confidence,
+                clusters=beyond if is_clustered else None,
+            ),
+            unmatched=sum(
+                pairs.total() for (_, gold), pairs in ends.items() if not has_answer(gold)
+            ),
         )
 
 
@@ -252,14 +318,21 @@ def _is_unanswerable(one: PolicySummary) -> bool:
     return found.unanswered > 0 and (bool(one.untried) or found.is_mostly_unanswered)
 
 
+def _statuses(tally: Tally) -> dict[PairStatus, int]:
+    found = {kind: tally.statuses[kind].total() for kind in PairStatus if kind in tally.statuses}
+    return {kind: count for kind, count in found.items() if count}
+
+
+def _statuses_by_cluster(tally: Tally) -> dict[str, dict[PairStatus, int]]:
+    found: defaultdict[str, dict[PairStatus, int]] = defaultdict(dict)
+    for kind, clusters in tally.statuses.items():
+        for name, count in clusters.items():
+            found[name][kind] = count
+    return {name: found[name] for name in sorted(found)}
+
+
 def _verdicts(ends: Ends) -> Verdicts:
     counts = Counter[str | None]()
-    for (answer, _), pairs in ends.items():
-        counts[answer] += pairs
-    merged = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNHANDLED)
-    decided = {verdict.value: counts[verdict.value] for verdict in merged}
-    return Verdicts(
-        **decided,
-        not_run=counts.total() - sum(decided.values()),
-        missing_input=counts[MISSING],
-    )
+    for (answer, _), found in ends.items():
+        counts[answer] += found.total()
+    return verdicts_of(counts)

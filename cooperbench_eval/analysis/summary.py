@@ -5,9 +5,11 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.clusters import Cluster, Counts
 from cooperbench_eval.analysis.costs import AgentSummary
 from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
-from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
+from cooperbench_eval.analysis.measures import Distribution
+from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.verdicts import (
     PolicySummary,
     StrategySummary,
@@ -104,6 +106,8 @@ class Summary(Shown):
         teams: The summary of the teams of each size, in the order of the sizes.
         confidence: The confidence of the intervals.
         agents: What the agents' work cost.
+        cluster: What the intervals are clustered by, if by anything.
+        clusters: If they are, `statuses` for each cluster.
     """
 
     _view = "cooperbench_eval.views.summaries:summary_view"
@@ -126,6 +130,8 @@ class Summary(Shown):
     teams: Mapping[int, TeamSummary] = field(factory=dict, hash=False)
     confidence: float = 0.95
     agents: AgentSummary = field(factory=AgentSummary)
+    cluster: Cluster | None = None
+    clusters: Mapping[str, Mapping[PairStatus, int]] = field(factory=dict, hash=False, repr=False)
 
     @property
     def not_evaluated(self) -> int:
@@ -148,8 +154,11 @@ class Summary(Shown):
         return self._share(PairStatus.MISSING_INPUT)
 
     def _share(self, status: PairStatus) -> Rate:
-        evaluated = self.pairs - self.not_evaluated
-        return Rate(self.statuses.get(status, 0), evaluated, confidence=self.confidence)
+        count, total = _share(self.statuses, status)
+        clusters = [_share(statuses, status) for statuses in self.clusters.values()]
+        return Rate(
+            count, total, confidence=self.confidence, clusters=clusters if self.cluster else None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values, with groups and teams if there are any.
@@ -171,6 +180,8 @@ class Summary(Shown):
         plain["agents"] = self.agents.to_dict()
         if self.teams:
             plain["teams"] = [each.to_dict() for each in self.teams.values()]
+        if self.cluster:
+            plain["cluster"] = self.cluster
         if self.by:
             plain["groups"] = [
                 {name: plain_json(part) for name, part in self._key_fields(key).items()}
@@ -199,6 +210,12 @@ class Summary(Shown):
     def _key_fields(self, key: Hashable) -> dict[str, Any]:
         parts = key if isinstance(key, tuple) and self.by != OF_A_FUNCTION else (key,)
         return dict(zip(self.by, parts, strict=True))
+
+
+def _share(statuses: Mapping[PairStatus, int], status: PairStatus) -> Counts:
+    """Return the number of reports with a status, and of all that were evaluated."""
+    not_evaluated = statuses.get(PairStatus.NOT_EVALUATED, 0)
+    return statuses.get(status, 0), sum(statuses.values()) - not_evaluated
 
 
 def _record(one: StrategySummary | PolicySummary) -> dict[str, Any]:

@@ -6,15 +6,14 @@ facts. A table is either about pairs or about teams, and leaves the others out.
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from cooperbench_eval.analysis.columns import Kind
 from cooperbench_eval.analysis.levels import TABLES, Level, LevelName, Table
-from cooperbench_eval.analysis.sources import (
-    FactsSource,
-)
+from cooperbench_eval.analysis.ranks import RANKING_COLUMNS, Ranking
+from cooperbench_eval.analysis.sources import FactsSource
 from cooperbench_eval.arguments import checked, rule_of
 from cooperbench_eval.errors import AnalysisError
 
@@ -28,11 +27,12 @@ _Row = list[Any]
 
 
 @checked(level=rule_of(str))
-def to_records(reports: FactsSource, level: LevelName = "pairs") -> list[dict[str, Any]]:
+def to_records(reports: FactsSource | Ranking, level: LevelName = "pairs") -> list[dict[str, Any]]:
     """Return one plain dict for each row.
 
     Args:
-        reports: Reports; for some levels anything that `summarize` takes.
+        reports: Reports; for some levels anything that `summarize` takes. A `Ranking` has one
+            table, with a row for each team, whatever the *level*.
         level: What a row is about:
 
             - `"pairs"`: a pair.
@@ -63,7 +63,7 @@ def to_records(reports: FactsSource, level: LevelName = "pairs") -> list[dict[st
 
 
 @checked(level=rule_of(str))
-def to_pandas(reports: FactsSource, level: LevelName = "pairs") -> "PandasFrame":
+def to_pandas(reports: FactsSource | Ranking, level: LevelName = "pairs") -> "PandasFrame":
     """Return the records of `to_records` as a pandas data frame.
 
     Numbers that may be missing are `Int64` and `boolean`, enums are categories over
@@ -79,7 +79,7 @@ def to_pandas(reports: FactsSource, level: LevelName = "pairs") -> "PandasFrame"
 
 
 @checked(level=rule_of(str))
-def to_polars(reports: FactsSource, level: LevelName = "pairs") -> "PolarsFrame":
+def to_polars(reports: FactsSource | Ranking, level: LevelName = "pairs") -> "PolarsFrame":
     """Return the records of `to_records` as a polars data frame.
 
     Enums are `Enum` over all of their members, and times are in UTC. Needs the extra
@@ -94,7 +94,9 @@ def to_polars(reports: FactsSource, level: LevelName = "pairs") -> "PolarsFrame"
     return polars_frame(*_table(reports, level))
 
 
-def _table(reports: FactsSource, level: str) -> tuple[dict[str, Kind], Iterator[_Row]]:
+def _table(reports: FactsSource | Ranking, level: str) -> tuple[Mapping[str, Kind], Iterator[_Row]]:
+    if isinstance(reports, Ranking):
+        return RANKING_COLUMNS, iter(reports.rows())
     if level not in TABLES:
         raise AnalysisError(f"there is no table of {level!r}", tuple(TABLES))
     table = TABLES[Level(level)]

@@ -1,159 +1,46 @@
 """Counts over the facts of pairs and teams, from which a summary is made.
 
 A tally holds counts and a few numbers for each pair and strategy, so that a hundred
-thousand pairs need some tens of megabytes. The order of the pairs does not matter.
+thousand pairs need some tens of megabytes. The order of the pairs does not matter. Answers are
+counted by task, because pairs of one task are not independent and teams are ranked by task.
 """
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
-from typing import NamedTuple, Self, TypeVar
+from typing import Self, TypeVar
 
-from attrs import define, field, fields, frozen
+from attrs import define, field, fields
 
+from cooperbench_eval.analysis.answers import (
+    CORRECT,
+    Answer,
+    Ends,
+    PairAnswers,
+    answer_of,
+    count_end,
+    has_answer,
+    task_of,
+)
+from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
-from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
 from cooperbench_eval.analysis.team_facts import TeamAttemptFacts, TeamFacts
-from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import (
     AGENT_USAGE,
     AgentUsage,
     MergeStatus,
     PairId,
-    PairKey,
     UsageTotals,
 )
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import PairStatus
-from cooperbench_eval.reporting.rows import Verdict
 
-__all__ = [
-    "CORRECT",
-    "MISSING",
-    "Answer",
-    "AttemptTally",
-    "Decider",
-    "Ends",
-    "PairAnswers",
-    "RunTally",
-    "Tally",
-    "TeamAttemptTally",
-    "TeamTally",
-    "answer_of",
-    "answer_of_policy",
-    "answers_of",
-    "by_pair",
-    "gold_answers",
-    "has_answer",
-]
+__all__ = ["AttemptTally", "RunTally", "Tally", "TeamAttemptTally", "TeamTally"]
 
-_Found = TypeVar("_Found")
 _Key = TypeVar("_Key")
-
-CORRECT = Verdict.CORRECT.value
-MISSING = "missing_input"
-
-Answer = str | None
-"""A verdict's value, or `MISSING`; `None` if there is no row."""
-Answers = tuple[tuple[str, str], ...]
-"""Names of strategies or policies, each with its answer."""
-Ends = Counter[tuple[Answer, Answer]]
-"""The number of pairs for each combination of two answers, such as a team's and gold's."""
-
-
-class PairAnswers(NamedTuple):
-    """The answer of each strategy and each policy to a pair."""
-
-    strategies: Answers
-    policies: Answers
-
-
-def has_answer(answer: Answer) -> bool:
-    """Whether *answer* says something about the pair, as a missing side does too."""
-    return answer is not None and answer != Verdict.NOT_RUN.value
-
-
-def answer_of(attempt: AttemptFacts | TeamAttemptFacts) -> str:
-    """Return a strategy's answer to a pair or team."""
-    return MISSING if attempt.status is MergeStatus.NOT_TRIED else attempt.counted_verdict.value
-
-
-def answer_of_policy(found: PolicyVerdict) -> str:
-    """Return a policy's answer to a pair."""
-    return MISSING if found.is_missing_input else found.verdict.value
-
-
-def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
-    """Return the answer of every strategy and policy to a pair."""
-    rows = {each.strategy: answer_of(each) for each in facts.attempts}
-    if facts.merge_status is PairStatus.NOT_EVALUATED:
-        rows = dict.fromkeys(rows, Verdict.NOT_RUN.value)
-    return PairAnswers(
-        strategies=tuple(rows.items()),
-        policies=tuple((each.name, answer_of_policy(each.judge(facts))) for each in policies),
-    )
-
-
-@frozen
-class Decider:
-    """Decides which pairs are right: a policy, or a strategy, for which *policy* is `None`."""
-
-    name: str
-    policy: Policy | None
-
-    @classmethod
-    def of(cls, decider: str | Policy) -> Self:
-        """Take a policy, the name of one of `POLICIES`, or else the name of a strategy."""
-        policy = POLICIES.get(decider) if isinstance(decider, str) else decider
-        return cls(str(decider) if policy is None else policy.name, policy)
-
-    def answer(self, facts: PairFacts) -> Answer:
-        """Return the answer to a pair."""
-        if self.policy is None:
-            return dict(answers_of(facts, ()).strategies).get(self.name)
-        return answer_of_policy(self.policy.judge(facts))
-
-    def check(self, answers: Iterable[Answer]) -> None:
-        """Refuse a name that no report knows.
-
-        Raises:
-            AnalysisError: There are *answers*, and all of them are `None`.
-        """
-        if {None} == set(answers):
-            raise AnalysisError(
-                f"no report has a row of {self.name!r}, and no policy has this name"
-            )
-
-
-def gold_answers(
-    gold: Iterable[PairFacts], policies: Iterable[Policy]
-) -> Mapping[PairKey, PairAnswers]:
-    """Return the answers to the tasks' own patches, by pair.
-
-    Raises:
-        AnalysisError: *gold* has a pair twice.
-    """
-    return by_pair(gold, "gold", lambda facts: answers_of(facts, policies))
-
-
-def by_pair(
-    facts: Iterable[PairFacts], whose: str, answer: Callable[[PairFacts], _Found]
-) -> dict[PairKey, _Found]:
-    """Return the answer to each pair.
-
-    Raises:
-        AnalysisError: There is a pair twice.
-    """
-    found: dict[PairKey, _Found] = {}
-    for each in facts:
-        pair = PairId.of(each)
-        if pair.key in found:
-            raise AnalysisError(f"{whose} has {pair} twice")
-        found[pair.key] = answer(each)
-    return found
 
 
 def _numbers() -> "array[float]":
@@ -172,29 +59,31 @@ class _Counts:
         return self
 
 
-_Counted = TypeVar("_Counted", "AttemptTally", "TeamAttemptTally", "TeamTally", "array[float]")
+_Counted = TypeVar(
+    "_Counted", "AttemptTally", "TeamAttemptTally", "TeamTally", "_Tasks", "array[float]"
+)
 
 
 @define
 class RunTally(_Counts):
-    """Test runs: how many count, how many pass, and their cases."""
+    """Test runs: how many count, how many pass, and their cases, each by cluster."""
 
-    run: int = 0
-    passed: int = 0
-    cases: int = 0
-    passed_cases: int = 0
+    run: Counter[str] = field(factory=Counter)
+    passed: Counter[str] = field(factory=Counter)
+    cases: Counter[str] = field(factory=Counter)
+    passed_cases: Counter[str] = field(factory=Counter)
     seconds: "array[float]" = field(factory=_numbers)
 
-    def add(self, tests: RunFacts | None) -> None:
+    def add(self, tests: RunFacts | None, cluster: str) -> None:
         """Count a run, if there was one."""
         if tests is None:
             return
         self.seconds.append(tests.duration_seconds)
         if tests.was_run:
-            self.run += 1
-            self.passed += tests.passed
-            self.cases += tests.total_tests
-            self.passed_cases += tests.passed_tests
+            self.run[cluster] += 1
+            self.passed[cluster] += tests.passed
+            self.cases[cluster] += tests.total_tests
+            self.passed_cases[cluster] += tests.passed_tests
 
 
 @define
@@ -211,16 +100,20 @@ class AttemptTally(_Counts):
     costs: "array[float]" = field(factory=_numbers)
     usage: UsageTotals = field(factory=UsageTotals)
 
-    def add(self, attempt: AttemptFacts) -> None:
+    def add(self, attempt: AttemptFacts, cluster: str) -> None:
         """Count a row."""
         self.blame[attempt.blame] += 1
-        self.tests.add(attempt.feature1_tests)
-        self.tests.add(attempt.feature2_tests)
+        self.tests.add(attempt.feature1_tests, cluster)
+        self.tests.add(attempt.feature2_tests, cluster)
         if attempt.status is not MergeStatus.NOT_TRIED:
             self.seconds.append(attempt.duration_seconds)
         self.usage += attempt
         if attempt.cost_usd:
             self.costs.append(attempt.cost_usd)
+
+
+class _Tasks(Counter[str]):
+    """The number of pairs or teams of each task or cluster."""
 
 
 class _Tallies(defaultdict[_Key, _Counted]):
@@ -240,26 +133,29 @@ class TeamAttemptTally(_Counts):
         ends: The number of teams with each answer; there is no gold.
         blame: The number of rows with each kind of blame.
         scores: The share of its features that landed, for each team for which it is known.
+        clusters: The cluster of each of these teams.
         left_out: The features of these teams that were left out, by reason.
         seconds: The time of all merges of a team.
         costs: The cost of each team.
         usage: The requests to models.
     """
 
-    ends: Ends = field(factory=Counter)
+    ends: defaultdict[str, _Tasks] = field(factory=lambda: _Tallies(_Tasks))
     blame: Counter[BlameKind] = field(factory=Counter)
     scores: "array[float]" = field(factory=_numbers)
+    clusters: list[str] = field(factory=list)
     left_out: Counter[LeftOutReason] = field(factory=Counter)
     seconds: "array[float]" = field(factory=_numbers)
     costs: "array[float]" = field(factory=_numbers)
     usage: UsageTotals = field(factory=UsageTotals)
 
-    def add(self, attempt: TeamAttemptFacts) -> None:
+    def add(self, attempt: TeamAttemptFacts, task: str, cluster: str) -> None:
         """Count a row of a team that was evaluated."""
-        self.ends[answer_of(attempt), None] += 1
+        self.ends[answer_of(attempt)][task] += 1
         self.blame[attempt.blame] += 1
         if not attempt.service_failed:
             self.scores.append(attempt.score)
+            self.clusters.append(cluster)
             self.left_out.update(each.reason for each in attempt.left_out)
         if attempt.status is not MergeStatus.NOT_TRIED:
             self.seconds.append(attempt.duration_seconds)
@@ -278,9 +174,12 @@ def _add_usage(agents: Mapping[str, "array[float]"], usage: AgentUsage) -> None:
 
 @define
 class TeamTally(_Counts):
-    """Everything that is counted over teams of one size; see `Tally`."""
+    """Everything that is counted over teams of one size; see `Tally`.
 
-    teams: int = 0
+    *tasks* counts all teams, also those that were not evaluated, by their task.
+    """
+
+    tasks: Counter[str] = field(factory=Counter)
     statuses: Counter[PairStatus] = field(factory=Counter)
     failures: Counter[FailureKind] = field(factory=Counter)
     problems: Counter[str] = field(factory=Counter)
@@ -293,9 +192,10 @@ class TeamTally(_Counts):
         """How many evaluated reports are beyond the first for the same team and try."""
         return self.tries.total() - len(self.tries)
 
-    def add(self, facts: TeamFacts) -> None:
+    def add(self, facts: TeamFacts, cluster: str = "") -> None:
         """Count a team."""
-        self.teams += 1
+        task = task_of(facts)
+        self.tasks[task] += 1
         _add_usage(self.agents, facts.agent_usage)
         self.statuses[facts.merge_status] += 1
         if facts.problem:
@@ -303,7 +203,7 @@ class TeamTally(_Counts):
         for attempt in facts.attempts:
             rows = self.attempts[attempt.strategy]
             if facts.failure is None:
-                rows.add(attempt)
+                rows.add(attempt, task, cluster)
         if facts.failure is None:
             self.tries[hash(PairId.of(facts))] += 1
         else:
@@ -315,10 +215,10 @@ class Tally(_Counts):
     """Everything that is counted over pairs.
 
     Attributes:
-        answers: The number of pairs for each combination of the answers of all strategies
-            and policies, the team's and gold's. Few combinations occur, and every verdict
-            count and comparison follows from them.
-        statuses: Pairs by merge status.
+        answers: The number of pairs of each task, for each combination of the answers of all
+            strategies and policies, the team's and gold's. Few combinations occur, and every
+            verdict count and comparison follows from them.
+        statuses: Pairs by merge status and by cluster.
         failures: Pairs that could not be evaluated, by reason.
         problems: Pairs that were not evaluated, or with tests that cannot run, by the reason
             in words.
@@ -329,11 +229,13 @@ class Tally(_Counts):
         tries: The number of evaluated pairs with each identity, by the identity's hash.
         teams: The teams of each size.
         agents: What agents' work cost: the known amounts of each number.
-        priced: The known costs of the pairs with each combination of answers.
+        priced: The known costs of the pairs with each combination of answers, by cluster.
     """
 
-    answers: Counter[tuple[PairAnswers, PairAnswers | None]] = field(factory=Counter)
-    statuses: Counter[PairStatus] = field(factory=Counter)
+    answers: defaultdict[tuple[PairAnswers, PairAnswers | None], _Tasks] = field(
+        factory=lambda: _Tallies(_Tasks)
+    )
+    statuses: defaultdict[PairStatus, _Tasks] = field(factory=lambda: _Tallies(_Tasks))
     failures: Counter[FailureKind] = field(factory=Counter)
     problems: Counter[str] = field(factory=Counter)
     alone: RunTally = field(factory=RunTally)
@@ -343,20 +245,33 @@ class Tally(_Counts):
     tries: Counter[int] = field(factory=Counter)
     teams: defaultdict[int, TeamTally] = field(factory=lambda: _Tallies(TeamTally))
     agents: defaultdict[str, "array[float]"] = field(factory=lambda: _Tallies(_numbers))
-    priced: defaultdict[PairAnswers, "array[float]"] = field(factory=lambda: _Tallies(_numbers))
+    priced: defaultdict[tuple[PairAnswers, str], "array[float]"] = field(
+        factory=lambda: _Tallies(_numbers)
+    )
 
     @property
     def repeated(self) -> int:
         """How many evaluated reports are beyond the first for the same pair and try."""
         return self.tries.total() - len(self.tries)
 
-    def add(self, facts: PairFacts, answers: PairAnswers, gold: PairAnswers | None = None) -> None:
-        """Count a pair."""
-        self.answers[answers, gold] += 1
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return sum(tasks.total() for tasks in self.answers.values())
+
+    def add(
+        self,
+        facts: PairFacts,
+        answers: PairAnswers,
+        gold: PairAnswers | None = None,
+        cluster: str = "",
+    ) -> None:
+        """Count a pair; *cluster* is empty if pairs are not clustered."""
+        self.answers[answers, gold][task_of(facts)] += 1
         _add_usage(self.agents, facts.agent_usage)
         if facts.agent_usage.cost_usd is not None:
-            self.priced[answers].append(facts.agent_usage.cost_usd)
-        self.statuses[facts.merge_status] += 1
+            self.priced[answers, cluster].append(facts.agent_usage.cost_usd)
+        self.statuses[facts.merge_status][cluster] += 1
         if facts.problem:
             self.problems[facts.problem] += 1
         if facts.failure is not None:
@@ -365,35 +280,40 @@ class Tally(_Counts):
             self.scores.append(facts.conflict_score)
         if facts.merge_status is not PairStatus.NOT_EVALUATED:
             self.tries[hash(PairId.of(facts))] += 1
-        self.alone.add(facts.feature1.tests)
-        self.alone.add(facts.feature2.tests)
+        self.alone.add(facts.feature1.tests, cluster)
+        self.alone.add(facts.feature2.tests, cluster)
         self.leads += facts.feature1.other_tests is not None
         for attempt in facts.attempts:
-            self.attempts[attempt.strategy].add(attempt)
+            self.attempts[attempt.strategy].add(attempt, cluster)
 
-    def ends(self, names: Iterable[str], *, policies: bool = False) -> Mapping[str, Ends]:
+    def ends(
+        self, names: Iterable[str], cluster: Cluster | None, *, policies: bool = False
+    ) -> Mapping[str, Ends]:
         """Count, for each strategy or policy, the pairs by its answer and by gold's answer."""
-        found: dict[str, Ends] = {name: Counter() for name in names}
+        found: dict[str, Ends] = {name: {} for name in names}
         judges = attrgetter("policies" if policies else "strategies")
-        for (answers, gold), pairs in self.answers.items():
+        for (answers, gold), tasks in self.answers.items():
             own = dict(judges(answers))
             best = dict(judges(gold)) if gold is not None else {}
             for name, ends in found.items():
-                ends[own.get(name), best.get(name)] += pairs
+                count_end(ends, (own.get(name), best.get(name)), tasks, cluster)
         return found
 
-    def costs(self, name: str, *, policies: bool = False) -> tuple[list[float], list[float]]:
-        """Return the known costs of a strategy's or policy's correct and other answered pairs."""
+    def costs(self, name: str, *, policies: bool = False) -> Iterator[tuple[str, bool, float]]:
+        """Yield the known costs of the pairs to which a strategy or policy has an answer.
+
+        Each has the pair's cluster, and whether the answer is correct.
+        """
         judges = attrgetter("policies" if policies else "strategies")
-        correct: list[float] = []
-        others: list[float] = []
-        for answers, costs in self.priced.items():
+        for (answers, cluster), costs in self.priced.items():
             answer = dict(judges(answers)).get(name)
             if has_answer(answer):
-                (correct if answer == CORRECT else others).extend(costs)
-        return correct, others
+                yield from ((cluster, answer == CORRECT, usd) for usd in costs)
 
-    def columns(self, names: Iterable[str]) -> Mapping[str, tuple[Answer, ...]]:
-        """Return each strategy's answers, in the order of `answers`."""
-        rows = [dict(answers.strategies) for answers, _ in self.answers]
+    def columns(
+        self, names: Iterable[str], *, policies: bool = False
+    ) -> Mapping[str, tuple[Answer, ...]]:
+        """Return each strategy's or policy's answers, in the order of `answers`."""
+        judges = attrgetter("policies" if policies else "strategies")
+        rows = [dict(judges(answers)) for answers, _ in self.answers]
         return {name: tuple(row.get(name) for row in rows) for name in names}

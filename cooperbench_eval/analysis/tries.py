@@ -1,11 +1,14 @@
 """`solved_within`: how many pairs are solved by several tries at each."""
 
+from collections.abc import Mapping, Sequence
+
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.answers import CORRECT, Answer, Decider, has_answer
+from cooperbench_eval.analysis.clusters import Cluster, cluster_of
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.analysis.tally import CORRECT, Answer, Decider, has_answer
 from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
@@ -41,6 +44,7 @@ def solved_within(
     *,
     tries: int | None = None,
     confidence: float = 0.95,
+    cluster: Cluster | None = None,
 ) -> Tries:
     """Count the pairs that are solved within one try, within two, and so on.
 
@@ -58,6 +62,8 @@ def solved_within(
         decider: What counts as solving a pair, as in `compare`.
         tries: How many tries; by default as many as the greatest `k`.
         confidence: The confidence of the intervals.
+        cluster: `"task"` if pairs of one task are not independent, or `"repo"` if those of
+            one repository are not; see `Rate`. By default all pairs are independent.
 
     Raises:
         AnalysisError: There is no report, a pair has the same try twice, *tries* is not
@@ -78,22 +84,27 @@ def solved_within(
     last = max(max(found) for found in pairs.values()) if tries is None else tries
     if last < 1:
         raise AnalysisError(f"the number of tries is {last}, but must be at least 1")
-    return _count(judge.name, list(pairs.values()), last, confidence)
-
-
-def _count(name: str, pairs: list[dict[int, Answer]], last: int, confidence: float) -> Tries:
     numbers = range(1, last + 1)
     complete = [
-        found for found in pairs if all(has_answer(found.get(number)) for number in numbers)
+        (f"{repo_name}/{task_id}", found)
+        for ((repo_name, task_id, _), *_), found in pairs.items()
+        if all(has_answer(found.get(number)) for number in numbers)
     ]
     if not complete:
-        raise AnalysisError(f"for {name!r}, no pair has an answer in all {last} tries")
-    firsts = [
-        next((number for number in numbers if found[number] == CORRECT), last + 1)
-        for found in complete
-    ]
-    rates = [
-        Rate(sum(first <= number for first in firsts), len(complete), confidence=confidence)
-        for number in numbers
-    ]
-    return Tries(decider=name, within=rates, left_out=len(pairs) - len(complete))
+        raise AnalysisError(f"for {judge.name!r}, no pair has an answer in all {last} tries")
+    firsts: dict[str, list[int]] = {}
+    for task, found in complete:
+        first = next((number for number in numbers if found[number] == CORRECT), last + 1)
+        name = cluster_of(task, cluster) if cluster else ""
+        firsts.setdefault(name, []).append(first)
+    rates = [_rate(firsts, number, confidence, is_clustered=bool(cluster)) for number in numbers]
+    return Tries(decider=judge.name, within=rates, left_out=len(pairs) - len(complete))
+
+
+def _rate(
+    firsts: Mapping[str, Sequence[int]], number: int, confidence: float, *, is_clustered: bool
+) -> Rate:
+    """Return the share of pairs whose *firsts*, the first correct tries, are at most *number*."""
+    counts = [(sum(first <= number for first in each), len(each)) for each in firsts.values()]
+    count, total = (sum(part) for part in zip(*counts, strict=True))
+    return Rate(count, total, confidence=confidence, clusters=counts if is_clustered else None)

@@ -10,8 +10,10 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.clusters import Cluster, Counts, cluster_of
 from cooperbench_eval.analysis.costs import CostPerCorrect
-from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
+from cooperbench_eval.analysis.measures import Distribution, Mean
+from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.arguments import checked
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import USAGE, UsageTotals, inherited_after
@@ -165,6 +167,8 @@ class Judged(Shown):
     name: str
     verdicts: Verdicts
     confidence: float
+    tasks: Mapping[str, Verdicts]
+    cluster: Cluster | None
 
     @property
     def correct(self) -> Rate:
@@ -172,7 +176,15 @@ class Judged(Shown):
 
         It says little if many pairs have no answer, and nothing if `Verdicts.is_untested`.
         """
-        return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
+        count, total = self.verdicts.correct, self.verdicts.answered
+        if self.cluster is None:
+            return Rate(count, total, confidence=self.confidence)
+        counts: dict[str, Counts] = {}
+        for task, verdicts in self.tasks.items():
+            name = cluster_of(task, self.cluster)
+            correct, answered = counts.get(name, (0, 0))
+            counts[name] = correct + verdicts.correct, answered + verdicts.answered
+        return Rate(count, total, confidence=self.confidence, clusters=counts.values())
 
     @checked
     def effort_reduction(self, k: float) -> float | None:
@@ -205,6 +217,8 @@ class PolicySummary(_OfPairs):
         verdicts: The number of pairs with each verdict.
         gold: What the tasks' own patches achieve; `None` if no gold was given.
         confidence: The confidence of the intervals.
+        tasks: The number of pairs with each verdict, by task, in the order of the names.
+        cluster: What the intervals are clustered by, if by anything.
         untried: What the policy needs and no report has, so that pairs which need it have no
             answer: strategies, and `"lead"` for feature 1's patch judged alone.
         cost_per_correct: What the agents' work cost for each correct pair.
@@ -214,6 +228,8 @@ class PolicySummary(_OfPairs):
     verdicts: Verdicts
     gold: GoldSummary | None = None
     confidence: float = 0.95
+    tasks: Mapping[str, Verdicts] = field(factory=dict, hash=False, repr=False)
+    cluster: Cluster | None = None
     untried: tuple[str, ...] = ()
     cost_per_correct: CostPerCorrect = field(factory=CostPerCorrect)
 
@@ -243,6 +259,8 @@ class StrategySummary(UsageTotals, _OfPairs):
         confidence: The confidence of the intervals.
         cost_per_correct: What the agents' work cost for each correct pair, without the
             requests of the strategy itself.
+        tasks: The number of pairs with each verdict, by task, in the order of the names.
+        cluster: What the intervals are clustered by, if by anything.
     """
 
     name: str
@@ -256,6 +274,8 @@ class StrategySummary(UsageTotals, _OfPairs):
     gold: GoldSummary | None = None
     confidence: float = 0.95
     cost_per_correct: CostPerCorrect = field(factory=CostPerCorrect)
+    tasks: Mapping[str, Verdicts] = field(factory=dict, hash=False, repr=False)
+    cluster: Cluster | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values."""
@@ -286,6 +306,8 @@ class TeamStrategySummary(UsageTotals, Judged):
         blame: The number of the strategy's rows with each kind of blame.
         seconds: Time of all merges of a team with usable patches, tests not counted.
         confidence: The confidence of the intervals.
+        tasks: The number of teams with each verdict, by task, in the order of the names.
+        cluster: What the intervals are clustered by, if by anything.
     """
 
     _view = "cooperbench_eval.views.summaries:team_strategy_view"
@@ -298,6 +320,8 @@ class TeamStrategySummary(UsageTotals, Judged):
     seconds: Distribution
     cost_usd: float = 0.0
     confidence: float = 0.95
+    tasks: Mapping[str, Verdicts] = field(factory=dict, hash=False, repr=False)
+    cluster: Cluster | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values."""

@@ -11,11 +11,11 @@ from typing import IO
 
 from attrs import define, field
 
+from cooperbench_eval.analysis.answers import answers_of
 from cooperbench_eval.analysis.facts import pair_facts
 from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
 from cooperbench_eval.analysis.sources import iterate_all_reports
 from cooperbench_eval.analysis.summarizing import summarize
-from cooperbench_eval.analysis.tally import answers_of
 from cooperbench_eval.analysis.team_facts import GroupFacts, team_facts
 from cooperbench_eval.arguments import checked
 from cooperbench_eval.display.visible import visible

@@ -109,9 +109,14 @@ class Share:
 
     @classmethod
     def of(cls, rate: Rate) -> Self:
-        """Return the share of a rate; rounding never makes a distance negative."""
-        if rate.rate is None or rate.low is None or rate.high is None:
+        """Return the share of a rate; rounding never makes a distance negative.
+
+        Without an interval, as with one cluster, the distances are zero.
+        """
+        if rate.rate is None:
             raise ValueError("a rate of no pairs cannot be drawn")
+        if rate.low is None or rate.high is None:
+            return cls(rate.rate, 0.0, 0.0)
         return cls(rate.rate, max(0.0, rate.rate - rate.low), max(0.0, rate.high - rate.rate))
 
 

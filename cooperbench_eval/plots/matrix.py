@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.answers import MISSING, answer_of
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.analysis.tally import MISSING, answer_of
 from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.reporting.report import PairStatus

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cooperbench_eval.analysis.rates import Mean
+from cooperbench_eval.analysis.measures import Mean
 from cooperbench_eval.analysis.sources import FactsSource, iterate_team_facts
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.summary import TeamSummary

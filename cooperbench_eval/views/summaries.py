@@ -1,10 +1,12 @@
 """Views of summaries, rates and comparisons."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cooperbench_eval.analysis.agreement import CooperBenchAgreement
 from cooperbench_eval.analysis.costs import AgentSummary
-from cooperbench_eval.analysis.rates import Comparison, Mean, Rate
+from cooperbench_eval.analysis.grouping import key_text
+from cooperbench_eval.analysis.measures import Mean
+from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
 from cooperbench_eval.analysis.tries import Tries
 from cooperbench_eval.analysis.verdicts import (
@@ -61,14 +63,15 @@ def summary_view(summary: Summary) -> View:
         Section(title=title, rows=[_row(one, name) for name, one in named_rows(group, hidden)])
         for title, group in groups_of(summary)
     ]
-    notes = unanswerable_texts(summary)
+    notes = [*unanswerable_texts(summary), *_cluster_texts(summary)]
     pairs = [] if is_empty else [_verdicts_table(sections), *_costs_table(summary, hidden)]
     if not summary.teams:
         lines = [*problem_texts(summary, "pair"), *_agents_texts(summary.agents, summary.pairs)]
         return View(title=_pairs_text(summary), lines=lines, tables=pairs, notes=notes)
     teams = _teams_text(list(summary.teams.values()))
     if not summary.pairs:
-        return View(title=teams, tables=_teams_tables(summary))
+        notes = _cluster_texts(summary)
+        return View(title=teams, tables=_teams_tables(summary), notes=notes)
     tables = [*pairs, *_teams_tables(summary)]
     costs = _agents_texts(summary.agents, summary.pairs)
     lines = [*problem_texts(summary, "pair"), *costs, teams]
@@ -122,7 +125,7 @@ def groups_of(summary: Summary) -> Iterator[tuple[str, Summary]]:
         return
     for key, group in summary.groups.items():
         if group.pairs or not group.teams:
-            yield f"{_key_text(key)} ({group.pairs:,})", group
+            yield f"{key_text(key)} ({group.pairs:,})", group
     yield f"all ({summary.pairs:,})", summary
 
 
@@ -148,6 +151,14 @@ def unanswerable_texts(summary: Summary) -> list[str]:
         untried = f"; not tried: {', '.join(one.untried)}" if one.untried else ""
         texts.append(f"policy [{name}] is left out: no answer for {share}{untried}")
     return texts
+
+
+def _cluster_texts(summary: Summary) -> list[str]:
+    """Return a line that says what the intervals are clustered by, if they are."""
+    if summary.cluster is None:
+        return []
+    plural = {"task": "tasks", "repo": "repositories"}[summary.cluster]
+    return [f"intervals are for independent {plural}, not for independent pairs or teams"]
 
 
 def _verdicts_table(sections: Sequence[Section]) -> Table:
@@ -214,7 +225,7 @@ def team_strategy_view(one: TeamStrategySummary) -> View:
 
 def _teams_tables(summary: Summary) -> list[Table]:
     """Return the table of teams by group and size, and why features were left out of any."""
-    groups = [(f"{_key_text(key)}, ", group) for key, group in summary.groups.items()]
+    groups = [(f"{key_text(key)}, ", group) for key, group in summary.groups.items()]
     sections = [
         Section(
             title=f"{prefix}teams of {size} ({teams.teams:,})",
@@ -272,12 +283,6 @@ def _teams_text(sizes: Sequence[TeamSummary]) -> str:
         counts.append(f"repeated {repeated:,}")
     total = sum(each.teams for each in sizes)
     return f"{wording.counted(total, 'team')}: {', '.join(counts)}"
-
-
-def _key_text(key: Hashable) -> str:
-    """Return a group's key as one text, with a dash for an unknown part."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return " ".join("-" if part in (None, "") else str(part) for part in parts)
 
 
 def _row(one: Judged, name: str) -> _Row:

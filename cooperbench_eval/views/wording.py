@@ -82,10 +82,11 @@ def and_more(left_out: int, noun: str = "") -> list[str]:
 
 
 def rate_texts(rate: Rate) -> tuple[str, str]:
-    """Return a rate and its interval in percent; dashes if the total is zero."""
+    """Return a rate and its interval in percent; dashes for what is not known."""
     if not rate.total:
         return "-", "-"
-    return f"{rate.rate:.1%}", f"{rate.low:.1%}-{rate.high:.1%}"
+    interval = "-" if rate.low is None else f"{rate.low:.1%}-{rate.high:.1%}"
+    return f"{rate.rate:.1%}", interval
 
 
 def cost_texts(costs: CostPerCorrect) -> tuple[str, str, str, str]:

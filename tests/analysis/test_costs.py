@@ -11,9 +11,16 @@ from made_pairs import pair
 from made_teams import team
 
 import cooperbench_eval as ce
-from cooperbench_eval.analysis.costs import measure_cost
+from cooperbench_eval.analysis.costs import KnownCost, measure_cost
 from cooperbench_eval.analysis.tails import student
 from cooperbench_eval.models import AgentUsage
+
+
+def measured(correct, others, **options):
+    """Measure the costs of single pairs."""
+    known = [KnownCost(1, 1, usd) for usd in correct] + [KnownCost(1, 0, usd) for usd in others]
+    return measure_cost(known, **options)
+
 
 COSTS = st.lists(st.floats(0.001, 1000), min_size=1, max_size=12)
 
@@ -57,10 +64,27 @@ def test_a_correct_pair_costs_what_the_failing_ones_cost_too():
 
 def test_without_a_correct_pair_there_is_no_cost_of_one():
     """There is nothing to divide by, and no interval; the cost itself is known."""
-    costs = measure_cost([], [1.0, 2.0])
+    costs = measured([], [1.0, 2.0])
 
     assert (costs.value, costs.low, costs.high, costs.total_usd) == (None, None, None, 3.0)
-    assert measure_cost([], []).to_dict()["value"] is None
+    assert measured([], []).to_dict()["value"] is None
+
+
+def test_clustered_costs_take_the_pairs_of_a_task_together():
+    """Pairs of one task are alike, so that four of them tell as much as two of two tasks."""
+    reports = [
+        priced(cost, naive=naive, facts={"task_id": task})
+        for task, cost, naive in ((1, 1.0, "clean ++"), (2, 3.0, "clean ++"), (3, 2.0, "clean +-"))
+        for _ in range(4)
+    ]
+
+    single = ce.summarize(reports[::4]).policies["strict"].cost_per_correct
+    whole = ce.summarize(reports).policies["strict"].cost_per_correct
+    clustered = ce.summarize(reports, cluster="task").policies["strict"].cost_per_correct
+
+    assert (clustered.low, clustered.high) == pytest.approx((single.low, single.high))
+    assert clustered.low < whole.low
+    assert (clustered.pairs, clustered.correct, clustered.value) == (12, 8, whole.value)
 
 
 def test_groups_have_their_own_costs():
@@ -123,7 +147,7 @@ def gap(ratio, correct, others, confidence):
 @given(correct=COSTS, others=COSTS, confidence=st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_the_ends_of_the_interval_are_fiellers(correct, others, confidence):
     """At each end, the costs minus the ratio have a mean just so far from zero."""
-    costs = measure_cost(correct, others, confidence=confidence)
+    costs = measured(correct, others, confidence=confidence)
     scale = max(*correct, *others) ** 2
 
     assert gap(costs.value, correct, others, confidence) <= 1e-9 * scale
@@ -144,7 +168,7 @@ def test_the_unit_of_money_does_not_matter(costs, factor):
     """An interval in cents is a hundred times that in dollars."""
     cheap, dear = ([each * unit for each in costs] for unit in (1, factor))
 
-    one, two = measure_cost(cheap, [1.0]), measure_cost(dear, [factor])
+    one, two = measured(cheap, [1.0]), measured(dear, [factor])
 
     for name in ("value", "low", "high"):
         first, second = getattr(one, name), getattr(two, name)
@@ -155,7 +179,7 @@ def test_the_unit_of_money_does_not_matter(costs, factor):
 
 def test_if_every_pair_is_correct_the_interval_is_students():
     """The ratio is then the mean cost, as published tables and other programs have it."""
-    costs = measure_cost([1.0, 2.0, 3.0, 4.0], [])
+    costs = measured([1.0, 2.0, 3.0, 4.0], [])
 
     half = 3.182446305284263 * math.sqrt(5 / 3 / 4)
     assert (costs.low, costs.high) == pytest.approx((2.5 - half, 2.5 + half))
@@ -171,7 +195,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says():
         for _ in range(60):
             is_correct = chance.random() < 0.4
             costs[not is_correct].append(chance.gammavariate(4, (2 - is_correct) / 4))
-        found = measure_cost(*costs)
+        found = measured(*costs)
         return found.low <= truth and (found.high is None or truth <= found.high)
 
     covered = sum(holds() for _ in range(2000)) / 2000

@@ -7,7 +7,8 @@ import pytest
 from generators import count_pairs, quantities
 from hypothesis import given
 
-from cooperbench_eval.analysis.rates import Comparison, Distribution, Mean, Rate
+from cooperbench_eval.analysis.measures import Distribution, Mean
+from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.errors import ArgumentError
 
 

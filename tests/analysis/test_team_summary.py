@@ -12,7 +12,7 @@ from made_teams import row, team
 from needs import need_package
 
 import cooperbench_eval as ce
-from cooperbench_eval.analysis.rates import Mean
+from cooperbench_eval.analysis.measures import Mean
 
 PAIRS = [
     pair(naive="clean ++", facts={"task_id": 1}),

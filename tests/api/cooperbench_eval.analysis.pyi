@@ -88,11 +88,13 @@ class Comparison(ABC):
         unmatched_first: int = 0,
         unmatched_second: int = 0,
         confidence: float = 0.95,
+        clusters: tuple[Cells, ...] | None = None,
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     both: int
+    clusters: tuple[Cells, ...] | None
     confidence: float
     @property
     def difference(self) -> float | None: ...
@@ -227,7 +229,13 @@ class Mean:
     low: float | None
     mean: float | None
     @classmethod
-    def of(cls, shares: Iterable[float], *, confidence: float = 0.95) -> Self: ...
+    def of(
+        cls,
+        shares: Iterable[float],
+        *,
+        confidence: float = 0.95,
+        clusters: Iterable[Hashable] | None = None,
+    ) -> Self: ...
     def to_dict(self) -> dict[str, Any]: ...
 
 POLICIES: Mapping[str, Policy]
@@ -318,6 +326,8 @@ class PolicySummary(ABC):
         name: str,
         verdicts: Verdicts,
         confidence: float = 0.95,
+        tasks: Mapping[str, Verdicts] = dict(),
+        cluster: Cluster | None = None,
         gold: GoldSummary | None = None,
         cost_per_correct: CostPerCorrect = CostPerCorrect(),
         untried: tuple[str, ...] = (),
@@ -325,6 +335,7 @@ class PolicySummary(ABC):
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
+    cluster: Cluster | None
     confidence: float
     @property
     def correct(self) -> Rate: ...
@@ -332,6 +343,7 @@ class PolicySummary(ABC):
     def effort_reduction(self, k: float) -> float | None: ...
     gold: GoldSummary | None
     name: str
+    tasks: Mapping[str, Verdicts]
     def to_dict(self) -> dict[str, Any]: ...
     untried: tuple[str, ...]
     verdicts: Verdicts
@@ -342,13 +354,79 @@ class PolicyVerdict:
     is_missing_input: bool
     verdict: Verdict
 
-class Rate(ABC):
-    def __init__(self, count: int, total: int, confidence: float = 0.95) -> None: ...
+class RankedTeam:
+    def __init__(
+        self,
+        *,
+        name: str,
+        correct: Rate,
+        unanswered: int = 0,
+        rank: int,
+        best_rank: int,
+        worst_rank: int,
+        groups: tuple[str, ...],
+    ) -> None: ...
+    best_rank: int
+    correct: Rate
+    groups: tuple[str, ...]
+    name: str
+    rank: int
+    def to_dict(self) -> dict[str, Any]: ...
+    unanswered: int
+    worst_rank: int
+
+class Ranking(ABC):
+    def __init__(
+        self,
+        *,
+        decider: str,
+        size: int | None = None,
+        teams: tuple[RankedTeam, ...],
+        tasks: tuple[str, ...],
+        left_out: Mapping[str, tuple[str, ...]] = dict(),
+        uneven: tuple[str, ...] = (),
+        differences: tuple[TeamDifference, ...],
+        confidence: float = 0.95,
+        flips: int,
+        is_exact: bool,
+        seed: int = 0,
+    ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     confidence: float
+    decider: str
+    differences: tuple[TeamDifference, ...]
+    flips: int
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]: ...
+    is_exact: bool
+    left_out: Mapping[str, tuple[str, ...]]
+    def rows(self) -> list[list[Any]]: ...
+    seed: int
+    size: int | None
+    tasks: tuple[str, ...]
+    teams: tuple[RankedTeam, ...]
+    def to_dict(self) -> dict[str, Any]: ...
+    def to_records(self) -> list[dict[str, Any]]: ...
+    uneven: tuple[str, ...]
+
+class Rate(ABC):
+    def __init__(
+        self,
+        count: int,
+        total: int,
+        confidence: float = 0.95,
+        clusters: tuple[Counts, ...] | None = None,
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    clusters: tuple[Counts, ...] | None
+    confidence: float
     count: int
+    @property
+    def effective_total(self) -> float | None: ...
     @property
     def high(self) -> float | None: ...
     @property
@@ -399,6 +477,8 @@ class StrategySummary(ABC):
         name: str,
         verdicts: Verdicts,
         confidence: float = 0.95,
+        tasks: Mapping[str, Verdicts] = dict(),
+        cluster: Cluster | None = None,
         gold: GoldSummary | None = None,
         cost_per_correct: CostPerCorrect = CostPerCorrect(),
         requests: int = 0,
@@ -418,6 +498,7 @@ class StrategySummary(ABC):
     def _repr_html_(self) -> str: ...
     blame: Mapping[BlameKind, int]
     cases: Rate
+    cluster: Cluster | None
     completion_tokens: int
     confidence: float
     @property
@@ -431,6 +512,7 @@ class StrategySummary(ABC):
     prompt_tokens: int
     requests: int
     seconds: Distribution
+    tasks: Mapping[str, Verdicts]
     test_seconds: Distribution
     def to_dict(self) -> dict[str, Any]: ...
     unpriced_requests: int
@@ -458,6 +540,8 @@ class Summary(ABC):
         teams: Mapping[int, TeamSummary] = dict(),
         confidence: float = 0.95,
         agents: AgentSummary = AgentSummary(),
+        cluster: Cluster | None = None,
+        clusters: Mapping[str, Mapping[PairStatus, int]] = dict(),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -467,6 +551,8 @@ class Summary(ABC):
     cases_alone: Rate
     @property
     def clean(self) -> Rate: ...
+    cluster: Cluster | None
+    clusters: Mapping[str, Mapping[PairStatus, int]]
     comparisons: Mapping[tuple[str, str], Comparison]
     confidence: float
     conflict_score: Distribution
@@ -536,6 +622,14 @@ class TeamAttemptFacts:
     unpriced_requests: int
     verdict: Verdict
 
+class TeamDifference:
+    def __init__(self, *, first: str, second: str, difference: float, p_value: float) -> None: ...
+    difference: float
+    first: str
+    p_value: float
+    second: str
+    def to_dict(self) -> dict[str, Any]: ...
+
 class TeamFacts:
     def __init__(
         self,
@@ -590,6 +684,8 @@ class TeamStrategySummary(ABC):
         name: str,
         verdicts: Verdicts,
         confidence: float = 0.95,
+        tasks: Mapping[str, Verdicts] = dict(),
+        cluster: Cluster | None = None,
         requests: int = 0,
         unpriced_requests: int = 0,
         prompt_tokens: int = 0,
@@ -605,6 +701,7 @@ class TeamStrategySummary(ABC):
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     blame: Mapping[BlameKind, int]
+    cluster: Cluster | None
     completion_tokens: int
     confidence: float
     @property
@@ -617,6 +714,7 @@ class TeamStrategySummary(ABC):
     prompt_tokens: int
     requests: int
     seconds: Distribution
+    tasks: Mapping[str, Verdicts]
     def to_dict(self) -> dict[str, Any]: ...
     unpriced_requests: int
     verdicts: Verdicts
@@ -701,18 +799,21 @@ def compare_with_cooperbench(
 
 def facts_of(report: GroupReport) -> GroupFacts: ...
 
+from cooperbench_eval import rank as rank
+
 def solved_within(
     reports: FactsSource,
     decider: str | Policy,
     *,
     tries: int | None = None,
     confidence: float = 0.95,
+    cluster: Cluster | None = None,
 ) -> Tries: ...
 
 from cooperbench_eval import summarize as summarize
 
 from cooperbench_eval import to_pandas as to_pandas
 
-def to_polars(reports: FactsSource, level: LevelName = 'pairs') -> PolarsFrame: ...
+def to_polars(reports: FactsSource | Ranking, level: LevelName = 'pairs') -> PolarsFrame: ...
 
 from cooperbench_eval import to_records as to_records

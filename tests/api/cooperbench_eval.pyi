@@ -385,11 +385,10 @@ class Feature:
         tests: TestSuite | None = None,
         description: str = '',
         base: Snapshot | str | None = None,
-    ) -> None: ...
-    base: Snapshot | str | None
         agent: AgentRun | None = None,
     ) -> None: ...
     agent: AgentRun | None
+    base: Snapshot | str | None
     description: str
     number: int
     patch: Patch
@@ -1146,6 +1145,7 @@ def compare(
     first: str = 'first',
     second: str = 'second',
     confidence: float = 0.95,
+    cluster: Cluster | None = None,
 ) -> Comparison: ...
 
 def default_sandbox(
@@ -1272,6 +1272,16 @@ def merge(
 
 def merge_base(repo: str | os.PathLike[str], one: str, other: str) -> Snapshot: ...
 
+def rank(
+    summaries: Mapping[Hashable, Summary | FactsSource],
+    decider: str | Policy = 'strict',
+    *,
+    size: int | None = None,
+    confidence: float = 0.95,
+    draws: int = 10000,
+    seed: int = 0,
+) -> Ranking: ...
+
 def resolve_blocks(
     merge_input: MergeInput,
     propose: Callable[[ConflictBlock], Sequence[Resolution]],
@@ -1289,11 +1299,15 @@ def summarize(
     policies: str | Policy | Iterable[str | Policy] | None = None,
     gold: FactsSource | None = None,
     confidence: float = 0.95,
+    cluster: Cluster | None = None,
 ) -> Summary: ...
 
-def to_pandas(reports: FactsSource, level: LevelName = 'pairs') -> PandasFrame: ...
+def to_pandas(reports: FactsSource | Ranking, level: LevelName = 'pairs') -> PandasFrame: ...
 
-def to_records(reports: FactsSource, level: LevelName = 'pairs') -> list[dict[str, Any]]: ...
+def to_records(
+    reports: FactsSource | Ranking,
+    level: LevelName = 'pairs',
+) -> list[dict[str, Any]]: ...
 
 def write_page(
     reports: Iterable[GroupReport],

@@ -113,6 +113,7 @@ ARGUMENTS = {
     "check_sandbox": {"sandbox": "nowhere"},
     "check_strategy": {"strategy": "nowhere"},
     "compare": {"first_reports": [REPORT], "second_reports": [REPORT], "decider": "naive"},
+    "rank": {"summaries": {"a": [REPORT], "b": [REPORT]}, "decider": "naive"},
     "ResultCache.get_or_make": {"make": Runs().run},
     "Snapshot": {"store": INPUT.base._store},
     "Prompts": attrs.asdict(ce.llm.Prompts.built_in()),

@@ -12,6 +12,7 @@ from needs import need_package
 from cooperbench_eval.analysis.agreement import CooperBenchAgreement, CooperBenchDisagreement
 from cooperbench_eval.analysis.comparing import compare
 from cooperbench_eval.analysis.policies import POLICIES, Policy
+from cooperbench_eval.analysis.ranking import rank
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.tries import solved_within
@@ -198,3 +199,24 @@ def test_a_notebook_shows_the_html():
     shown, _ = formatters.DisplayFormatter().format(summary)
 
     assert shown["text/html"] == summary._repr_html_()
+
+
+def test_a_ranking_has_a_row_for_each_team():
+    """The best is first; sentences say what the letters mean and what is left out."""
+    teams = {
+        "<good>": [pair(naive="clean ++", facts={"task_id": task}) for task in range(7)],
+        "bad": [pair(naive="clean +-", facts={"task_id": task}) for task in range(6)],
+    }
+
+    found = rank(teams)
+
+    assert str(found).splitlines() == [
+        "2 teams by strict in 6 tasks",
+        "team      groups  rank  from  to  correct    rate      interval  unanswered",
+        "  <good>  a          1     1   1      6/6  100.0%  61.0%-100.0%           0",
+        "  bad     b          2     2   2      0/6    0.0%    0.0%-39.0%           0",
+        "teams with a letter in common cannot be told apart",
+        "the probability that any other two are in the wrong order is at most 5%",
+        "tasks left out, because a team has no answer: <good> 1",
+    ]
+    assert "&lt;good&gt;" in found._repr_html_()

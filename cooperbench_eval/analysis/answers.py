@@ -1,0 +1,158 @@
+"""The answers of strategies and policies to pairs and teams, and what decides that one is right."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from sys import intern
+from typing import NamedTuple, Self, TypeVar
+
+from attrs import frozen
+
+from cooperbench_eval.analysis.clusters import Cluster, cluster_of
+from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts
+from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
+from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.models import MergeStatus, PairId, PairKey
+from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.rows import Verdict
+
+__all__ = [
+    "CORRECT",
+    "MISSING",
+    "Answer",
+    "Decider",
+    "Ends",
+    "PairAnswers",
+    "answer_of",
+    "answer_of_policy",
+    "answers_of",
+    "by_pair",
+    "count_end",
+    "gold_answers",
+    "has_answer",
+    "task_of",
+]
+
+_Found = TypeVar("_Found")
+
+CORRECT = Verdict.CORRECT.value
+MISSING = "missing_input"
+
+Answer = str | None
+"""A verdict's value, or `MISSING`; `None` if there is no row."""
+Answers = tuple[tuple[str, str], ...]
+"""Names of strategies or policies, each with its answer."""
+Ends = dict[tuple[Answer, Answer], Counter[str]]
+"""The number of pairs of each cluster, for each combination of two answers.
+
+The second answer can be gold's. Without clusters, all pairs are of one that has no name.
+"""
+
+
+class PairAnswers(NamedTuple):
+    """The answer of each strategy and each policy to a pair."""
+
+    strategies: Answers
+    policies: Answers
+
+
+def has_answer(answer: Answer) -> bool:
+    """Whether *answer* says something about the pair, as a missing side does too."""
+    return answer is not None and answer != Verdict.NOT_RUN.value
+
+
+def task_of(facts: GroupFacts | PairId) -> str:
+    """Return the task's name; equal names are one object, because there are many of them."""
+    return intern(f"{facts.repo_name}/{facts.task_id}")
+
+
+def count_end(
+    ends: Ends, answers: tuple[Answer, Answer], tasks: Counter[str], cluster: Cluster | None
+) -> None:
+    """Count the pairs of *tasks* with these two *answers*."""
+    found = ends.setdefault(answers, Counter())
+    if cluster is None:
+        found[""] += tasks.total()
+        return
+    for task, pairs in tasks.items():
+        found[cluster_of(task, cluster)] += pairs
+
+
+def answer_of(attempt: AttemptFacts | TeamAttemptFacts) -> str:
+    """Return a strategy's answer to a pair or team."""
+    return MISSING if attempt.status is MergeStatus.NOT_TRIED else attempt.counted_verdict.value
+
+
+def answer_of_policy(found: PolicyVerdict) -> str:
+    """Return a policy's answer to a pair."""
+    return MISSING if found.is_missing_input else found.verdict.value
+
+
+def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
+    """Return the answer of every strategy and policy to a pair."""
+    rows = {each.strategy: answer_of(each) for each in facts.attempts}
+    if facts.merge_status is PairStatus.NOT_EVALUATED:
+        rows = dict.fromkeys(rows, Verdict.NOT_RUN.value)
+    return PairAnswers(
+        strategies=tuple(rows.items()),
+        policies=tuple((each.name, answer_of_policy(each.judge(facts))) for each in policies),
+    )
+
+
+@frozen
+class Decider:
+    """Decides which pairs are right: a policy, or a strategy, for which *policy* is `None`."""
+
+    name: str
+    policy: Policy | None
+
+    @classmethod
+    def of(cls, decider: str | Policy) -> Self:
+        """Take a policy, the name of one of `POLICIES`, or else the name of a strategy."""
+        policy = POLICIES.get(decider) if isinstance(decider, str) else decider
+        return cls(str(decider) if policy is None else policy.name, policy)
+
+    def answer(self, facts: PairFacts) -> Answer:
+        """Return the answer to a pair."""
+        if self.policy is None:
+            return dict(answers_of(facts, ()).strategies).get(self.name)
+        return answer_of_policy(self.policy.judge(facts))
+
+    def check(self, answers: Iterable[Answer]) -> None:
+        """Refuse a name that no report knows.
+
+        Raises:
+            AnalysisError: There are *answers*, and all of them are `None`.
+        """
+        if {None} == set(answers):
+            raise AnalysisError(
+                f"no report has a row of {self.name!r}, and no policy has this name"
+            )
+
+
+def gold_answers(
+    gold: Iterable[PairFacts], policies: Iterable[Policy]
+) -> Mapping[PairKey, PairAnswers]:
+    """Return the answers to the tasks' own patches, by pair.
+
+    Raises:
+        AnalysisError: *gold* has a pair twice.
+    """
+    return by_pair(gold, "gold", lambda facts: answers_of(facts, policies))
+
+
+def by_pair(
+    facts: Iterable[PairFacts], whose: str, answer: Callable[[PairFacts], _Found]
+) -> dict[PairKey, _Found]:
+    """Return the answer to each pair.
+
+    Raises:
+        AnalysisError: There is a pair twice.
+    """
+    found: dict[PairKey, _Found] = {}
+    for each in facts:
+        pair = PairId.of(each)
+        if pair.key in found:
+            raise AnalysisError(f"{whose} has {pair} twice")
+        found[pair.key] = answer(each)
+    return found

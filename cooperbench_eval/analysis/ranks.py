@@ -1,0 +1,161 @@
+"""`Ranking`: teams in the order of their rates, and how sure that order is."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from cooperbench_eval.analysis.columns import Kind
+from cooperbench_eval.analysis.rates import Rate
+from cooperbench_eval.arguments import named_fields
+from cooperbench_eval.display.shown import Shown
+
+__all__ = ["RANKING_COLUMNS", "RankedTeam", "Ranking", "TeamDifference"]
+
+RANKING_COLUMNS: Final[Mapping[str, Kind]] = {
+    "team": str,
+    "rank": int,
+    "best_rank": int,
+    "worst_rank": int,
+    "groups": str,
+    "correct": int,
+    "answered": int,
+    "unanswered": int,
+    "rate": float,
+    "low": float,
+    "high": float,
+}
+"""The columns of a ranking's table, and their types."""
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class RankedTeam:
+    """A team's place in a ranking.
+
+    Attributes:
+        name: The team's name.
+        correct: The share of correct pairs among those with an answer, in the ranking's tasks.
+            Its interval is clustered by task. It is about this team alone: to compare teams,
+            use the groups, because the tasks are the same.
+        unanswered: The pairs of these tasks that have no answer.
+        rank: One more than the number of teams with a greater rate, so equal rates share a rank.
+        best_rank: One more than the number of teams that are surely better.
+        worst_rank: The number of teams that are not surely worse, with this one.
+        groups: The letters of the groups that the team is in, at least one; see `Ranking`.
+    """
+
+    name: str
+    correct: Rate
+    unanswered: int = 0
+    rank: int
+    best_rank: int
+    worst_rank: int
+    groups: tuple[str, ...] = field(converter=tuple[str, ...])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the place as plain JSON values."""
+        names = ("name", "rank", "best_rank", "worst_rank", "unanswered")
+        plain = {name: getattr(self, name) for name in names}
+        return plain | {"groups": list(self.groups), "correct": self.correct.to_dict()}
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class TeamDifference:
+    """How far one team of a ranking is ahead of another.
+
+    Attributes:
+        first: The name of the team with the greater rate, or of either if the rates are equal.
+        second: The name of the other one.
+        difference: The first's rate minus the second's, from 0 to 1.
+        p_value: Adjusted for all comparisons of the ranking. The teams are told apart if it is
+            at most 1 minus the ranking's confidence.
+    """
+
+    first: str
+    second: str
+    difference: float
+    p_value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference as plain JSON values."""
+        return {name: getattr(self, name) for name in ("first", "second", "difference", "p_value")}
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class Ranking(Shown):
+    """Teams in the order of their rates, and how sure that order is.
+
+    With a probability of at least *confidence*, every statement about order holds: the first of
+    any two teams that are told apart is in fact better, and every team's true rank is from its
+    `best_rank` to its `worst_rank`. So the probability that any statement is wrong, the
+    family-wise error rate, is at most 1 - *confidence*.
+
+    Two teams have a letter in common if and only if they cannot be told apart. So a group is a
+    set of teams of which no two can be told apart, and a team in the middle can be in several:
+    if only the first and the last of three teams can be told apart, their letters are `a`,
+    `a b` and `b`. That teams cannot be told apart does not mean that they are equally good.
+
+    Attributes:
+        decider: What counts as correct: a policy's or a strategy's name.
+        size: The number of features of the ranked `TeamReport`s; `None` if pairs are ranked.
+        teams: The teams, the best first; equal rates in the order of the names.
+        tasks: The tasks that are counted: those in which every team has an answer.
+        left_out: The other tasks of each team that has any.
+        uneven: The counted tasks in which teams have different numbers of answers.
+        differences: Every two teams, in the order of *teams*.
+        confidence: The confidence of all intervals, and of all statements about order together.
+        flips: How many sign flips the p-values come from.
+        is_exact: Whether these are all the flips there are. Otherwise they are random.
+        seed: Of the random flips.
+    """
+
+    _view = "cooperbench_eval.views.rankings:ranking_view"
+
+    decider: str
+    size: int | None = None
+    teams: tuple[RankedTeam, ...] = field(converter=tuple[RankedTeam, ...])
+    tasks: tuple[str, ...] = field(converter=tuple[str, ...], repr=False)
+    left_out: Mapping[str, tuple[str, ...]] = field(factory=dict, hash=False, repr=False)
+    uneven: tuple[str, ...] = field(default=(), converter=tuple[str, ...], repr=False)
+    differences: tuple[TeamDifference, ...] = field(
+        converter=tuple[TeamDifference, ...], repr=False
+    )
+    confidence: float = 0.95
+    flips: int
+    is_exact: bool
+    seed: int = 0
+
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the teams of each group, by its letter."""
+        letters = dict.fromkeys(letter for team in self.teams for letter in team.groups)
+        return {
+            letter: tuple(team.name for team in self.teams if letter in team.groups)
+            for letter in letters
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ranking as plain JSON values."""
+        names = ("decider", "size", "confidence", "flips", "is_exact", "seed")
+        return {name: getattr(self, name) for name in names} | {
+            "teams": [team.to_dict() for team in self.teams],
+            "differences": [each.to_dict() for each in self.differences],
+            "tasks": list(self.tasks),
+            "left_out": {name: list(tasks) for name, tasks in self.left_out.items()},
+            "uneven": list(self.uneven),
+        }
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one flat row for each team, the best first; the groups are a text."""
+        return [dict(zip(RANKING_COLUMNS, row, strict=True)) for row in self.rows()]
+
+    def rows(self) -> list[list[Any]]:
+        """Return the values of `to_records` in the order of the columns."""
+        return [_row(team) for team in self.teams]
+
+
+def _row(team: RankedTeam) -> list[Any]:
+    correct = team.correct
+    ranks: Sequence[Any] = (team.name, team.rank, team.best_rank, team.worst_rank)
+    counts = (correct.count, correct.total, team.unanswered)
+    return [*ranks, " ".join(team.groups), *counts, correct.rate, correct.low, correct.high]

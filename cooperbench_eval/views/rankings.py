@@ -1,0 +1,64 @@
+"""The view of a ranking."""
+
+from cooperbench_eval.analysis.ranks import RankedTeam, Ranking
+from cooperbench_eval.display.records import View, rows_table
+from cooperbench_eval.views import wording
+
+__all__ = ["ranking_view"]
+
+_HEADER = ("team", "groups", "rank", "from", "to", "correct", "rate", "interval", "unanswered")
+_NUMBERS = len(_HEADER) - 2
+_SHOWN_TEAMS = 5
+
+
+def ranking_view(ranking: Ranking) -> View:
+    """Describe a ranking: a row for each team, what the letters mean, and what is left out.
+
+    The columns `from` and `to` are the interval of the rank.
+    """
+    teams = f"{len(ranking.teams)} teams"
+    if ranking.size is not None:
+        teams = f"{len(ranking.teams)} kinds of teams of {ranking.size} features"
+    tasks = wording.counted(len(ranking.tasks), "task")
+    error = f"{100 * (1 - ranking.confidence):.6g}%"
+    return View(
+        title=f"{teams} by {ranking.decider} in {tasks}",
+        tables=[rows_table(_HEADER, map(_row, ranking.teams), numbers=_NUMBERS)],
+        notes=[
+            "teams with a letter in common cannot be told apart",
+            f"the probability that any other two are in the wrong order is at most {error}",
+            *_few_texts(ranking),
+            *_left_out_texts(ranking),
+        ],
+    )
+
+
+def _row(team: RankedTeam) -> tuple[str, ...]:
+    counts = f"{team.correct.count:,}/{team.correct.total:,}"
+    ranks = map(str, (team.rank, team.best_rank, team.worst_rank))
+    rates = (counts, *wording.rate_texts(team.correct))
+    return (team.name, " ".join(team.groups), *ranks, *rates, f"{team.unanswered:,}")
+
+
+def _few_texts(ranking: Ranking) -> list[str]:
+    """Return a line if no result in so few tasks could tell teams apart."""
+    tasks = len(ranking.tasks)
+    if 2.0 ** (1 - tasks) <= 1 - ranking.confidence:
+        return []
+    return [
+        f"with {wording.counted(tasks, 'task')}, no teams can be told apart at this probability"
+    ]
+
+
+def _left_out_texts(ranking: Ranking) -> list[str]:
+    texts = []
+    if ranking.uneven:
+        tasks = wording.counted(len(ranking.uneven), "task")
+        texts.append(f"in {tasks}, teams have different numbers of answers")
+    if ranking.left_out:
+        named = [f"{name} {len(tasks):,}" for name, tasks in ranking.left_out.items()]
+        texts.append(
+            f"tasks left out, because a team has no answer: {', '.join(named[:_SHOWN_TEAMS])}"
+        )
+        texts += wording.and_more(len(named) - _SHOWN_TEAMS, "team")
+    return texts
