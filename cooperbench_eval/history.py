@@ -3,8 +3,6 @@
 import os
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
-
 from cooperbench_eval.ancestry import Commit, independent, merge_bases
 from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import ArgumentError, RepositoryError
@@ -16,7 +14,7 @@ __all__ = ["History", "common_base", "different", "merge_base", "step_base"]
 
 _KEPT_COMMITS = 1 << 17
 _KEPT_BASES = 1024
-_KEPT_TREES = 64
+_KEPT_TREES = 8  # of up to 20 MB each
 _FIRST, _LAST = 0, 1 << 62  # of commits that do not exist: git gives them the first time
 
 
@@ -131,8 +129,8 @@ class History:
         self.location = location
         self._graph = CommitGraph(location)
         self._commits: dict[str, Commit] = {}
-        self._bases = Memo[tuple[tuple[str, ...], tuple[str, ...]], _Base](_KEPT_BASES)
-        self._trees = Memo[str, Snapshot](_KEPT_TREES)
+        self._bases = Memo[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]](_KEPT_BASES)
+        self._trees = Memo[tuple[str, ...], Snapshot](_KEPT_TREES)
 
     def find(self, revision: str) -> str:
         """Return the id of the commit that a revision names."""
@@ -140,12 +138,7 @@ class History:
 
     def snapshot(self, commit_id: str) -> Snapshot:
         """Return the tree of a commit."""
-        return self._trees.recall(
-            commit_id,
-            lambda: Snapshot(
-                self._graph.tree(commit_id), location=self.location, commit_id=commit_id
-            ),
-        )
+        return self._merged((commit_id,))
 
     def merge_base(self, ours: Sequence[str], theirs: Sequence[str]) -> Snapshot | None:
         """Return the tree on which two sides are merged; `None` if no ancestor is common.
@@ -155,25 +148,32 @@ class History:
                 into it.
             theirs: The same of the other side.
         """
-        key = tuple(ours), tuple(theirs)
-        return self._bases.recall(key, lambda: _Base(self._find_base(*key))).tree
-
-    def _find_base(self, ours: tuple[str, ...], theirs: tuple[str, ...]) -> Snapshot | None:
-        graph = _Virtual(self)
-        found = graph.bases(graph.merged(ours), graph.merged(theirs))
-        return graph.base_of(found, level=0) if found else None
+        key, graph = (tuple(ours), tuple(theirs)), _Virtual(self)
+        found = self._bases.recall(
+            key, lambda: tuple(graph.bases(graph.merged(key[0]), graph.merged(key[1])))
+        )
+        return self._merged(found) if found else None
 
     def merge_base_of_all(self, commits: Sequence[str]) -> Snapshot | None:
         """Return the best common ancestor of several commits; `None` if they have none.
 
         It is that of `git merge-base --octopus`; several are merged into a virtual one.
         """
-        graph, (first, *others) = _Virtual(self), commits
+        first, *others = commits
         found = [first]
         for other in others:
-            bases = (base for each in found for base in graph.bases(each, other))
+            bases = (base for each in found for base in merge_bases(self.commit, each, [other]))
             found = independent(self.commit, dict.fromkeys(bases))
-        return graph.base_of(found, level=0) if found else None
+        return self._merged(tuple(found)) if found else None
+
+    def _merged(self, commits: tuple[str, ...]) -> Snapshot:
+        """Return the tree of a commit, or the virtual merge base that several commits give."""
+        return self._trees.recall(commits, lambda: _Virtual(self).base_of(commits, level=0))
+
+    def read(self, commit_id: str) -> Snapshot:
+        """Read the tree of a commit, which is not kept."""
+        tree = self._graph.tree(commit_id)
+        return Snapshot(tree, location=self.location, commit_id=commit_id)
 
     def commit(self, commit_id: str) -> Commit:
         """Return the parents and the time of a commit."""
@@ -191,13 +191,6 @@ class History:
         return RepositoryError(
             self.location, problem + (advice if self._graph.is_shallow() else "")
         )
-
-
-@frozen
-class _Base:
-    """A merge base, or the fact that there is none."""
-
-    tree: Snapshot | None
 
 
 class _Virtual:
@@ -238,4 +231,4 @@ class _Virtual:
     def _tree(self, commit_id: str) -> Snapshot:
         made = self._made.get(commit_id)
         tree = made[1] if made else None
-        return self._history.snapshot(commit_id) if tree is None else tree
+        return self._history.read(commit_id) if tree is None else tree
