@@ -121,8 +121,7 @@ class LitellmClient:
         text = choice.message.content or ""
         if len(text) > _MOST_CHARACTERS:
             raise ChatError(ChatFault.MALFORMED, f"an answer of {len(text):,} characters")
-        more = getattr(choice.message, "provider_specific_fields", None) or {}
-        is_refused = not text and more.get("refusal")
+        is_refused = not text and _refusal(choice.message)
         usage = getattr(response, "usage", None)
         details = getattr(usage, "prompt_tokens_details", None)
         hidden: Mapping[str, Any] = getattr(response, "_hidden_params", None) or {}
@@ -204,8 +203,12 @@ _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "ht
 
 
 def _silence() -> None:
-    """Drop warnings and log records about requests of this module; they quote the provider."""
+    """Drop warnings and log records about requests of this module.
+
+    Some quote the provider, and some are about litellm's own types.
+    """
     warnings.filterwarnings("ignore", "Pydantic serializer warnings")
+    warnings.filterwarnings("ignore", ".* on TypedDict class .* using the `ReadOnly` qualifier")
     for name in (*_LOGGERS, *logging.root.manager.loggerDict):
         if name.startswith(_LOGGERS):  # a filter is not inherited by the loggers below
             logging.getLogger(name).addFilter(_is_not_ours)
@@ -238,3 +241,9 @@ def _environment(name: str, value: str) -> Iterator[None]:
             del os.environ[name]
         else:
             os.environ[name] = before
+
+
+def _refusal(message: Any) -> Any:
+    """Return the words with which a model refuses; litellm from 1.110 on has a field for them."""
+    more = getattr(message, "provider_specific_fields", None) or {}
+    return getattr(message, "refusal", None) or more.get("refusal")
