@@ -17,7 +17,7 @@ from cooperbench_eval.models.merges import whole_conflict
 from cooperbench_eval.objects import folders_above, folders_of
 from cooperbench_eval.snapshot import Changes, Snapshot, cache_of
 
-__all__ = ["merge_changes"]
+__all__ = ["align_versions", "merge_changes"]
 
 
 def merge_changes(
@@ -45,6 +45,17 @@ def merge_changes(
     return work.run()
 
 
+def align_versions(base: Snapshot, ours: Changes, theirs: Changes) -> Slots:
+    """Return base, ours and theirs of each path in the merged tree, after all renames.
+
+    Raises:
+        RepositoryError: A touched file of *base* cannot be read.
+    """
+    slots = Slots(base, _explicit(base, ours), _explicit(base, theirs))
+    _Merger(base, slots, Labels(), cache_of(base, MergeCache)).carry()
+    return slots
+
+
 class _Merger:
     def __init__(self, base: Snapshot, slots: Slots, labels: Labels, cache: MergeCache) -> None:
         self._base = base
@@ -57,8 +68,11 @@ class _Merger:
         self._stages: list[Stage] = []
         self._folders: set[str] = set()
 
-    def run(self) -> ThreeWayMerge:
+    def carry(self) -> None:
         carry_renames(self._base, self._slots, self._merge_contents)
+
+    def run(self) -> ThreeWayMerge:
+        self.carry()
         # In reverse order: when a file is reached, it is already known whether a folder
         # of the same name still has entries.
         for path in sorted(self._slots, reverse=True):

@@ -19,6 +19,12 @@ from .plans import LandingPlan as LandingPlan
 from .plans import OrderDependence as OrderDependence
 from .plans import PairMerge as PairMerge
 from .plans import PairOutcome as PairOutcome
+from .provenance import FileKind as FileKind
+from .provenance import FileProvenance as FileProvenance
+from .provenance import LineRun as LineRun
+from .provenance import Origin as Origin
+from .provenance import OriginKind as OriginKind
+from .provenance import Provenance as Provenance
 from .report import MergeReport as MergeReport
 from .report import PairStatus as PairStatus
 from .resolutions import ConflictResolution as ConflictResolution
