@@ -768,6 +768,26 @@ class PatchStatus(StrEnum):
     @property
     def is_usable(self) -> bool: ...
 
+class Provenance(ABC):
+    def __init__(
+        self,
+        *,
+        features: tuple[int, ...],
+        files: tuple[FileProvenance, ...],
+        tree: Snapshot,
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def annotate(self, path: str) -> bytes: ...
+    def counts(self) -> dict[str, int]: ...
+    features: tuple[int, ...]
+    def file(self, path: str) -> FileProvenance | None: ...
+    files: tuple[FileProvenance, ...]
+    def origin_of(self, path: str, line: int) -> Origin: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    tree: Snapshot
+
 class RepeatPolicy(StrEnum):
     ALL = 'all'
     ANY = 'any'
@@ -1258,6 +1278,14 @@ def merge(
     strategy: str | MergeStrategy = 'naive',
     labels: Labels | None = None,
 ) -> MergeOutcome: ...
+
+def provenance(
+    base: Snapshot,
+    sides: Iterable[GivenSide],
+    merged: GivenTree,
+    *,
+    apply_policy: ApplyPolicy | None = None,
+) -> Provenance: ...
 
 def resolve_blocks(
     merge_input: MergeInput,

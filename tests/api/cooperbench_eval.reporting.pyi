@@ -124,6 +124,33 @@ class FeatureReport:
     @property
     def tests_passed(self) -> bool | None: ...
 
+class FileKind(StrEnum):
+    BINARY = 'binary'
+    DELETED = 'deleted'
+    LINK = 'link'
+    SUBMODULE = 'submodule'
+    TEXT = 'text'
+
+class FileProvenance:
+    def __init__(
+        self,
+        *,
+        path: str,
+        kind: FileKind,
+        origin: Origin,
+        runs: tuple[LineRun, ...] = (),
+        renamed_from: str | None = None,
+    ) -> None: ...
+    kind: FileKind
+    @property
+    def line_count(self) -> int: ...
+    origin: Origin
+    @property
+    def origins(self) -> Iterator[Origin]: ...
+    path: str
+    renamed_from: str | None
+    runs: tuple[LineRun, ...]
+
 class Finding:
     def __init__(
         self,
@@ -178,6 +205,14 @@ class LeftOutReason(StrEnum):
     NOT_EXAMINED = 'not_examined'
     STRATEGY_FAILED = 'strategy_failed'
 
+class LineRun:
+    def __init__(self, *, first: int, last: int, origin: Origin) -> None: ...
+    @property
+    def count(self) -> int: ...
+    first: int
+    last: int
+    origin: Origin
+
 from cooperbench_eval import MergeReport as MergeReport
 
 class OrderDependence:
@@ -193,6 +228,20 @@ class OrderDependence:
     lands: _Numbers
     patches: _Numbers
     trees: int
+
+class Origin:
+    def __init__(self, *, kind: OriginKind, features: tuple[int, ...] = ()) -> None: ...
+    def __str__(self) -> str: ...
+    features: tuple[int, ...]
+    kind: OriginKind
+
+class OriginKind(StrEnum):
+    BASE = 'base'
+    FEATURE = 'feature'
+    MARKER = 'marker'
+    RESOLVER = 'resolver'
+    SEVERAL = 'several'
+    UNKNOWN = 'unknown'
 
 class PairMerge:
     def __init__(self, *, into: int, number: int, outcome: PairOutcome) -> None: ...
@@ -236,6 +285,8 @@ class PatchReport:
     reason: str
     status: PatchStatus
     touched_runner_control: tuple[str, ...]
+
+from cooperbench_eval import Provenance as Provenance
 
 class SuiteKind(StrEnum):
     FEATURE1 = 'feature1'

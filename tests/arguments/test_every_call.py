@@ -35,6 +35,7 @@ REPORT = EVALUATOR.evaluate(PAIR)
 TEAM_REPORT = EVALUATOR.evaluate_team(TEAM)
 PLAN = ce.land(BASE, FEATURES, strategy="naive")
 CONFLICT = REPORT.conflicts[0]
+PROVENANCE = ce.provenance(BASE, FEATURES, FEATURES[0].patch)
 
 
 class Runs:
@@ -74,6 +75,7 @@ INSTANCES = {
     "Evaluator": EVALUATOR,
     "LandingPlan": PLAN,
     "MergeReport": REPORT,
+    "Provenance": PROVENANCE,
     "Patch": ce.Patch.parse(DIFF.format(5)),
     "ReportStore": ce.ReportStore("store"),
     "Snapshot": BASE,
@@ -125,7 +127,10 @@ ARGUMENTS = {
     "gold_teams": {"size": 2},
     "land": {"patches": FEATURES},
     "merge": {"ours": INPUT.ours, "theirs": INPUT.theirs},
+    "Provenance.annotate": {"path": "f"},
+    "Provenance.origin_of": {"path": "f", "line": 1},
     "plot_tries": {"deciders": "naive"},
+    "provenance": {"sides": FEATURES, "merged": FEATURES[0].patch},
     "repository_from_image": {"pull": False},
     "solved_within": {"decider": "naive"},
     "to_pandas": {"level": "pairs"},
