@@ -1,12 +1,12 @@
 """Maps of lines: which line of one text is which line of another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cooperbench_eval.merging.contents import is_binary
 from cooperbench_eval.merging.linediff import Change, DiffAlgorithm, diff_lines, split_lines
 from cooperbench_eval.models import Entry
 
-__all__ = ["ABSENT", "closed", "inverse", "lines_of", "map_lines", "same_lines"]
+__all__ = ["ABSENT", "closed", "inverse", "lines_of", "map_lines", "runs_of", "same_lines"]
 
 ABSENT = -1
 """The place of a line in a text that lacks it."""
@@ -27,9 +27,15 @@ def closed(lines: Sequence[bytes]) -> Sequence[bytes]:
     return lines
 
 
-def map_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
-    """Return for each line of *new* its place in *old*, as `git blame` would find it."""
-    tail = _tail_set_aside(b"".join(old), b"".join(new))
+def map_lines(old: Sequence[bytes], new: Sequence[bytes], *, as_blame: bool = False) -> list[int]:
+    """Return for each line of *new* its place in *old*.
+
+    Args:
+        old: The old lines.
+        new: The new lines.
+        as_blame: Whether to diff them as `git blame` does, and not as `git diff` does.
+    """
+    tail = _tail_set_aside(b"".join(old), b"".join(new)) if as_blame else 0
     changes = diff_lines(
         old[: len(old) - tail],
         new[: len(new) - tail],
@@ -75,3 +81,16 @@ def inverse(places: Sequence[int], count: int) -> list[int]:
         if old != ABSENT:
             found[old] = new
     return found
+
+
+def runs_of(numbers: Iterable[int]) -> Iterator[range]:
+    """Yield ascending numbers as ranges of consecutive ones."""
+    start = end = None
+    for number in numbers:
+        if start is None or number != end:
+            if start is not None and end is not None:
+                yield range(start, end)
+            start = number
+        end = number + 1
+    if start is not None and end is not None:
+        yield range(start, end)

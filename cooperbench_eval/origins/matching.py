@@ -66,7 +66,40 @@ def match_texts(
         for line, place in enumerate(found, change.b_start):
             if place != ABSENT:
                 restored[line] = window[place]
+    if restored:
+        _prefer_restored(places, restored, owners, map_lines(base, merged), ghosts)
     return Matched(places, restored)
+
+
+def _prefer_restored(
+    places: list[int],
+    restored: dict[int, int],
+    owners: Sequence[Owners],
+    in_base: Sequence[int],
+    ghosts: "_Ghosts",
+) -> None:
+    """Let lines in a restored block come from the base, not from a side.
+
+    A side may have added an equal line by chance, such as an empty one.
+    """
+    count = len(places)
+    for order, step in ((range(count), -1), (reversed(range(count)), 1)):
+        for line in order:
+            place, old = places[line], in_base[line]
+            if old not in ghosts.missing or line in restored:
+                continue
+            continues = restored.get(line + step) == old + step
+            if place == ABSENT:
+                restored[line] = old
+            elif continues and owners[place] and not _is_amid(places, line):
+                places[line] = ABSENT
+                restored[line] = old
+
+
+def _is_amid(places: Sequence[int], line: int) -> bool:
+    """Whether the lines before and after a line are its neighbours in the expected text too."""
+    around = (each for each in (line - 1, line + 1) if 0 <= each < len(places))
+    return all(places[each] == places[line] + each - line for each in around)
 
 
 class _Ghosts:
@@ -76,6 +109,7 @@ class _Ghosts:
         self._base = base
         held = set(base_places)
         self._missing = [i for i in range(len(base)) if i not in held]
+        self.missing = frozenset(self._missing)
         self._before = [ABSENT]  # the last line of the base before each expected line
         for place in base_places:
             self._before.append(max(self._before[-1], place))

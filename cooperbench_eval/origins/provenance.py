@@ -86,8 +86,9 @@ def provenance(
 
 def provenance_of(base: Snapshot, sides: Mapping[int, Changes], merged: MergedTree) -> Provenance:
     """Say where each line of a merged tree comes from; see `provenance`."""
-    tracking = track(base, sides, merged.changes)
-    finder = _Finder(tracking, find_moves(tracking.files), merged)
+    tracking = track(base, sides, merged.changes, as_blame=True)
+    moves = {new: old for old, new in find_moves(tracking.files).items()}
+    finder = _Finder(tracking, moves, merged)
     files = [finder.file(each) for each in tracking.files if each.entry is not None]
     files += map(finder.deleted, tracking.deleted)
     return Provenance(

@@ -22,7 +22,11 @@ class SideTree:
         changes: What it changes.
     """
 
-    def __init__(self, base: Snapshot, number: int, changes: Changes) -> None:
+    def __init__(
+        self, base: Snapshot, number: int, changes: Changes, *, as_blame: bool = False
+    ) -> None:
+        """Prepare to diff files as `git diff` does, or as `git blame` does."""
+        self._as_blame = as_blame
         self.number = number
         self.changes = changes
         self._base = base
@@ -62,7 +66,7 @@ class SideTree:
             if old is not None and old == self.get(path):
                 self._places[path] = list(range(len(lines)))
             else:
-                self._places[path] = map_lines(lines_of(old) or (), lines)
+                self._places[path] = map_lines(lines_of(old) or (), lines, as_blame=self._as_blame)
         return self._places[path]
 
     def added(self, path: str) -> Iterator[int]:

@@ -29,6 +29,7 @@ class TrackedFile:
         expected: The expected file; `None` if none is expected.
         lines: The lines of the merged text; none for anything else.
         owners: Who added each expected line.
+        base_places: For each expected line its place in the base's file.
         matched: Where the merged lines come from.
     """
 
@@ -37,6 +38,7 @@ class TrackedFile:
     expected: ExpectedFile | None
     lines: Sequence[bytes]
     owners: Sequence[Owners]
+    base_places: Sequence[int]
     matched: Matched
 
     @cached_property
@@ -76,13 +78,26 @@ class Tracking:
     deleted: tuple[str, ...]
 
 
-def track(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> Tracking:
+def track(
+    base: Snapshot,
+    sides: Mapping[int, Changes],
+    merged: Changes,
+    *,
+    as_blame: bool = False,
+) -> Tracking:
     """Find the lines of *sides* in a merged tree.
+
+    Args:
+        base: The tree from which the sides start.
+        sides: What they change, by their numbers.
+        merged: What the merged tree changes.
+        as_blame: Whether the base's lines of a side are those that `git blame` finds, or those
+            that `git diff` shows.
 
     Raises:
         RepositoryError: A touched file cannot be read.
     """
-    trees = {number: SideTree(base, number, changes) for number, changes in sides.items()}
+    trees = {n: SideTree(base, n, changes, as_blame=as_blame) for n, changes in sides.items()}
     tree = base.overlay(merged)
     changed = Changes.between(base, tree)
     found = _pairs(base, tree, changed, trees)
@@ -146,7 +161,7 @@ class _Tracker:
         entry = self._tree.get(path)
         lines = lines_of(entry) or []
         if file is None:
-            return TrackedFile(path, entry, None, lines, (), Matched([ABSENT] * len(lines)))
+            return TrackedFile(path, entry, None, lines, (), (), Matched([ABSENT] * len(lines)))
         base_path = self._base_path(file)
         if entry is not None:
             self.base_paths.add(base_path)
@@ -156,7 +171,7 @@ class _Tracker:
         else:
             old = lines_of(self._base.get(base_path)) or ()
             matched = match_texts(file.lines, lines, owners, old, base_places)
-        return TrackedFile(path, entry, file, lines, owners, matched)
+        return TrackedFile(path, entry, file, lines, owners, base_places, matched)
 
     def _base_path(self, file: ExpectedFile) -> str:
         for number, path in file.paths.items():

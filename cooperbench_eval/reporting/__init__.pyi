@@ -1,4 +1,13 @@
 # As in `cooperbench_eval/__init__.pyi`.
+from .audits import Audit as Audit
+from .audits import AuditedDefinition as AuditedDefinition
+from .audits import AuditedEntry as AuditedEntry
+from .audits import AuditedFile as AuditedFile
+from .audits import AuditedLines as AuditedLines
+from .audits import EntryAspect as EntryAspect
+from .audits import Fate as Fate
+from .audits import ForeignLines as ForeignLines
+from .audits import StrategyComparison as StrategyComparison
 from .blame import Blame as Blame
 from .blame import BlameKind as BlameKind
 from .explanation import ExplainedHunk as ExplainedHunk

@@ -3,9 +3,11 @@
 import pytest
 from generators import diverging_trees, three_way_texts
 from hypothesis import given
+from trees import numbered, trees
 
 from cooperbench_eval import (
     Changes,
+    ConflictKind,
     Entry,
     Evaluator,
     Feature,
@@ -24,31 +26,8 @@ from cooperbench_eval.models import FileMode
 from cooperbench_eval.reporting import FileKind, FileProvenance, LineRun, Origin, OriginKind
 
 
-def text(*lines):
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
-def trees(base, *others):
-    """Return a base, and each other tree as changes of it; files are texts, entries or gone."""
-    start = Snapshot.from_files(base)
-    changes = [
-        Changes(
-            {
-                path: entry if entry is None or isinstance(entry, Entry) else Entry(entry)
-                for path, entry in each.items()
-            }
-        )
-        for each in others
-    ]
-    return start, *changes
-
-
 def origins(found, path="a"):
     return [str(each) for each in found.file(path).origins]
-
-
-def numbered(*numbers):
-    return text(*(f"line {number}" for number in numbers))
 
 
 class TestLines:
@@ -468,7 +447,8 @@ def test_a_line_is_in_the_versions_that_it_comes_from(files):
     changes = [Changes.between(base, each) for each in sides]
     outcome = merge(base, *changes, strategy="union")
     # If renames collide, a merged file has lines of two files of one side.
-    collides = any(not each.has_lines for each in merge(base, *changes).conflicts)
+    conflicts = merge(base, *changes).conflicts
+    collides = any(each.kind is not ConflictKind.CONTENT for each in conflicts)
 
     found = provenance(base, changes, outcome)
 
