@@ -94,6 +94,47 @@ class Attempt(ABC):
     @property
     def verdict(self) -> Verdict: ...
 
+class Audit(ABC):
+    def __init__(
+        self,
+        *,
+        features: tuple[int, ...],
+        base_tree_id: str,
+        tree_id: str,
+        files: tuple[AuditedFile, ...] = (),
+        foreign: tuple[ForeignLines, ...] = (),
+        foreign_files: tuple[str, ...] = (),
+        comparisons: tuple[StrategyComparison, ...] = (),
+        suites: tuple[SuiteRun, ...] = (),
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    base_tree_id: str
+    comparisons: tuple[StrategyComparison, ...]
+    features: tuple[int, ...]
+    def file(self, feature: int, path: str) -> AuditedFile | None: ...
+    files: tuple[AuditedFile, ...]
+    foreign: tuple[ForeignLines, ...]
+    foreign_files: tuple[str, ...]
+    @classmethod
+    def from_dict(cls, data: object) -> Self: ...
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self: ...
+    @property
+    def is_complete(self) -> bool: ...
+    @property
+    def lost_files(self) -> tuple[AuditedFile, ...]: ...
+    def of(self, feature: int) -> tuple[AuditedFile, ...]: ...
+    @property
+    def passed_suites(self) -> int: ...
+    @property
+    def score(self) -> float | None: ...
+    suites: tuple[SuiteRun, ...]
+    def to_dict(self) -> dict[str, Any]: ...
+    def to_json(self) -> str: ...
+    tree_id: str
+
 class Blame(ABC):
     def __init__(
         self,
@@ -1138,6 +1179,21 @@ def apply_patch(
     patch: GivenPatch,
     policy: ApplyPolicy = ApplyPolicy(),
 ) -> ApplyResult: ...
+
+def audit(
+    base: Snapshot,
+    features: Iterable[GivenSide],
+    integrated: GivenTree,
+    suites: Mapping[int, TestSuite] | None = None,
+    *,
+    joint: TestSuite | None = None,
+    regression: TestSuite | None = None,
+    runner: TestRunner | None = None,
+    judge: JudgeName | JudgeRule = JudgeRule.DELTA,
+    strategies: Iterable[str | MergeStrategy] = ('naive', 'union', 'structured'),
+    apply_policy: ApplyPolicy | None = None,
+    test_filter: TestFileFilter | None = None,
+) -> Audit: ...
 
 def available_strategies() -> tuple[str, ...]: ...
 

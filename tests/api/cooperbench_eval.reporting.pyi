@@ -2,6 +2,81 @@
 
 from cooperbench_eval import Attempt as Attempt
 
+from cooperbench_eval import Audit as Audit
+
+class AuditedDefinition:
+    def __init__(
+        self,
+        *,
+        name: str,
+        line: int,
+        fate: Fate,
+        is_new: bool = False,
+        is_removed: bool = False,
+    ) -> None: ...
+    fate: Fate
+    is_new: bool
+    is_removed: bool
+    line: int
+    name: str
+
+class AuditedEntry:
+    def __init__(self, *, aspect: EntryAspect, fate: Fate) -> None: ...
+    aspect: EntryAspect
+    fate: Fate
+
+class AuditedFile:
+    def __init__(
+        self,
+        *,
+        feature: int,
+        path: str,
+        merged_path: str | None = None,
+        added: tuple[AuditedLines, ...] = (),
+        removed: tuple[AuditedLines, ...] = (),
+        definitions: tuple[AuditedDefinition, ...] = (),
+        entries: tuple[AuditedEntry, ...] = (),
+    ) -> None: ...
+    added: tuple[AuditedLines, ...]
+    def added_lines(self, fate: Fate | None = None) -> int: ...
+    definitions: tuple[AuditedDefinition, ...]
+    entries: tuple[AuditedEntry, ...]
+    @property
+    def fate(self) -> Fate: ...
+    @property
+    def fates(self) -> Iterator[Fate]: ...
+    feature: int
+    @property
+    def lost(self) -> tuple[AuditedLines, ...]: ...
+    merged_path: str | None
+    path: str
+    removed: tuple[AuditedLines, ...]
+    def removed_lines(self, fate: Fate | None = None) -> int: ...
+    @property
+    def restored(self) -> tuple[AuditedLines, ...]: ...
+
+class AuditedLines:
+    def __init__(
+        self,
+        *,
+        fate: Fate,
+        first: int,
+        last: int,
+        text: bytes,
+        in_conflict: bool = False,
+        merged_path: str | None = None,
+        merged_line: int | None = None,
+    ) -> None: ...
+    @property
+    def count(self) -> int: ...
+    fate: Fate
+    first: int
+    in_conflict: bool
+    last: int
+    merged_line: int | None
+    merged_path: str | None
+    text: bytes
+
 from cooperbench_eval import Blame as Blame
 
 class BlameKind(StrEnum):
@@ -54,6 +129,13 @@ class ConflictResolution:
     text: bytes | None
     together: tuple[int, ...]
 
+class EntryAspect(StrEnum):
+    CONTENTS = 'contents'
+    DELETION = 'deletion'
+    FILE = 'file'
+    MODE = 'mode'
+    NAME = 'name'
+
 class ExplainedHunk:
     def __init__(self, *, feature: int, path: str, line: int, text: str, role: HunkRole) -> None: ...
     feature: int
@@ -89,6 +171,13 @@ class FailureKind(StrEnum):
     REPOSITORY = 'repository'
     TEST_RUN = 'test_run'
     WORKER_LOST = 'worker_lost'
+
+class Fate(StrEnum):
+    CHANGED = 'changed'
+    KEPT = 'kept'
+    LOST = 'lost'
+    MOVED = 'moved'
+    SUPERSEDED = 'superseded'
 
 class FeatureReport:
     def __init__(
@@ -168,6 +257,24 @@ class Finding:
     status: ExplanationStatus
     suite: SuiteKind
     tests: tuple[str, ...]
+
+class ForeignLines:
+    def __init__(
+        self,
+        *,
+        path: str,
+        first: int,
+        last: int,
+        text: bytes,
+        is_removed: bool = False,
+    ) -> None: ...
+    @property
+    def count(self) -> int: ...
+    first: int
+    is_removed: bool
+    last: int
+    path: str
+    text: bytes
 
 class HunkRole(StrEnum):
     BREAKS = 'breaks'
@@ -287,6 +394,24 @@ class PatchReport:
     touched_runner_control: tuple[str, ...]
 
 from cooperbench_eval import Provenance as Provenance
+
+class StrategyComparison:
+    def __init__(
+        self,
+        *,
+        strategy: str,
+        status: MergeStatus,
+        tree_id: str | None = None,
+        files: tuple[str, ...] = (),
+        failure: str = '',
+    ) -> None: ...
+    failure: str
+    files: tuple[str, ...]
+    @property
+    def is_equal(self) -> bool: ...
+    status: MergeStatus
+    strategy: str
+    tree_id: str | None
 
 class SuiteKind(StrEnum):
     FEATURE1 = 'feature1'

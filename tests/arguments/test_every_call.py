@@ -35,6 +35,7 @@ REPORT = EVALUATOR.evaluate(PAIR)
 TEAM_REPORT = EVALUATOR.evaluate_team(TEAM)
 PLAN = ce.land(BASE, FEATURES, strategy="naive")
 CONFLICT = REPORT.conflicts[0]
+AUDIT = ce.audit(BASE, FEATURES, FEATURES[0].patch)
 PROVENANCE = ce.provenance(BASE, FEATURES, FEATURES[0].patch)
 
 
@@ -70,6 +71,7 @@ MODULES = ["errors", "models", "patching", "running", "reporting", "analysis", "
 MODULES += ["strategies", "batch", "runlogs", "plots"]
 
 INSTANCES = {
+    "Audit": AUDIT,
     "Changes": INPUT.ours,
     "Dataset": ce.Dataset("nowhere"),
     "Evaluator": EVALUATOR,
@@ -130,6 +132,10 @@ ARGUMENTS = {
     "Provenance.annotate": {"path": "f"},
     "Provenance.origin_of": {"path": "f", "line": 1},
     "plot_tries": {"deciders": "naive"},
+    "Audit.from_dict": {"data": AUDIT.to_dict()},
+    "Audit.from_json": {"text": AUDIT.to_json()},
+    "Audit.file": {"feature": 2, "path": "f"},
+    "audit": {"features": FEATURES, "integrated": FEATURES[0].patch, "strategies": ["naive"]},
     "provenance": {"sides": FEATURES, "merged": FEATURES[0].patch},
     "repository_from_image": {"pull": False},
     "solved_within": {"decider": "naive"},
