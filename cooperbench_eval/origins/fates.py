@@ -100,24 +100,56 @@ class Fates:
     def removed(self, side: SideTree, path: str) -> dict[int, LineFate]:
         """Return what became of each removal: it is lost if the merged tree has the line."""
         file = self.file_of(side, path)
-        back = {} if file is None else {old: new for new, old in file.matched.restored.items()}
+        if file is None:
+            return dict.fromkeys(side.removed(path), LineFate(Fate.KEPT))
+        back = {old: new for new, old in file.matched.restored.items()}
+        disputed = self._disputed_removals(side, path, file)
         return {
             line: LineFate(Fate.LOST, place=(file, back[line]))
-            if file is not None and line in back
-            else LineFate(Fate.KEPT)
+            if line in back
+            else disputed.get(line, LineFate(Fate.KEPT))
             for line in side.removed(path)
         }
+
+    def _disputed_removals(
+        self, side: SideTree, path: str, file: TrackedFile
+    ) -> dict[int, LineFate]:
+        """Return the removals of lines that another side has in a conflict with this one.
+
+        If the merged tree has such a line, the other side's work is there. The removal is lost
+        only if all lines are lost that this side put in the place of the line.
+        """
+        merged = file.merged_places
+        there = {
+            old: merged[line]
+            for line, old in enumerate(file.base_places)
+            if old != ABSENT and merged[line] != ABSENT
+        }
+        wanted = [line for line in side.removed(path) if line in there]
+        if not wanted:
+            return {}
+        added = self.added(side, path)
+        found: dict[int, LineFate] = {}
+        for line in wanted:
+            fates = {added[n].fate for n in side.put_for(path, line)}
+            fate = Fate.LOST if fates == {Fate.LOST} else Fate.SUPERSEDED
+            found[line] = LineFate(fate, in_conflict=True, place=(file, there[line]))
+        return found
 
     def unknown(self, file: TrackedFile) -> Iterator[int]:
         """Yield the merged lines of a file that belong to nobody."""
         return (line for line in file.foreign if (file, line) not in self._explained)
 
     def vanished(self, file: TrackedFile) -> Iterator[int]:
-        """Yield the expected lines of the base that the merged tree lacks."""
+        """Yield the expected lines of the base that the merged tree lacks, and no side removes."""
+        paths = file.expected.paths if file.expected else {}
+        removed = {
+            line for n, path in paths.items() for line in self.tracking.sides[n].removed(path)
+        }
         for line in file.missing:
             place = file, line
             is_found = place in self.moved_to or place in self.changed_to
-            if not file.owners[line] and not is_found:
+            if not file.owners[line] and not is_found and file.base_places[line] not in removed:
                 yield line
 
 

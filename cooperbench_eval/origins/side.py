@@ -1,5 +1,6 @@
 """One side of a merge: its files, and which of their lines the base has."""
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -79,6 +80,15 @@ class SideTree:
         old = lines_of(self._base.get(self.base_path(path))) or ()
         found = inverse(self.base_places(path), len(old))
         return (line for line, place in enumerate(found) if place == ABSENT)
+
+    def put_for(self, path: str, removed: int) -> Iterator[int]:
+        """Yield the lines that the side put in the place of a removed line of the base."""
+        places = self.base_places(path)
+        before = bisect_left([each for each in places if each != ABSENT], removed)
+        kept = [line for line, place in enumerate(places) if place != ABSENT]
+        start = kept[before - 1] + 1 if before else 0
+        end = kept[before] if before < len(kept) else len(places)
+        yield from range(start, end)
 
 
 def renamed_files(deleted: Mapping[str, Entry], added: Mapping[str, Entry]) -> dict[str, str]:
