@@ -161,6 +161,40 @@ class TestLines:
         )
         assert lines(file.removed, Fate.KEPT) == ["line 3"]
 
+    def test_an_equal_line_in_a_restored_block_does_not_count_as_kept(self):
+        """The empty line between the restored lines is the base's, not the feature's."""
+        old = ["old one", "", "old two", "old three"]
+        new = ["new alpha", "new beta", "", "new gamma", "new delta"]
+        base, one, other, merged = trees(
+            {"a": text("start", *old, "end")},
+            {"a": text("start", *new, "end")},
+            {"b": b"b\n"},
+            {"a": text("start", *old, "end"), "b": b"b\n"},
+        )
+
+        file = found(base, [one, other], merged).file(1, "a")
+
+        assert file.fate is Fate.LOST
+        assert file.removed_lines(Fate.LOST) == file.removed_lines()
+
+    @pytest.mark.parametrize(
+        ("kept", "fate"), [(["edited", "line 1"], Fate.SUPERSEDED), (["line 1"], Fate.LOST)]
+    )
+    def test_a_removal_in_a_conflict_is_lost_with_the_lines_in_its_place(self, kept, fate):
+        """The other feature has the line in the conflict, and its work is there."""
+        base, one, other, merged = trees(
+            {"a": text("start", "line 1", "line 2", "end")},
+            {"a": text("start", "edited", "end")},
+            {"a": text("start", "line 1", "more", "line two", "end")},
+            {"a": text("start", *kept, "more", "line two", "end")},
+        )
+
+        report = found(base, [one, other], merged)
+
+        removed = report.file(1, "a").removed
+        assert [each.fate for each in removed if each.text == b"line 1\n"] == [fate]
+        assert report.file(2, "a").fate is Fate.KEPT
+
     def test_copies_of_a_line_are_counted(self):
         """One of two equal lines is lost."""
         base, one, other, merged = trees(
