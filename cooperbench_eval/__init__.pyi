@@ -40,6 +40,8 @@ from .models import RepeatPolicy as RepeatPolicy
 from .models import Severity as Severity
 from .models import TestResult as TestResult
 from .models import TestStatus as TestStatus
+from .origins.audit import audit as audit
+from .origins.provenance import provenance as provenance
 from .page import write_page as write_page
 from .pairs import Feature as Feature
 from .pairs import FeaturePair as FeaturePair
@@ -53,8 +55,10 @@ from .reporting import Blame as Blame
 from .reporting import MergeReport as MergeReport
 from .reporting import Verdict as Verdict
 from .reporting import write_report as write_report
+from .reporting.audits import Audit as Audit
 from .reporting.explanation import Explanation as Explanation
 from .reporting.plans import LandingPlan as LandingPlan
+from .reporting.provenance import Provenance as Provenance
 from .reporting.teams import TeamReport as TeamReport
 from .running import LocalSandbox as LocalSandbox
 from .running import ResultCache as ResultCache

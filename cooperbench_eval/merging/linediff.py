@@ -2,7 +2,8 @@
 
 A diff is made in two steps. First, an algorithm marks the lines of each file that
 the other one lacks. Then groups of marked lines are moved over equal lines to a
-canonical position. Git does the same, without its indent heuristic, in a merge.
+canonical position. Git does the same, without its indent heuristic, in a merge; the
+heuristic belongs to `git diff` and `git blame`.
 """
 
 from collections import Counter
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.merging import histogram, myers
+from cooperbench_eval.merging.indents import best_end
 
 __all__ = ["Change", "DiffAlgorithm", "DiffCache", "Text", "diff_lines", "split_lines"]
 
@@ -68,6 +70,7 @@ def diff_lines(
     b: Sequence[bytes],
     *,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
+    by_indent: bool = False,
 ) -> tuple[Change, ...]:
     r"""List the changes from the lines *a* to the lines *b*.
 
@@ -77,6 +80,8 @@ def diff_lines(
         a: The old lines, as `split_lines` cuts them.
         b: The new lines.
         algorithm: How to find the lines that are the same.
+        by_indent: Whether the indentation decides where a change is shown that could be
+            shown at several places. Then the changes are those of `git diff` and `git blame`.
 
     Returns:
         The changes in order, with at least one unchanged line between any two.
@@ -85,7 +90,7 @@ def diff_lines(
         >>> diff_lines([b"a\n", b"b\n"], [b"b\n", b"c\n"])[1]
         Change(a_start=2, a_end=2, b_start=1, b_end=2)
     """
-    return _diff(a, b, algorithm)
+    return _diff(a, b, algorithm, by_indent=by_indent)
 
 
 def _diff(
@@ -93,6 +98,8 @@ def _diff(
     b: Sequence[bytes],
     algorithm: DiffAlgorithm,
     count: Callable[[], dict[bytes, int]] | None = None,
+    *,
+    by_indent: bool = False,
 ) -> tuple[Change, ...]:
     if algorithm is DiffAlgorithm.HISTOGRAM:
         a_marks, b_marks = histogram.mark_changes(a, b, count)
@@ -100,8 +107,8 @@ def _diff(
         a_marks, b_marks = myers.mark_changes(a, b)
     a_groups, b_groups = _groups(a_marks), _groups(b_marks)
     # The order matters: the final positions of b's groups depend on those of a's.
-    a_groups = _slide(a, a_groups, _gaps(b_groups))
-    b_groups = _slide(b, b_groups, _gaps(a_groups))
+    a_groups = _slide(a, a_groups, _gaps(b_groups), by_indent=by_indent)
+    b_groups = _slide(b, b_groups, _gaps(a_groups), by_indent=by_indent)
     return _pair(a_groups, b_groups)
 
 
@@ -131,7 +138,11 @@ def _gaps(groups: list[_Group]) -> dict[int, _Group]:
 
 
 def _slide(
-    lines: Sequence[bytes], groups: list[_Group], opposite: dict[int, _Group]
+    lines: Sequence[bytes],
+    groups: list[_Group],
+    opposite: dict[int, _Group],
+    *,
+    by_indent: bool,
 ) -> list[_Group]:
     """Move each group of changed lines to where git shows it.
 
@@ -139,7 +150,7 @@ def _slide(
     down if the line below it equals its first. It is moved up as far as possible, then
     down as far as possible, and merged with any group that it reaches. If it was
     opposite a group of the other file on the way down, it returns to the lowest such
-    position.
+    position. If it was not, its indentation may decide.
     """
     slid: list[_Group] = []
     ahead = groups[::-1]
@@ -157,6 +168,7 @@ def _slide(
                     met, _ = slid.pop()
                     changed -= start - met
                     start = met
+            first_end = end
             aligned_end = end if start - changed in opposite else -1
             while end < line_count and lines[start] == lines[end]:
                 start += 1
@@ -165,6 +177,8 @@ def _slide(
                     _, end = ahead.pop()
                 if start - changed in opposite:
                     aligned_end = end
+        if aligned_end < 0 and by_indent and first_end < end:
+            aligned_end = best_end(lines, end - start, first_end, end)
         if aligned_end >= 0:
             start -= end - aligned_end
             end = aligned_end

@@ -17,7 +17,7 @@ from cooperbench_eval.models.merges import whole_conflict
 from cooperbench_eval.objects import folders_above, folders_of
 from cooperbench_eval.snapshot import Changes, Snapshot, cache_of
 
-__all__ = ["Merger", "merge_changes"]
+__all__ = ["Merger", "align_versions", "merge_changes"]
 
 
 def merge_changes(
@@ -40,6 +40,15 @@ def merge_changes(
         RepositoryError: A touched file of *base* cannot be read.
     """
     return Merger(base, ours, theirs, labels or Labels()).run()
+
+
+def align_versions(base: Snapshot, ours: Changes, theirs: Changes) -> Slots:
+    """Return base, ours and theirs of each path in the merged tree, after all renames.
+
+    Raises:
+        RepositoryError: A touched file of *base* cannot be read.
+    """
+    return Merger(base, ours, theirs, Labels()).carry()
 
 
 class Merger:
@@ -66,9 +75,14 @@ class Merger:
         self._stages: list[Stage] = []
         self._folders: set[str] = set()
 
+    def carry(self) -> Slots:
+        """Carry all renames, and return base, ours and theirs of each path of the merged tree."""
+        carry_renames(self._base, self._slots, self.merge_contents, virtual=self.is_virtual)
+        return self._slots
+
     def run(self) -> ThreeWayMerge:
         """Merge."""
-        carry_renames(self._base, self._slots, self.merge_contents, virtual=self.is_virtual)
+        self.carry()
         # In reverse order: when a file is reached, it is already known whether a folder
         # of the same name still has entries.
         for path in sorted(self._slots, reverse=True):

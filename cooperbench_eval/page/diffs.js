@@ -264,8 +264,8 @@ function originOf(data) {
     if (row.sign === " " || !row.text.trim()) return ["", ""];
     const line = row.sign + row.text;
     const [isOne, isTwo] = [one, two].map((lines) => lines.get(path)?.has(line));
-    if (isOne && isTwo) return ["=", ""];
-    return isOne ? [first, ""] : isTwo ? [second, ""] : ["?", ""];
+    if (isOne && isTwo) return ["=", "of-both"];
+    return isOne ? [first, "of-one"] : isTwo ? [second, "of-two"] : ["?", "of-nobody"];
   };
 }
 
@@ -293,7 +293,8 @@ function diffSections(data) {
   });
   const legend =
     `Against the base. Strategies with the same tree are shown together. In the margin, ${first} or ${second} ` +
-    "marks a line from that feature's patch, = a line from both, and ? one that neither has in this form.";
+    "marks a line from that feature's patch, = a line from both, and ? one that neither has in this form. Each of " +
+    "these has a colour at the edge.";
   return {
     Patches: [make("div", { class: "side-by-side wide-boxes" }, patches)],
     Merges: merges.length ? [mark ? make("p", { class: "beside" }, legend) : null, ...merges].filter(Boolean) : [],

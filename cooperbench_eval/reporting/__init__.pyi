@@ -1,4 +1,13 @@
 # As in `cooperbench_eval/__init__.pyi`.
+from .audits import Audit as Audit
+from .audits import AuditedDefinition as AuditedDefinition
+from .audits import AuditedEntry as AuditedEntry
+from .audits import AuditedFile as AuditedFile
+from .audits import AuditedLines as AuditedLines
+from .audits import EntryAspect as EntryAspect
+from .audits import Fate as Fate
+from .audits import ForeignLines as ForeignLines
+from .audits import StrategyComparison as StrategyComparison
 from .blame import Blame as Blame
 from .blame import BlameKind as BlameKind
 from .explanation import ExplainedHunk as ExplainedHunk
@@ -19,6 +28,12 @@ from .plans import LandingPlan as LandingPlan
 from .plans import OrderDependence as OrderDependence
 from .plans import PairMerge as PairMerge
 from .plans import PairOutcome as PairOutcome
+from .provenance import FileKind as FileKind
+from .provenance import FileProvenance as FileProvenance
+from .provenance import LineRun as LineRun
+from .provenance import Origin as Origin
+from .provenance import OriginKind as OriginKind
+from .provenance import Provenance as Provenance
 from .report import MergeReport as MergeReport
 from .report import PairStatus as PairStatus
 from .resolutions import ConflictResolution as ConflictResolution

@@ -35,11 +35,13 @@ from cooperbench_eval.structuring import (
 __all__ = [
     "SCHEMA_VERSION",
     "dump",
+    "dump_audit",
     "dump_plan",
     "dump_team",
     "dumps",
     "dumps_values",
     "load",
+    "load_audit",
     "load_plan",
     "load_team",
     "loads",
@@ -51,13 +53,16 @@ SCHEMA_VERSION = 1
 _UNFIT = "is not a valid merge report"
 _UNFIT_PLAN = "is not a valid landing plan"
 _UNFIT_TEAM = "is not a valid report of a team"
+_UNFIT_AUDIT = "is not a valid audit"
 _PAIR = "pair"  # no file says so: a merge report has no key for its kind
 _TEAM = "team"
 _PLAN = "landing plan"
+_AUDIT = "audit"
 _KINDS = {
     _PAIR: "a merge report, which MergeReport reads",
     _TEAM: "the report of a team, which TeamReport reads",
     _PLAN: "a landing plan, which LandingPlan reads",
+    _AUDIT: "an audit, which Audit reads",
 }
 _Report = TypeVar("_Report")
 _Json = dict[str, Any]
@@ -188,6 +193,35 @@ def load_plan(data: object, kind: type[_Report]) -> _Report:
     if data.get("landed", landed := list(plan.landed)) != landed:
         raise ReportError(f"is {shown(data['landed'])}, but the order says {landed}", "landed")
     return cast("_Report", plan)
+
+
+def dump_audit(audit: Any) -> _Json:
+    """Return an audit as plain JSON values."""
+    data: _Json = _CONVERTER.unstructure(audit)
+    for file, row in zip(audit.files, data["files"], strict=True):
+        row["fate"] = file.fate.value
+    for comparison, row in zip(audit.comparisons, data["comparisons"], strict=True):
+        row["is_equal"] = comparison.is_equal
+    for run, row in zip(audit.suites, data["suites"], strict=True):
+        row["passed"] = run.outcome
+    derived = {"is_complete": audit.is_complete, "score": audit.score}
+    return {"schema_version": SCHEMA_VERSION, "kind": _AUDIT} | derived | data
+
+
+def load_audit(data: object, kind: type[_Report]) -> _Report:
+    """Read plain JSON values as an audit of class *kind*.
+
+    Raises:
+        ReportError: The values are not an audit, or they have a newer schema.
+    """
+    if not isinstance(data, dict) or data.get("kind") != _AUDIT:
+        raise ReportError(_other_kind(data, "an audit"))
+    _check_version(data)
+    audit: Any = structure(_CONVERTER, data, kind, _UNFIT_AUDIT)
+    for name, found in (("is_complete", audit.is_complete), ("score", audit.score)):
+        if data.get(name, found) != found:
+            raise ReportError(f"is {shown(data[name])}, but the rest says {found}", name)
+    return cast("_Report", audit)
 
 
 def _other_kind(data: object, wanted: str) -> str:

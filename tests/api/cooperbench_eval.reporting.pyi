@@ -2,6 +2,81 @@
 
 from cooperbench_eval import Attempt as Attempt
 
+from cooperbench_eval import Audit as Audit
+
+class AuditedDefinition:
+    def __init__(
+        self,
+        *,
+        name: str,
+        line: int,
+        fate: Fate,
+        is_new: bool = False,
+        is_removed: bool = False,
+    ) -> None: ...
+    fate: Fate
+    is_new: bool
+    is_removed: bool
+    line: int
+    name: str
+
+class AuditedEntry:
+    def __init__(self, *, aspect: EntryAspect, fate: Fate) -> None: ...
+    aspect: EntryAspect
+    fate: Fate
+
+class AuditedFile:
+    def __init__(
+        self,
+        *,
+        feature: int,
+        path: str,
+        merged_path: str | None = None,
+        added: tuple[AuditedLines, ...] = (),
+        removed: tuple[AuditedLines, ...] = (),
+        definitions: tuple[AuditedDefinition, ...] = (),
+        entries: tuple[AuditedEntry, ...] = (),
+    ) -> None: ...
+    added: tuple[AuditedLines, ...]
+    def added_lines(self, fate: Fate | None = None) -> int: ...
+    definitions: tuple[AuditedDefinition, ...]
+    entries: tuple[AuditedEntry, ...]
+    @property
+    def fate(self) -> Fate: ...
+    @property
+    def fates(self) -> Iterator[Fate]: ...
+    feature: int
+    @property
+    def lost(self) -> tuple[AuditedLines, ...]: ...
+    merged_path: str | None
+    path: str
+    removed: tuple[AuditedLines, ...]
+    def removed_lines(self, fate: Fate | None = None) -> int: ...
+    @property
+    def restored(self) -> tuple[AuditedLines, ...]: ...
+
+class AuditedLines:
+    def __init__(
+        self,
+        *,
+        fate: Fate,
+        first: int,
+        last: int,
+        text: bytes,
+        in_conflict: bool = False,
+        merged_path: str | None = None,
+        merged_line: int | None = None,
+    ) -> None: ...
+    @property
+    def count(self) -> int: ...
+    fate: Fate
+    first: int
+    in_conflict: bool
+    last: int
+    merged_line: int | None
+    merged_path: str | None
+    text: bytes
+
 from cooperbench_eval import Blame as Blame
 
 class BlameKind(StrEnum):
@@ -54,6 +129,13 @@ class ConflictResolution:
     text: bytes | None
     together: tuple[int, ...]
 
+class EntryAspect(StrEnum):
+    CONTENTS = 'contents'
+    DELETION = 'deletion'
+    FILE = 'file'
+    MODE = 'mode'
+    NAME = 'name'
+
 class ExplainedHunk:
     def __init__(self, *, feature: int, path: str, line: int, text: str, role: HunkRole) -> None: ...
     feature: int
@@ -89,6 +171,13 @@ class FailureKind(StrEnum):
     REPOSITORY = 'repository'
     TEST_RUN = 'test_run'
     WORKER_LOST = 'worker_lost'
+
+class Fate(StrEnum):
+    CHANGED = 'changed'
+    KEPT = 'kept'
+    LOST = 'lost'
+    MOVED = 'moved'
+    SUPERSEDED = 'superseded'
 
 class FeatureReport:
     def __init__(
@@ -126,6 +215,33 @@ class FeatureReport:
     @property
     def tests_passed(self) -> bool | None: ...
 
+class FileKind(StrEnum):
+    BINARY = 'binary'
+    DELETED = 'deleted'
+    LINK = 'link'
+    SUBMODULE = 'submodule'
+    TEXT = 'text'
+
+class FileProvenance:
+    def __init__(
+        self,
+        *,
+        path: str,
+        kind: FileKind,
+        origin: Origin,
+        runs: tuple[LineRun, ...] = (),
+        renamed_from: str | None = None,
+    ) -> None: ...
+    kind: FileKind
+    @property
+    def line_count(self) -> int: ...
+    origin: Origin
+    @property
+    def origins(self) -> Iterator[Origin]: ...
+    path: str
+    renamed_from: str | None
+    runs: tuple[LineRun, ...]
+
 class Finding:
     def __init__(
         self,
@@ -143,6 +259,24 @@ class Finding:
     status: ExplanationStatus
     suite: SuiteKind
     tests: tuple[str, ...]
+
+class ForeignLines:
+    def __init__(
+        self,
+        *,
+        path: str,
+        first: int,
+        last: int,
+        text: bytes,
+        is_removed: bool = False,
+    ) -> None: ...
+    @property
+    def count(self) -> int: ...
+    first: int
+    is_removed: bool
+    last: int
+    path: str
+    text: bytes
 
 class HunkRole(StrEnum):
     BREAKS = 'breaks'
@@ -180,6 +314,14 @@ class LeftOutReason(StrEnum):
     NOT_EXAMINED = 'not_examined'
     STRATEGY_FAILED = 'strategy_failed'
 
+class LineRun:
+    def __init__(self, *, first: int, last: int, origin: Origin) -> None: ...
+    @property
+    def count(self) -> int: ...
+    first: int
+    last: int
+    origin: Origin
+
 from cooperbench_eval import MergeReport as MergeReport
 
 class OrderDependence:
@@ -195,6 +337,20 @@ class OrderDependence:
     lands: _Numbers
     patches: _Numbers
     trees: int
+
+class Origin:
+    def __init__(self, *, kind: OriginKind, features: tuple[int, ...] = ()) -> None: ...
+    def __str__(self) -> str: ...
+    features: tuple[int, ...]
+    kind: OriginKind
+
+class OriginKind(StrEnum):
+    BASE = 'base'
+    FEATURE = 'feature'
+    MARKER = 'marker'
+    RESOLVER = 'resolver'
+    SEVERAL = 'several'
+    UNKNOWN = 'unknown'
 
 class PairMerge:
     def __init__(self, *, into: int, number: int, outcome: PairOutcome) -> None: ...
@@ -242,6 +398,26 @@ class PatchReport:
     reason: str
     status: PatchStatus
     touched_runner_control: tuple[str, ...]
+
+from cooperbench_eval import Provenance as Provenance
+
+class StrategyComparison:
+    def __init__(
+        self,
+        *,
+        strategy: str,
+        status: MergeStatus,
+        tree_id: str | None = None,
+        files: tuple[str, ...] = (),
+        failure: str = '',
+    ) -> None: ...
+    failure: str
+    files: tuple[str, ...]
+    @property
+    def is_equal(self) -> bool: ...
+    status: MergeStatus
+    strategy: str
+    tree_id: str | None
 
 class SuiteKind(StrEnum):
     FEATURE1 = 'feature1'

@@ -35,6 +35,8 @@ REPORT = EVALUATOR.evaluate(PAIR)
 TEAM_REPORT = EVALUATOR.evaluate_team(TEAM)
 PLAN = ce.land(BASE, FEATURES, strategy="naive")
 CONFLICT = REPORT.conflicts[0]
+AUDIT = ce.audit(BASE, FEATURES, FEATURES[0].patch)
+PROVENANCE = ce.provenance(BASE, FEATURES, FEATURES[0].patch)
 
 
 class Runs:
@@ -69,11 +71,13 @@ MODULES = ["errors", "models", "patching", "running", "reporting", "analysis", "
 MODULES += ["strategies", "batch", "runlogs", "plots"]
 
 INSTANCES = {
+    "Audit": AUDIT,
     "Changes": INPUT.ours,
     "Dataset": ce.Dataset("nowhere"),
     "Evaluator": EVALUATOR,
     "LandingPlan": PLAN,
     "MergeReport": REPORT,
+    "Provenance": PROVENANCE,
     "Patch": ce.Patch.parse(DIFF.format(5)),
     "ReportStore": ce.ReportStore("store"),
     "Snapshot": BASE,
@@ -126,7 +130,14 @@ ARGUMENTS = {
     "gold_teams": {"size": 2},
     "land": {"patches": FEATURES},
     "merge": {"ours": INPUT.ours, "theirs": INPUT.theirs},
+    "Provenance.annotate": {"path": "f"},
+    "Provenance.origin_of": {"path": "f", "line": 1},
     "plot_tries": {"deciders": "naive"},
+    "Audit.from_dict": {"data": AUDIT.to_dict()},
+    "Audit.from_json": {"text": AUDIT.to_json()},
+    "Audit.file": {"feature": 2, "path": "f"},
+    "audit": {"features": FEATURES, "integrated": FEATURES[0].patch, "strategies": ["naive"]},
+    "provenance": {"sides": FEATURES, "merged": FEATURES[0].patch},
     "repository_from_image": {"pull": False},
     "solved_within": {"decider": "naive"},
     "to_pandas": {"level": "pairs"},

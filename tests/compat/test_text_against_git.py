@@ -5,6 +5,7 @@ import itertools
 import os
 import random
 import subprocess
+import zlib
 
 import pytest
 from generators import three_way_texts
@@ -223,14 +224,36 @@ def test_diffs_like_git_diff(git, triples, algorithm):
         compare_with_git_diff(git, part, algorithm)
 
 
-def compare_with_git_diff(git, triples, algorithm):
+INDENTS = [b"", b"  ", b"    ", b"\t", b" \t  ", b"        ", b" " * 210]
+
+
+def indented(text):
+    """Indent each line by its contents, so that equal lines stay equal; some become blank."""
+    return b"".join(
+        INDENTS[number] + line.rstrip(b"\r\n")[:1] + b"\n"
+        if (number := zlib.crc32(line) % 10) < len(INDENTS)
+        else b" " * (number - len(INDENTS)) + b"\n"
+        for line in split_lines(text)
+    )
+
+
+@pytest.mark.parametrize("algorithm", DiffAlgorithm)
+def test_diffs_by_indentation_like_git_diff(git, triples, algorithm):
+    """With the indent heuristic, the places of changed lines are those of plain `git diff`."""
+    rows = [tuple(map(indented, texts)) for texts in triples]
+    for part in batched(rows):
+        compare_with_git_diff(git, part, algorithm, by_indent=True)
+
+
+def compare_with_git_diff(git, triples, algorithm, *, by_indent=False):
     old = [base for base, _, _ in triples]
     new = [ours for _, ours, _ in triples]
     commit(git, {b"old": old, b"new": new})
 
     # One line of context: without any, git sets common ends aside before it diffs.
     shown = git(
-        *("diff-tree", "-p", "-U1", "--text", "--no-indent-heuristic", "--full-index"),
+        *("diff-tree", "-p", "-U1", "--text", "--full-index"),
+        "--indent-heuristic" if by_indent else "--no-indent-heuristic",
         *(f"--diff-algorithm={algorithm}", "--no-prefix", "old", "new"),
     )
 
@@ -239,7 +262,8 @@ def compare_with_git_diff(git, triples, algorithm):
         header, at, hunks = part.partition(b"\n@@ ")
         expected[int(header.split()[0])] = changed_lines(at + hunks)
     for i, (a, b) in enumerate(zip(old, new, strict=True)):
-        changes = diff_lines(split_lines(a), split_lines(b), algorithm=algorithm)
+        lines = split_lines(a), split_lines(b)
+        changes = diff_lines(*lines, algorithm=algorithm, by_indent=by_indent)
         removed = {n for change in changes for n in range(change.a_start, change.a_end)}
         added = {n for change in changes for n in range(change.b_start, change.b_end)}
         assert (removed, added) == expected.get(i, (set(), set())), (a, b)

@@ -219,6 +219,28 @@ def test_a_pair_shows_both_patches_and_each_merge(open_page):
     assert margins == ["1 2 -", "1 2 +", "12 1 -", "12 1 +"]
 
 
+def test_the_origin_of_a_merged_line_has_a_colour(open_page):
+    """Each feature has its own, and so have lines of both and of neither."""
+    text = b"".join(b"value_%d = call(%d)\n" % (n, n) for n in range(12))
+    of = made(
+        edited(0, b"value_0 = first\n", edited(6, b"both = 1\n", text)),
+        edited(11, b"value_11 = second\n", edited(6, b"both = 1\n", text)),
+        base=text,
+    )
+    page = open_page([of], "#pair=1")
+
+    rows = page.tab.locator(".diff >> nth=2 >> .row.added").evaluate_all(
+        "rows => rows.map(row => [row.dataset.margin.trim().split(/ +/)[1], "
+        "getComputedStyle(row, '::before').boxShadow])"
+    )
+    assert [origin for origin, _ in rows] == ["2", "=", "1"]
+    assert len({colour for _, colour in rows} - {"none"}) == 3
+    plain = page.tab.locator(".diff >> nth=0 >> .row.added >> nth=0").evaluate(
+        "row => getComputedStyle(row, '::before').boxShadow"
+    )
+    assert plain == "none"
+
+
 def test_a_patch_that_was_not_applied_or_not_recorded_says_so(open_page):
     """Reports of earlier versions have no patches."""
     bad = evolve(

@@ -1,0 +1,181 @@
+"""Finds lines that the merged tree has in another form than expected.
+
+A line was changed if only its blanks differ, if a foreign line at its place is similar, or if
+a few foreign lines there contain most of its words. One foreign line may be the other
+form of a line of each side, because a merge may combine both in one line. A line with few
+letters and digits is only followed with the lines around it.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
+
+from cooperbench_eval.origins.lines import ABSENT, runs_of
+from cooperbench_eval.origins.moving import Place, find_reformatted, is_telling
+from cooperbench_eval.origins.tracking import TrackedFile
+
+__all__ = ["find_changes"]
+
+_LEAST_ALIKE = 0.6
+_LEAST_CONTAINED = 0.8
+_MOST_LINES = 16
+"""A line may be broken into this many."""
+_MOST_COMPARISONS = 20_000
+"""More are not made for one merged tree; the rest of its lines count as missing."""
+_MOST_BYTES = 500
+_TOKEN = re.compile(rb"[0-9A-Za-z_\x80-\xff]+|[^0-9A-Za-z_\x80-\xff\s]")
+
+
+def find_changes(files: Iterable[TrackedFile], moves: Mapping[Place, Place]) -> dict[Place, Place]:
+    """Return the merged place of each expected line that was changed.
+
+    Args:
+        files: The files.
+        moves: The merged place of each expected line that was moved.
+    """
+    files = tuple(files)
+    explained = set(moves.values())
+    found = find_reformatted(files, moves.keys(), explained)
+    left = _MOST_COMPARISONS
+    for file in files:
+        for missing, foreign in _gaps(file):
+            new = [line for line in foreign if (file, line) not in explained]
+            for old in _by_owner(file, missing, {*moves, *found}):
+                left -= len(old) * len(new)
+                if left < 0:
+                    return found
+                found |= {(file, one): (file, other) for one, other in _similar(file, old, new)}
+        found |= _scattered(file, {*moves, *found}, explained)
+        found |= _followers(file, found, moves.keys())
+    return found
+
+
+def _gaps(file: TrackedFile) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the missing and the foreign lines between lines that are in both texts."""
+    if file.expected is None:
+        return
+    foreign: list[int] = []
+    ahead = set(file.foreign)
+    before = -1
+    places = [*file.matched.places, len(file.expected.lines)]
+    for line, place in enumerate(places):
+        if place == ABSENT:
+            if line in ahead:
+                foreign.append(line)
+            continue
+        missing = list(range(before + 1, place))
+        if missing and foreign:
+            yield missing, foreign
+        foreign, before = [], place
+
+
+def _by_owner(
+    file: TrackedFile, missing: Sequence[int], known: Collection[Place]
+) -> Iterator[list[int]]:
+    """Yield the missing lines of each side, and those of the base."""
+    left = [line for line in missing if (file, line) not in known]
+    for owners in dict.fromkeys(file.owners[line] for line in left):
+        yield [line for line in left if file.owners[line] == owners]
+
+
+def _similar(
+    file: TrackedFile, old: Iterable[int], new: Iterable[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield pairs of lines in their order, with the largest sum of similarities."""
+    expected = file.expected.lines if file.expected else ()
+    old = [line for line in old if is_telling(expected[line])]
+    new = [line for line in new if is_telling(file.lines[line])]
+    texts = [_shown(expected[line]) for line in old]
+    others = [_shown(file.lines[line]) for line in new]
+    alike = [[_similarity(one, other) for other in others] for one in texts]
+    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    for i in reversed(range(len(old))):
+        for j in reversed(range(len(new))):
+            paired = best[i + 1][j + 1] + alike[i][j] if alike[i][j] else 0.0
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
+    i = j = 0
+    while i < len(old) and j < len(new):
+        if best[i][j] == best[i + 1][j]:
+            i += 1
+        elif best[i][j] == best[i][j + 1]:
+            j += 1
+        else:
+            yield old[i], new[j]
+            i, j = i + 1, j + 1
+
+
+def _scattered(
+    file: TrackedFile, known: Collection[Place], explained: Collection[Place]
+) -> dict[Place, Place]:
+    """Return the places of lines whose words are spread over a few merged lines.
+
+    At least one of the words must be in a foreign line and in no other line there: lines
+    that are there anyway, such as those of the other side, do not show that a line was kept.
+    """
+    found: dict[Place, Place] = {}
+    foreign = [line for line in file.foreign if (file, line) not in explained]
+    if file.expected is None or not foreign:
+        return found
+    before = -1
+    for line, place in enumerate(file.merged_places):
+        before = max(before, place)
+        text = _shown(file.expected.lines[line])
+        if place != ABSENT or (file, line) in known or not is_telling(text):
+            continue
+        new = _between(foreign, before, before + _MOST_LINES)
+        if new and _contain(file, range(before + 1, before + 1 + _MOST_LINES), new, _tokens(text)):
+            found[file, line] = file, new[0]
+    return found
+
+
+def _between(lines: Sequence[int], first: int, last: int) -> Sequence[int]:
+    """Return those of ascending *lines* that come after the first and not after the last."""
+    return lines[bisect_right(lines, first) : bisect_right(lines, last)]
+
+
+def _contain(
+    file: TrackedFile, place: range, foreign: Collection[int], wanted: Counter[bytes]
+) -> bool:
+    there: Counter[bytes] = Counter()
+    new: Counter[bytes] = Counter()
+    for line in place:
+        if line < len(file.lines):
+            (new if line in foreign else there).update(_tokens(_shown(file.lines[line])))
+    is_there = (wanted & (there + new)).total() >= _LEAST_CONTAINED * wanted.total()
+    return is_there and bool((wanted - there) & new)
+
+
+def _followers(
+    file: TrackedFile, changed: Mapping[Place, Place], moved: Collection[Place]
+) -> dict[Place, Place]:
+    """Return the places of short lines among missing lines that were all changed."""
+    found: dict[Place, Place] = {}
+    lines = file.expected.lines if file.expected else ()
+    left = [line for line in file.missing if (file, line) not in moved]
+    for run in runs_of(left):
+        for _, group in groupby(run, key=lambda line: file.owners[line]):
+            part = list(group)
+            known = [changed[file, line] for line in part if (file, line) in changed]
+            if known and all((file, n) in changed or not is_telling(lines[n]) for n in part):
+                found |= {(file, n): known[0] for n in part if (file, n) not in changed}
+    return found
+
+
+def _shown(line: bytes) -> bytes:
+    return b" ".join(line[:_MOST_BYTES].split())
+
+
+def _tokens(line: bytes) -> Counter[bytes]:
+    return Counter(_TOKEN.findall(line))
+
+
+def _similarity(one: bytes, other: bytes) -> float:
+    """Return how similar two lines are, from 0 to 1; 0 for lines that are not versions."""
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    if matcher.real_quick_ratio() < _LEAST_ALIKE or matcher.quick_ratio() < _LEAST_ALIKE:
+        return 0.0
+    ratio = matcher.ratio()
+    return ratio if ratio >= _LEAST_ALIKE else 0.0

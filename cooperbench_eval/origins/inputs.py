@@ -1,0 +1,136 @@
+"""Reads what callers pass as sides and as a merged tree."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+from cooperbench_eval.errors import ArgumentError, PatchError
+from cooperbench_eval.models import MergeStatus, PatchStatus
+from cooperbench_eval.pairs import Feature, on_base
+from cooperbench_eval.patching.apply import ApplyResult, apply_patch
+from cooperbench_eval.patching.given import GivenPatch, as_patch
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.paths import TestFileFilter
+from cooperbench_eval.patching.policy import ApplyPolicy
+from cooperbench_eval.reporting import Attempt
+from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.strategies.protocol import MergeOutcome
+
+__all__ = ["GivenSide", "GivenTree", "MergedTree", "read_merged", "read_sides"]
+
+GivenSide: TypeAlias = GivenPatch | ApplyResult | Feature
+"""What a caller may pass as one side of a merge."""
+GivenTree: TypeAlias = GivenPatch | ApplyResult | Snapshot | MergeOutcome | Attempt
+"""What a caller may pass as a merged tree; a path is that of a folder or of a patch."""
+
+
+@frozen(kw_only=True)
+class MergedTree:
+    """A merged tree, and what is known about the strategy that made it.
+
+    Attributes:
+        changes: What it changes in the base.
+        has_resolver: Whether a strategy made it, so that new lines in conflicts are its own.
+        outcome: The outcome of the strategy, if it is at hand.
+    """
+
+    changes: Changes = field(repr=False)
+    has_resolver: bool = False
+    outcome: MergeOutcome | None = None
+
+
+def read_sides(
+    base: Snapshot,
+    given: Iterable[GivenSide],
+    argument: str,
+    *,
+    policy: ApplyPolicy | None = None,
+    test_filter: TestFileFilter | None = None,
+) -> dict[int, tuple[Feature, Changes]]:
+    """Return the features with what they change in the base, by number, in the order given.
+
+    Raises:
+        ArgumentError: One of them is not a patch, there are none, or two have one number.
+        PatchError: A patch does not apply to the base.
+    """
+    if isinstance(given, Changes):  # can be iterated over
+        raise ArgumentError(argument, "must be several patches, not a single one")
+    sides = [_feature(each, place, argument) for place, each in enumerate(given, 1)]
+    if not sides:
+        raise ArgumentError(argument, "is empty")
+    suites = [feature.tests.patch for feature, _ in sides if feature.tests]
+    found: dict[int, tuple[Feature, Changes]] = {}
+    for place, (feature, changes) in enumerate(sides):
+        if feature.number in found:
+            raise ArgumentError(argument, f"has the number {feature.number} more than once")
+        if changes is None:
+            patch = on_base(feature, base).patch
+            if test_filter is not None:
+                patch, _ = test_filter.split(patch, suites)
+            changes = _applied(base, patch, f"{argument}[{place}]", policy)  # noqa: PLW2901
+        found[feature.number] = feature, changes
+    return found
+
+
+def _feature(given: object, place: int, argument: str) -> tuple[Feature, Changes | None]:
+    argument = f"{argument}[{place - 1}]"
+    match given:
+        case Feature():
+            return given, None
+        case Changes():
+            return Feature(number=place, patch=b""), given
+        case ApplyResult():
+            return Feature(number=place, patch=b""), _placed(given, argument)
+        case Patch() | bytes() | str() | os.PathLike():
+            return Feature(number=place, patch=as_patch(given, argument)), None
+    found = type(given).__qualname__
+    raise ArgumentError(argument, f"must be a patch or Feature, not {found}")
+
+
+def _applied(base: Snapshot, patch: Patch, argument: str, policy: ApplyPolicy | None) -> Changes:
+    return _placed(apply_patch(base, patch, policy or ApplyPolicy()), argument)
+
+
+def _placed(result: ApplyResult, argument: str) -> Changes:
+    if result.status is PatchStatus.FAILED:
+        raise PatchError(f"does not apply to the base: {result.reason}", argument)
+    return result.changes
+
+
+def read_merged(base: Snapshot, given: GivenTree, argument: str) -> MergedTree:
+    """Return a merged tree as changes of the base.
+
+    Raises:
+        ArgumentError: It is the row of a strategy that failed.
+        PatchError: It is a patch that does not apply to the base.
+        RepositoryError: It is a folder that cannot be read.
+    """
+    match given:
+        case MergeOutcome():
+            if given.status is MergeStatus.FAILED:
+                raise ArgumentError(argument, f"is a merge that failed: {given.failure}")
+            return MergedTree(changes=given.changes, has_resolver=True, outcome=given)
+        case Attempt():
+            if given.diff is None:
+                raise ArgumentError(argument, f"is a merge that failed: {given.failure}")
+            changes = _applied(base, as_patch(given.diff), argument, None)
+            return MergedTree(changes=changes, has_resolver=True)
+    return MergedTree(changes=_tree_changes(base, given, argument))
+
+
+def _tree_changes(
+    base: Snapshot, given: GivenPatch | ApplyResult | Snapshot, argument: str
+) -> Changes:
+    match given:
+        case Changes():
+            return given
+        case ApplyResult():
+            return _placed(given, argument)
+        case Snapshot():
+            return Changes.between(base, given)
+        case os.PathLike() if Path(given).is_dir():
+            return Changes.between(base, Snapshot.from_dir(given))
+    return _applied(base, as_patch(given, argument), argument, None)

@@ -1,0 +1,208 @@
+"""Follows the lines of the expected tree into an actual merged tree, and back.
+
+Files are paired by their paths, and renamed ones by their contents.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from attrs import define
+
+from cooperbench_eval.models import Entry
+from cooperbench_eval.origins.expected import ExpectedFile, expect, untouched_file
+from cooperbench_eval.origins.lines import ABSENT, inverse, lines_of
+from cooperbench_eval.origins.matching import Matched, Owners, match_texts
+from cooperbench_eval.origins.side import SideTree, renamed_files
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = ["TrackedFile", "Tracking", "track"]
+
+
+@define(eq=False, slots=False)
+class TrackedFile:
+    """A file of the merged tree with the expected one that it corresponds to.
+
+    Attributes:
+        path: The path in the merged tree; that of the expected file if the merged tree
+            lacks it.
+        entry: The merged entry; `None` if there is none.
+        expected: The expected file; `None` if none is expected.
+        lines: The lines of the merged text; none for anything else.
+        owners: Who added each expected line.
+        base_places: For each expected line its place in the base's file.
+        matched: Where the merged lines come from.
+    """
+
+    path: str
+    entry: Entry | None
+    expected: ExpectedFile | None
+    lines: Sequence[bytes]
+    owners: Sequence[Owners]
+    base_places: Sequence[int]
+    matched: Matched
+
+    @cached_property
+    def merged_places(self) -> Sequence[int]:
+        """For each expected line its place in the merged file."""
+        return inverse(self.matched.places, len(self.expected.lines) if self.expected else 0)
+
+    @property
+    def missing(self) -> Iterator[int]:
+        """The expected lines without a counterpart in the merged file."""
+        return (line for line, place in enumerate(self.merged_places) if place == ABSENT)
+
+    @property
+    def foreign(self) -> Iterator[int]:
+        """The merged lines that are neither expected nor restored."""
+        restored = self.matched.restored
+        places = enumerate(self.matched.places)
+        return (line for line, place in places if place == ABSENT and line not in restored)
+
+
+@define(eq=False)
+class Tracking:
+    """A merged tree with its sides.
+
+    Attributes:
+        base: The tree from which the sides start.
+        merged: The merged tree.
+        sides: The sides by their numbers, in the order in which they were merged.
+        files: The files that a side or the merge touches, by path.
+        deleted: The paths of the base that the merged tree lacks, without renamed files.
+    """
+
+    base: Snapshot
+    merged: Snapshot
+    sides: Mapping[int, SideTree]
+    files: tuple[TrackedFile, ...]
+    deleted: tuple[str, ...]
+
+
+def track(
+    base: Snapshot,
+    sides: Mapping[int, Changes],
+    merged: Changes,
+    *,
+    as_blame: bool = False,
+) -> Tracking:
+    """Find the lines of *sides* in a merged tree.
+
+    Args:
+        base: The tree from which the sides start.
+        sides: What they change, by their numbers.
+        merged: What the merged tree changes.
+        as_blame: Whether the base's lines of a side are those that `git blame` finds, or those
+            that `git diff` shows.
+
+    Raises:
+        RepositoryError: A touched file cannot be read.
+    """
+    trees = {n: SideTree(base, n, changes, as_blame=as_blame) for n, changes in sides.items()}
+    tree = base.overlay(merged)
+    changed = Changes.between(base, tree)
+    found = _pairs(base, tree, changed, trees)
+    tracker = _Tracker(base, tree, trees)
+    files = tuple(tracker.track(path, file) for path, file in sorted(found.items()))
+    gone = (path for path, entry in changed.items() if entry is None)
+    deleted = tuple(path for path in gone if path not in tracker.base_paths)
+    return Tracking(base, tree, trees, files, deleted)
+
+
+def _pairs(
+    base: Snapshot, tree: Snapshot, changed: Changes, sides: Mapping[int, SideTree]
+) -> dict[str, ExpectedFile | None]:
+    """Return the expected file for each path of the merged tree that anyone touches."""
+    expected = expect(base, sides)
+    found: dict[str, ExpectedFile | None] = {}
+    for path in sorted({*expected, *changed}):
+        file = expected.get(path)
+        old = base.get(path)
+        if file is None and old is not None and (path not in expected or tree.get(path)):
+            has_none = path in expected  # the sides removed it, but the merged tree has it
+            file = untouched_file(path, old, () if has_none else tuple(sides))
+        found[path] = file
+    entries = {path: tree.get(path) for path in found}
+    lacking = {p: f.entry for p, f in found.items() if f and entries[p] is None}
+    added = {p: e for p, e in entries.items() if e and found[p] is None}
+    for new, old_path in renamed_files(lacking, added).items():
+        found[new] = found.pop(old_path)
+    for path, entry in entries.items():
+        if entry is not None and path in found:
+            found[path] = _like(entry, found[path]) or _copy(entry, sides)
+    return {path: file for path, file in found.items() if file or entries.get(path)}
+
+
+def _like(entry: Entry, file: ExpectedFile | None) -> ExpectedFile | None:
+    """Return the version of a file that is an entry, if the sides have several versions."""
+    if file is None:
+        return None
+    return next((each for each in file.others if each.entry == entry), file)
+
+
+def _copy(entry: Entry, sides: Mapping[int, SideTree]) -> ExpectedFile | None:
+    """Return a side's file with these contents, which the merged tree has at another path."""
+    for number, side in sides.items():
+        for path, known in side.changes.items():
+            if known == entry:
+                return untouched_file(path, known, [number])
+    return None
+
+
+class _Tracker:
+    """Matches files, and remembers which files of the base they come from."""
+
+    def __init__(self, base: Snapshot, tree: Snapshot, sides: Mapping[int, SideTree]) -> None:
+        self._base = base
+        self._tree = tree
+        self._sides = sides
+        self.base_paths: set[str] = set()
+
+    def track(self, path: str, file: ExpectedFile | None) -> TrackedFile:
+        entry = self._tree.get(path)
+        lines = lines_of(entry) or []
+        if file is None:
+            return TrackedFile(path, entry, None, lines, (), (), Matched([ABSENT] * len(lines)))
+        base_path = self._base_path(file)
+        if entry is not None:
+            self.base_paths.add(base_path)
+        owners, base_places = self._owners(file)
+        if list(file.lines) == lines:
+            matched = Matched(list(range(len(lines))))
+        else:
+            old = lines_of(self._base.get(base_path)) or ()
+            matched = match_texts(file.lines, lines, owners, old, base_places)
+        return TrackedFile(path, entry, file, lines, owners, base_places, matched)
+
+    def _base_path(self, file: ExpectedFile) -> str:
+        for number, path in file.paths.items():
+            return self._sides[number].base_path(path)
+        return file.path
+
+    def _owners(self, file: ExpectedFile) -> tuple[list[Owners], list[int]]:
+        """Return who added each line of a file, and the places of the others in the base.
+
+        A line is the base's if no side's own diff adds it. If all of them took it over, but
+        from different places, the first side's place counts.
+        """
+        if not file.places:
+            return [()] * len(file.lines), list(range(len(file.lines)))
+        held = [
+            (number, places, self._sides[number].base_places(file.paths[number]))
+            for number, places in file.places.items()
+        ]
+        owners: list[Owners] = []
+        found = []
+        for line in range(len(file.lines)):
+            added: list[int] = []
+            base = ABSENT
+            for number, places, base_places in held:
+                place = places[line]
+                if place == ABSENT:
+                    continue
+                if base_places[place] == ABSENT:
+                    added.append(number)
+                elif base == ABSENT:
+                    base = base_places[place]
+            owners.append(tuple(added))
+            found.append(ABSENT if added else base)
+        return owners, found

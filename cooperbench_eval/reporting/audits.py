@@ -1,0 +1,350 @@
+"""The record `Audit`: whose work is in a merged tree that somebody else made."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, Self
+
+from attrs import field, frozen
+
+from cooperbench_eval.arguments import checked, named_fields
+from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.models import MergeStatus
+from cooperbench_eval.reporting.landings import SuiteRun
+
+__all__ = [
+    "Audit",
+    "AuditedDefinition",
+    "AuditedEntry",
+    "AuditedFile",
+    "AuditedLines",
+    "EntryAspect",
+    "Fate",
+    "ForeignLines",
+    "StrategyComparison",
+]
+
+
+class Fate(StrEnum):
+    """What became of a feature's work in a merged tree."""
+
+    KEPT = "kept"
+    """It is there."""
+    MOVED = "moved"
+    """It is there, in another place or in another file."""
+    CHANGED = "changed"
+    """It is there in part, or in another form."""
+    SUPERSEDED = "superseded"
+    """It is not there, and a merge would not keep it either: the other feature replaced it."""
+    LOST = "lost"
+    """It is not there."""
+
+
+class EntryAspect(StrEnum):
+    """What a feature may do to a path besides changing lines."""
+
+    FILE = "file"
+    """Add a file."""
+    DELETION = "deletion"
+    """Delete a file."""
+    CONTENTS = "contents"
+    """Change what has no lines: a binary file, the target of a link, the commit of a submodule."""
+    MODE = "mode"
+    """Make a file executable, or not executable."""
+    NAME = "name"
+    """Rename a file."""
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class AuditedLines:
+    """Consecutive lines that a feature added or removed, and that have one fate.
+
+    Attributes:
+        fate: What became of them. A removal is `LOST` if the merged tree has the lines.
+        first: The first line, counted from 1: of added lines in the feature's file, of removed
+            lines in the base's file.
+        last: The last line.
+        text: The lines.
+        in_conflict: Whether the features conflict there, so that somebody had to decide.
+        merged_path: The file of the merged tree that has the lines, or their other form; `None`
+            if there is none.
+        merged_line: The first of these lines there, counted from 1.
+    """
+
+    fate: Fate = field(converter=Fate)
+    first: int
+    last: int
+    text: bytes = field(repr=False)
+    in_conflict: bool = False
+    merged_path: str | None = None
+    merged_line: int | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of lines."""
+        return self.last - self.first + 1
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class AuditedDefinition:
+    """A function, method, class or variable that a feature adds, changes or removes.
+
+    Attributes:
+        name: Its name, after those of the classes around it.
+        line: Its first line in the feature's file, counted from 1; in the base's file if the
+            feature removes it.
+        fate: What became of the feature's work on it.
+        is_new: Whether the base has no definition of this name.
+        is_removed: Whether the feature removes it.
+    """
+
+    name: str
+    line: int
+    fate: Fate = field(converter=Fate)
+    is_new: bool = False
+    is_removed: bool = False
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class AuditedEntry:
+    """What a feature did to a path as a whole, and what became of that.
+
+    Attributes:
+        aspect: What it did.
+        fate: What became of it.
+    """
+
+    aspect: EntryAspect = field(converter=EntryAspect)
+    fate: Fate = field(converter=Fate)
+
+
+def _of(fate: Fate, lines: tuple[AuditedLines, ...]) -> int:
+    return sum(each.count for each in lines if each.fate is fate)
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class AuditedFile:
+    """What became of a feature's work on one file.
+
+    Attributes:
+        feature: The feature's number.
+        path: The file in the feature's tree; in the base if the feature deletes it.
+        merged_path: The file in the merged tree; `None` if it has none.
+        added: All lines that the feature added, in order.
+        removed: All lines of the base that it removed, in order.
+        definitions: The definitions that it adds, changes or removes.
+        entries: What it did to the path as a whole.
+    """
+
+    feature: int
+    path: str
+    merged_path: str | None = None
+    added: tuple[AuditedLines, ...] = field(
+        default=(), converter=tuple[AuditedLines, ...], repr=False
+    )
+    removed: tuple[AuditedLines, ...] = field(
+        default=(), converter=tuple[AuditedLines, ...], repr=False
+    )
+    definitions: tuple[AuditedDefinition, ...] = field(
+        default=(), converter=tuple[AuditedDefinition, ...], repr=False
+    )
+    entries: tuple[AuditedEntry, ...] = field(default=(), converter=tuple[AuditedEntry, ...])
+
+    @property
+    def lost(self) -> tuple[AuditedLines, ...]:
+        """The added lines that the merged tree lacks."""
+        return tuple(each for each in self.added if each.fate is Fate.LOST)
+
+    @property
+    def restored(self) -> tuple[AuditedLines, ...]:
+        """The removed lines that the merged tree has."""
+        return tuple(each for each in self.removed if each.fate is Fate.LOST)
+
+    @checked
+    def added_lines(self, fate: Fate | None = None) -> int:
+        """Return how many lines were added, optionally those of one fate."""
+        if fate is None:
+            return sum(each.count for each in self.added)
+        return _of(fate, self.added)
+
+    @checked
+    def removed_lines(self, fate: Fate | None = None) -> int:
+        """Return how many lines were removed, optionally those of one fate."""
+        if fate is None:
+            return sum(each.count for each in self.removed)
+        return _of(fate, self.removed)
+
+    @property
+    def fate(self) -> Fate:
+        """What became of the work as a whole.
+
+        It is `LOST` if all of it is lost, `CHANGED` if a part of it is lost or changed, and
+        `KEPT` if all of it is there, even if it was moved.
+        """
+        fates = set(self.fates)
+        if fates <= {Fate.KEPT, Fate.MOVED}:
+            return Fate.KEPT
+        return next(iter(fates)) if len(fates) == 1 else Fate.CHANGED
+
+    @property
+    def fates(self) -> Iterator[Fate]:
+        """The fates of all parts of the work."""
+        yield from (each.fate for each in self.added)
+        yield from (each.fate for each in self.removed)
+        yield from (each.fate for each in self.entries)
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class ForeignLines:
+    """Consecutive lines that the merged tree has or lacks, and that belong to no feature.
+
+    Attributes:
+        path: The file.
+        first: The first line, counted from 1: in the merged file if it has the lines, in the
+            base's if it lacks them.
+        last: The last line.
+        text: The lines.
+        is_removed: Whether the merged tree lacks them, although no feature removes them.
+    """
+
+    path: str
+    first: int
+    last: int
+    text: bytes = field(repr=False)
+    is_removed: bool = False
+
+    @property
+    def count(self) -> int:
+        """The number of lines."""
+        return self.last - self.first + 1
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class StrategyComparison:
+    """How a merged tree differs from what a strategy makes of the features.
+
+    Attributes:
+        strategy: The strategy.
+        status: How its merge ended.
+        tree_id: The git tree id of its tree; `None` if it failed.
+        files: The paths at which the two trees differ.
+        failure: Why it failed; empty if it did not.
+    """
+
+    strategy: str
+    status: MergeStatus = field(converter=MergeStatus)
+    tree_id: str | None = None
+    files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    failure: str = ""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both trees are equal."""
+        return self.tree_id is not None and not self.files
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class Audit(Shown):
+    r"""Whose work is in a merged tree that somebody else made.
+
+    Attributes:
+        features: The numbers of the features, in the order in which they were merged.
+        base_tree_id: The git tree id of the base.
+        tree_id: The git tree id of the merged tree.
+        files: What became of each feature's work on each file, by feature and path.
+        foreign: The lines that belong to no feature, by path.
+        foreign_files: The paths that no feature touches, and at which the merged tree differs
+            from the base.
+        comparisons: How the tree differs from what strategies make.
+        suites: The runs of all suites on the tree.
+
+    Example:
+        >>> from cooperbench_eval import Changes, Entry, Snapshot, audit
+        >>> base = Snapshot.from_files({"a": b"1\n", "b": b"1\n"})
+        >>> one, other = Changes({"a": Entry(b"2\n")}), Changes({"b": Entry(b"2\n")})
+        >>> found = audit(base, [one, other], one)
+        >>> [(each.feature, each.path) for each in found.lost_files]
+        [(2, 'b')]
+    """
+
+    _view = "cooperbench_eval.views.audits:audit_view"
+
+    features: tuple[int, ...] = field(converter=tuple[int, ...])
+    base_tree_id: str
+    tree_id: str
+    files: tuple[AuditedFile, ...] = field(default=(), converter=tuple[AuditedFile, ...])
+    foreign: tuple[ForeignLines, ...] = field(
+        default=(), converter=tuple[ForeignLines, ...], repr=False
+    )
+    foreign_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    comparisons: tuple[StrategyComparison, ...] = field(
+        default=(), converter=tuple[StrategyComparison, ...]
+    )
+    suites: tuple[SuiteRun, ...] = field(default=(), converter=tuple[SuiteRun, ...], repr=False)
+
+    @checked
+    def of(self, feature: int) -> tuple[AuditedFile, ...]:
+        """Return what became of a feature's work, by file."""
+        return tuple(each for each in self.files if each.feature == feature)
+
+    @checked
+    def file(self, feature: int, path: str) -> AuditedFile | None:
+        """Return what became of a feature's work on a file; `None` if it did not touch it."""
+        return next((each for each in self.of(feature) if each.path == path), None)
+
+    @property
+    def lost_files(self) -> tuple[AuditedFile, ...]:
+        """The files in which all work of a feature is lost."""
+        return tuple(each for each in self.files if each.fate is Fate.LOST)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no work of any feature is lost or undone."""
+        return all(Fate.LOST not in file.fates for file in self.files)
+
+    @property
+    def passed_suites(self) -> int:
+        """The number of suites that pass."""
+        return sum(run.outcome is True for run in self.suites)
+
+    @property
+    def score(self) -> float | None:
+        """The share of the suites that pass; `None` if no suite has a result."""
+        if all(run.outcome is None for run in self.suites):
+            return None
+        return self.passed_suites / len(self.suites)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as plain JSON values, derived facts included."""
+        from cooperbench_eval.reporting.serialization import dump_audit  # noqa: PLC0415
+
+        return dump_audit(self)
+
+    def to_json(self) -> str:
+        """Return the audit as JSON text, with one line for each value."""
+        from cooperbench_eval.reporting.serialization import dumps_values  # noqa: PLC0415
+
+        return dumps_values(self.to_dict())
+
+    @classmethod
+    @checked(data=None)
+    def from_dict(cls, data: object) -> Self:
+        """Read an audit from the values that `to_dict` returns.
+
+        Raises:
+            ReportError: The values are not an audit, or they have a newer schema.
+        """
+        from cooperbench_eval.reporting.serialization import load_audit  # noqa: PLC0415
+
+        return load_audit(data, cls)
+
+    @classmethod
+    @checked
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read an audit from the text that `to_json` returns.
+
+        Raises:
+            ReportError: The text is not an audit, or it has a newer schema.
+        """
+        from cooperbench_eval.reporting.serialization import parse_json  # noqa: PLC0415
+
+        return cls.from_dict(parse_json(text))

@@ -1,0 +1,543 @@
+"""An audit says whose work is in a merged tree, and names what is lost."""
+
+import json
+import sys
+
+import pytest
+from generators import diverging_trees
+from hypothesis import given
+from trees import numbered, text, trees
+
+from cooperbench_eval import (
+    Audit,
+    Changes,
+    Entry,
+    Feature,
+    LocalSandbox,
+    MergeStatus,
+    Snapshot,
+    TestRunner,
+    TestSuite,
+    audit,
+    merge,
+)
+from cooperbench_eval.errors import ArgumentError, ReportError
+from cooperbench_eval.models import FileMode
+from cooperbench_eval.reporting import EntryAspect, Fate
+
+
+def found(base, sides, merged):
+    """Audit without comparing with strategies."""
+    return audit(base, sides, merged, strategies=[])
+
+
+def lines(parts, fate):
+    """Return the texts of one fate, line by line."""
+    return [
+        line for each in parts if each.fate is fate for line in each.text.decode().split("\n")[:-1]
+    ]
+
+
+def lost(file):
+    return lines(file.added, Fate.LOST)
+
+
+MODULE = text(
+    "import os",
+    "",
+    "",
+    "def first(x):",
+    "    return x + 1",
+    "",
+    "",
+    "class Box:",
+    "    def open(self):",
+    "        return self.lid",
+    "",
+    "    def close(self):",
+    "        self.lid = None",
+)
+CHECKS = MODULE.replace(
+    b"    return x + 1", b"    if x < 0:\n        raise ValueError(x)\n    return x + 1"
+)
+ADDS = (
+    MODULE
+    + text("", "    def shake(self):", "        self.rattle()")
+    + text("", "", "def last(x):", "    return x - 1")
+)
+
+
+class TestADriverThatDiscardsASide:
+    """It exits with 0, and nothing shows that half of the work is gone."""
+
+    def test_everything_of_the_other_feature_is_lost(self):
+        """All its lines and definitions are named, and nothing of the first feature."""
+        base, one, other = trees({"x.py": MODULE}, {"x.py": CHECKS}, {"x.py": ADDS})
+
+        report = found(base, [one, other], one)
+
+        assert not report.is_complete
+        assert [(each.feature, each.path) for each in report.lost_files] == [(2, "x.py")]
+        assert report.file(1, "x.py").fate is Fate.KEPT
+        assert len(lost(report.file(2, "x.py"))) == 7
+        assert [(each.name, each.fate) for each in report.file(2, "x.py").definitions] == [
+            ("Box.shake", Fate.LOST),
+            ("last", Fate.LOST),
+        ]
+        assert str(report).startswith("7 added lines lost; feature 2: everything lost in x.py\n")
+
+    def test_a_conflict_decided_for_one_side_loses_the_other(self):
+        """The lost lines say that the features conflict there."""
+        base, one, other = trees(
+            {"a": numbered(1, 2, 3)}, {"a": numbered(1, "one", 3)}, {"a": numbered(1, "two", 3)}
+        )
+
+        report = found(base, [one, other], one)
+
+        (part,) = report.file(2, "a").lost
+        assert (part.text, part.first, part.last, part.in_conflict) == (b"line two\n", 2, 2, True)
+        assert report.file(2, "a").removed_lines(Fate.KEPT) == 1
+
+    def test_whatever_one_does_to_files_is_named(self):
+        """Added, deleted, renamed, binary and executable files are lost too."""
+        base, one, other = trees(
+            {"a": numbered(*range(9)), "b": b"\0", "c": b"c\n", "d": numbered(*range(20, 40))},
+            {"z": b"z\n"},
+            {
+                "a": Entry(numbered(*range(9)), FileMode.EXECUTABLE),
+                "b": b"\0\0",
+                "c": None,
+                "d": None,
+                "new": b"",
+                "moved": numbered(*range(20, 40)),
+            },
+        )
+
+        report = found(base, [one, other], one)
+
+        assert {(each.path, entry.aspect) for each in report.of(2) for entry in each.entries} == {
+            ("a", EntryAspect.MODE),
+            ("b", EntryAspect.CONTENTS),
+            ("c", EntryAspect.DELETION),
+            ("moved", EntryAspect.NAME),
+            ("new", EntryAspect.FILE),
+        }
+        assert {each.fate for each in report.of(2)} == {Fate.LOST}
+        assert {each.fate for each in report.of(1)} == {Fate.KEPT}
+
+
+class TestLines:
+    def test_a_missing_hunk_is_named_and_nothing_else(self):
+        """The other hunk of the same feature is kept."""
+        base, one, other, merged = trees(
+            {"a": numbered(*range(9))},
+            {"a": numbered("first", *range(9), "second")},
+            {"a": numbered(*range(4), "mine", *range(5, 9))},
+            {"a": numbered(*range(4), "mine", *range(5, 9), "second")},
+        )
+
+        report = found(base, [one, other], merged)
+
+        file = report.file(1, "a")
+        assert lost(file) == ["line first"]
+        assert lines(file.added, Fate.KEPT) == ["line second"]
+        assert file.fate is Fate.CHANGED
+        assert report.file(2, "a").fate is Fate.KEPT
+
+    def test_a_removed_line_that_is_back_is_named(self):
+        """With its line in the base and in the merged file."""
+        base, one, other, merged = trees(
+            {"a": numbered(1, 2, 3, 4)},
+            {"a": numbered(1, 4)},
+            {"b": b"b\n"},
+            {"a": numbered(1, 2, 4), "b": b"b\n"},
+        )
+
+        file = found(base, [one, other], merged).file(1, "a")
+
+        (part,) = file.restored
+        assert (part.first, part.text, part.merged_path, part.merged_line) == (
+            *(2, b"line 2\n", "a", 2),
+        )
+        assert lines(file.removed, Fate.KEPT) == ["line 3"]
+
+    def test_an_equal_line_in_a_restored_block_does_not_count_as_kept(self):
+        """The empty line between the restored lines is the base's, not the feature's."""
+        old = ["old one", "", "old two", "old three"]
+        new = ["new alpha", "new beta", "", "new gamma", "new delta"]
+        base, one, other, merged = trees(
+            {"a": text("start", *old, "end")},
+            {"a": text("start", *new, "end")},
+            {"b": b"b\n"},
+            {"a": text("start", *old, "end"), "b": b"b\n"},
+        )
+
+        file = found(base, [one, other], merged).file(1, "a")
+
+        assert file.fate is Fate.LOST
+        assert file.removed_lines(Fate.LOST) == file.removed_lines()
+
+    @pytest.mark.parametrize(
+        ("kept", "fate"), [(["edited", "line 1"], Fate.SUPERSEDED), (["line 1"], Fate.LOST)]
+    )
+    def test_a_removal_in_a_conflict_is_lost_with_the_lines_in_its_place(self, kept, fate):
+        """The other feature has the line in the conflict, and its work is there."""
+        base, one, other, merged = trees(
+            {"a": text("start", "line 1", "line 2", "end")},
+            {"a": text("start", "edited", "end")},
+            {"a": text("start", "line 1", "more", "line two", "end")},
+            {"a": text("start", *kept, "more", "line two", "end")},
+        )
+
+        report = found(base, [one, other], merged)
+
+        removed = report.file(1, "a").removed
+        assert [each.fate for each in removed if each.text == b"line 1\n"] == [fate]
+        assert report.file(2, "a").fate is Fate.KEPT
+
+    def test_copies_of_a_line_are_counted(self):
+        """One of two equal lines is lost."""
+        base, one, other, merged = trees(
+            {"a": numbered(*range(9))},
+            {"a": numbered("same", *range(9), "same")},
+            {"b": b"b\n"},
+            {"a": numbered("same", *range(9)), "b": b"b\n"},
+        )
+
+        (part,) = found(base, [one, other], merged).file(1, "a").lost
+
+        assert (part.first, part.last) == (11, 11)
+
+    def test_equal_lines_of_the_other_feature_do_not_count(self):
+        """A feature's `return` is lost, although the other one has the same line."""
+        base, one, other, merged = trees(
+            {"a": text("start", "end")},
+            {"a": text("start", "def f():", "    return None", "end")},
+            {"a": text("start", "end", "def g():", "    return None")},
+            {"a": text("start", "end", "def g():", "    return None")},
+        )
+
+        report = found(base, [one, other], merged)
+
+        assert lost(report.file(1, "a")) == ["def f():", "    return None"]
+        assert report.file(2, "a").fate is Fate.KEPT
+
+    def test_a_moved_block_is_not_lost(self):
+        """Not within the file, and not in another one."""
+        base, one, other, merged = trees(
+            {"a": numbered(*range(9)), "b": numbered("b")},
+            {"a": text("def moved():", "    {", "    }") + numbered(*range(9), "also moved")},
+            {"c": b"c\n"},
+            {
+                "a": numbered(*range(9)) + text("def moved():", "    {", "    }"),
+                "b": numbered("b", "also moved"),
+                "c": b"c\n",
+            },
+        )
+
+        report = found(base, [one, other], merged)
+
+        file = report.file(1, "a")
+        assert [(each.fate, each.merged_path, each.merged_line) for each in file.added] == [
+            (Fate.MOVED, "a", 10),
+            (Fate.MOVED, "b", 2),
+        ]
+        assert report.is_complete
+        assert not report.foreign
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            "    result = compute(width, height, depth=3)",
+            "        result = compute(width, height)",
+            "    result = compute(\n        width,\n        height,\n        log=True,\n    )",
+        ],
+    )
+    def test_an_edited_line_is_changed(self, form):
+        """An argument more, another indentation, or more lines."""
+        base, one, other, merged = trees(
+            {"a": numbered(*range(9))},
+            {"a": numbered(*range(4)) + text("    result = compute(width, height)") + numbered(4)},
+            {"b": b"b\n"},
+            {"a": numbered(*range(4)) + text(form) + numbered(4), "b": b"b\n"},
+        )
+
+        file = found(base, [one, other], merged).file(1, "a")
+
+        assert [(each.fate, each.merged_line) for each in file.added] == [(Fate.CHANGED, 5)]
+
+    def test_one_line_may_have_the_work_of_both_features(self):
+        """A merge may put the arguments of both into one call."""
+        call = "value = configure(name, options{})".format
+        base, one, other, merged = trees(
+            {"a": text("x", call(""), "y")},
+            {"a": text("x", call(", strict=True"), "y")},
+            {"a": text("x", call(", depth=4"), "y")},
+            {"a": text("x", call(", strict=True, depth=4"), "y")},
+        )
+
+        report = found(base, [one, other], merged)
+
+        assert [each.added_lines(Fate.CHANGED) for each in report.files] == [1, 1]
+        assert not report.foreign
+
+    def test_a_line_like_one_of_the_other_feature_is_lost(self):
+        """Its words are there, but only because the other feature has them as well."""
+        base, one, other = trees(
+            {"a": text("x", "y")},
+            {"a": text("x", "call(name, value, one)", "y")},
+            {"a": text("x", "call(name, value, two)", "y")},
+        )
+
+        report = found(base, [one, other], other)
+
+        assert lost(report.file(1, "a")) == ["call(name, value, one)"]
+
+    def test_lines_of_nobody_are_foreign(self):
+        """Added ones, and lines of the base that no feature removes."""
+        base, one, other, merged = trees(
+            {"a": numbered(*range(9)), "quiet": numbered(1)},
+            {"a": numbered("one", *range(9))},
+            {"b": b"b\n"},
+            {
+                "a": numbered("one", *range(4)) + text("import fresh") + numbered(*range(6, 9)),
+                "b": b"b\n",
+                "quiet": numbered(1, "too"),
+                "junk": b"\0",
+            },
+        )
+
+        report = found(base, [one, other], merged)
+
+        assert [(e.path, e.first, e.last, e.text, e.is_removed) for e in report.foreign] == [
+            ("a", 6, 6, b"import fresh\n", False),
+            ("a", 5, 6, b"line 4\nline 5\n", True),
+            ("quiet", 2, 2, b"line too\n", False),
+        ]
+        assert report.foreign_files == ("junk", "quiet")
+        assert report.is_complete
+
+    def test_a_file_of_the_integrator_under_another_name_is_followed(self):
+        """The lines are kept; only the name was changed."""
+        base, one, other, merged = trees(
+            {"a": numbered(*range(20))},
+            {"a": numbered(*range(20), "one")},
+            {"b": b"b\n"},
+            {"a": None, "new": numbered(*range(20), "one"), "b": b"b\n"},
+        )
+
+        file = found(base, [one, other], merged).file(1, "a")
+
+        assert (file.fate, file.merged_path) == (Fate.KEPT, "new")
+
+    def test_a_line_that_a_merge_would_not_keep_is_superseded(self):
+        """A feature moves a line that the other one removes; the merge takes the removal.
+
+        The lines between are so frequent that the line diffs disagree about what moved.
+        """
+        base, one, other = trees(
+            {"a": numbered(1), "b": b"b\n"}, {"a": None}, {"a": numbered(1, "more")}
+        )
+
+        report = found(base, [one, other], other)
+
+        (entry,) = report.file(1, "a").entries
+        assert (entry.aspect, entry.fate) == (EntryAspect.DELETION, Fate.SUPERSEDED)
+        assert report.is_complete
+
+
+class TestDefinitions:
+    def test_each_fate(self):
+        """Kept with the other feature's lines in it, changed, lost, and removed but back."""
+        base = text("def a():", "    x()", "def b():", "    x()", "def c():", "    x()")
+        one = text("def a():", "    x()", "    mine()", "def b():", "    two()", "    more()")
+        start, first, other, merged = trees(
+            {"m.py": base},
+            {"m.py": one},
+            {"m.py": base.replace(b"def a():\n", b"def a():\n    theirs()\n")},
+            {
+                "m.py": text(
+                    *("def a():", "    theirs()", "    x()", "    mine()"),
+                    *("def b():", "    two()", "def c():", "    x()"),
+                )
+            },
+        )
+
+        report = found(start, [first, other], merged)
+
+        assert {each.name: each.fate for each in report.file(1, "m.py").definitions} == {
+            "a": Fate.KEPT,
+            "b": Fate.CHANGED,
+            "c": Fate.LOST,
+        }
+        assert [each.name for each in report.file(1, "m.py").definitions if each.is_removed] == [
+            "c"
+        ]
+
+    def test_a_definition_that_somebody_wrote_anew_is_changed(self):
+        """The name is there, with other lines than any feature's."""
+        base, one, merged = trees(
+            {"m.py": text("x = 1")},
+            {"m.py": text("x = 1", "def f(a):", "    return alpha(a)")},
+            {"m.py": text("x = 1", "def f(*b):", "    for each in b:", "        yield each * 2")},
+        )
+
+        (definition,) = found(base, [one], merged).file(1, "m.py").definitions
+
+        assert (definition.name, definition.fate, definition.is_new) == ("f", Fate.CHANGED, True)
+
+    def test_a_file_that_does_not_parse_has_no_definitions(self):
+        """Its lines are reported all the same."""
+        base, one = trees({"m.py": b"x = 1\n"}, {"m.py": b"def (\n"})
+
+        file = found(base, [one], Changes()).file(1, "m.py")
+
+        assert (file.definitions, lost(file)) == ((), ["def ("])
+
+
+class TestComparisons:
+    def test_each_strategy_is_compared(self):
+        """Equal trees, different ones, and a strategy that leaves a conflict open."""
+        base, one, other = trees(
+            {"a": numbered(1, 2, 3), "b": b"1\n"},
+            {"a": numbered(1, "one", 3)},
+            {"a": numbered(1, "two", 3), "b": b"2\n"},
+        )
+        union = merge(base, one, other, strategy="union").changes
+
+        naive, same = audit(base, [one, other], union, strategies=["naive", "union"]).comparisons
+
+        assert (naive.status, naive.is_equal, naive.files) == (
+            MergeStatus.CONFLICTED,
+            False,
+            ("a",),
+        )
+        assert (same.strategy, same.status, same.is_equal) == ("union", MergeStatus.RESOLVED, True)
+
+    def test_a_strategy_may_fail(self):
+        """The others are compared all the same."""
+
+        class Breaks:
+            name = "breaks"
+
+            def merge(self, _):
+                raise ZeroDivisionError
+
+        base, one, other = trees({"a": b"1\n"}, {"a": b"2\n"}, {"b": b"2\n"})
+
+        broken, _ = audit(base, [one, other], one, strategies=[Breaks(), "naive"]).comparisons
+
+        assert broken.status is MergeStatus.FAILED
+        assert "ZeroDivisionError" in broken.failure
+
+
+class TestSuites:
+    def test_the_score_is_the_share_of_suites_that_pass(self):
+        """The tests of the discarded feature fail, and with them the joint tests."""
+        base, one, other = trees(
+            {"m.py": b"A = 1\n"}, {"m.py": b"A = 1\nB = 2\n"}, {"n.py": b"C = 3\n"}
+        )
+
+        def suite(expression):
+            code = f"import sys; sys.path[:0] = ['.']; {expression}"
+            return TestSuite(command=(sys.executable, "-c", code), framework="exit")
+
+        report = audit(
+            base,
+            [
+                Feature(number=1, patch=one, tests=suite("import m; m.B")),
+                Feature(number=2, patch=other),
+            ],
+            one,
+            {2: suite("import n; n.C")},
+            joint=suite("import m, n"),
+            runner=TestRunner(sandbox=LocalSandbox()),
+            strategies=[],
+        )
+
+        assert [run.outcome for run in report.suites] == [True, False, False]
+        assert (report.passed_suites, report.score) == (1, 1 / 3)
+        assert "1 of 3 suites pass" in str(report)
+
+    def test_without_tests_there_is_no_score(self):
+        """Nothing ran."""
+        base, one = trees({"a": b"1\n"}, {"a": b"2\n"})
+
+        assert found(base, [one], one).score is None
+
+    @pytest.mark.parametrize(
+        ("suites", "problem"),
+        [({7: "no such feature"}, "no such feature"), ({1: ""}, "has others")],
+    )
+    def test_a_suite_belongs_to_a_feature_without_tests(self, suites, problem):
+        """Otherwise it is not clear which tests count."""
+        base, one = trees({"a": b"1\n"}, {"a": b"2\n"})
+        suite = TestSuite(command=("true",), framework="exit")
+        feature = Feature(number=1, patch=one, tests=suite)
+
+        with pytest.raises(ArgumentError, match=problem):
+            audit(base, [feature], one, dict.fromkeys(suites, suite))
+
+
+class TestRecord:
+    def report(self):
+        base, one, other = trees(
+            {"x.py": MODULE}, {"x.py": CHECKS, "new": b"\xff\n"}, {"x.py": ADDS}
+        )
+        return audit(base, [one, other], other)
+
+    def test_json_gives_the_same_record(self):
+        """Derived facts are added, and are not needed to read it."""
+        report = self.report()
+        data = json.loads(report.to_json())
+
+        assert (data["kind"], data["is_complete"], data["score"]) == ("audit", False, None)
+        assert Audit.from_json(report.to_json()) == report
+        assert Audit.from_dict({k: v for k, v in data.items() if k != "score"}) == report
+
+    @pytest.mark.parametrize(
+        "damage",
+        [{"kind": "landing plan"}, {"schema_version": 99}, {"is_complete": True}, {"files": 3}],
+    )
+    def test_other_json_is_refused(self, damage):
+        """Another kind, a newer version, a contradiction, a wrong type."""
+        with pytest.raises(ReportError):
+            Audit.from_dict(self.report().to_dict() | damage)
+
+
+@given(diverging_trees(2, 3))
+def test_an_audit_of_a_union_reports_nothing_as_lost(files):
+    """A union keeps the lines of all sides; only whole files may be in dispute."""
+    base, *others = (Snapshot.from_files(each) for each in files)
+    sides = [Changes.between(base, each) for each in others]
+    merged = Changes()
+    for side in sides:
+        outcome = merge(base, merged, side, strategy="union")
+        if not all(each.has_lines for each in merge(base, merged, side).conflicts):
+            return
+        merged = outcome.changes
+
+    report = found(base, sides, merged)
+
+    assert [file for file in report.files for each in file.added if each.fate is Fate.LOST] == []
+    assert not [each for each in report.foreign if not each.is_removed]
+
+
+@given(diverging_trees(3, 3))
+def test_every_added_line_has_one_fate(files):
+    """Whatever the trees are, the lines of each feature are listed once, in order."""
+    base, *others = (Snapshot.from_files(each) for each in files)
+    *sides, merged = (Changes.between(base, each) for each in others)
+
+    report = found(base, sides, merged)
+
+    for file in report.files:
+        tree = base.overlay(sides[file.feature - 1])
+        for parts, source in ((file.added, tree.get(file.path)), (file.removed, None)):
+            numbers = [n for each in parts for n in range(each.first, each.last + 1)]
+            assert numbers == sorted(set(numbers))
+            if source is not None and numbers:
+                texts = source.data.splitlines(keepends=True)
+                shown = b"".join(each.text for each in parts)
+                assert shown == b"".join(texts[n - 1] for n in numbers)
+    assert Audit.from_dict(report.to_dict()) == report
