@@ -141,12 +141,14 @@ class _Search:
                 self._pair(each.source, each.target)
 
     def _candidates(self, target: str) -> list[_Candidate]:
-        """Keep the best few sources for *target*; a better one replaces the worst, as in git."""
+        """Keep the best few sources for *target*; a better one replaces the worst, as in git.
+
+        Sources that are not similar enough are dropped only in the end. Where they were
+        replaced, a later source comes before earlier ones that are as similar.
+        """
         kept: list[_Candidate] = []
         for source in self._sources:
             score = self._similarity(source, target, _LEAST)
-            if score < _LEAST:
-                continue
             new = _Candidate(score, _name(source) == _name(target), source, target)
             if len(kept) < _CANDIDATES:
                 kept.append(new)
@@ -154,7 +156,7 @@ class _Search:
             worst = min(range(_CANDIDATES), key=lambda i: (kept[i].score, kept[i].same_name))
             if (new.score, new.same_name) > (kept[worst].score, kept[worst].same_name):
                 kept[worst] = new
-        return kept
+        return [each for each in kept if each.score >= _LEAST]
 
     def _similarity(self, source: str, target: str, least: int) -> int:
         old, new = self._sources[source], self._targets[target]

@@ -315,6 +315,11 @@ RARE = {
         {"c": LINK},
         {"c": LINK, "a": LINK},
     ),
+    "the fifth file takes the place of the first one that is not similar": (
+        {"a": A, "b": b"same\nof b\n", "c": B, "d": C, "e": b"same\nof e\n"},
+        {"x": b"same\nof x\n"},
+        {},
+    ),
 }
 
 
