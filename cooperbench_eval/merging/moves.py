@@ -189,7 +189,10 @@ def _inner_slot(source: Slot, side: Side, moved: Entry | None, new: str, old: st
 
 
 def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) -> None:
-    """Apply two renames of *old* to different names: its merged contents are put at both."""
+    """Apply two renames of *old* to different names: its merged contents are put at both.
+
+    If they cannot be merged, such as binary contents, each side's version stays at its new name.
+    """
     source = slots[old]
     first, second = slots[ours], slots[theirs]
     inner = Slot(
@@ -197,11 +200,12 @@ def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) ->
         [old, ours, theirs],
     )
     merged = merge(inner, _INNER_MARKERS)
+    is_kept = not merged.is_clean and merged.entry == inner.versions[Side.OURS]
     for target, side in ((first, Side.OURS), (second, Side.THEIRS)):
         _, mine, yours = target.versions
         if mine == yours and not target.versions[Side.BASE]:
             target.agreed = mine
-        target.versions[side] = merged.entry
+        target.versions[side] = inner.versions[side] if is_kept else merged.entry
         target.inner = merged
         target.kind = ConflictKind.RENAME_RENAME
     source.kind = ConflictKind.RENAME_RENAME

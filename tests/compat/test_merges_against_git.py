@@ -320,6 +320,11 @@ RARE = {
         {"x": b"same\nof x\n"},
         {},
     ),
+    "a binary file renamed twice": (
+        {"a": b"\0" + LONG},
+        {"b": b"\0" + LONG + b"ours\n"},
+        {"c": b"\0" + LONG + b"theirs\n"},
+    ),
 }
 
 
