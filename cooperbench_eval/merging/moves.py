@@ -164,8 +164,6 @@ def _collide(slots: Slots, side: Side, old: str, new: str, merge: _Merge, *, vir
         return
     moved, present = target.versions[side], target.versions[side.other]
     merged = merge(_inner_slot(source, side, moved, new, old), _INNER_MARKERS)
-    if present == moved and target.kind is None:
-        target.agreed = moved
     target.versions[side] = merged.entry
     is_kept = merged.is_clean and present == moved and not virtual  # git loses such an edit
     if target.agreed and (side is Side.OURS or is_kept):
@@ -202,9 +200,6 @@ def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) ->
     merged = merge(inner, _INNER_MARKERS)
     is_kept = not merged.is_clean and merged.entry == inner.versions[Side.OURS]
     for target, side in ((first, Side.OURS), (second, Side.THEIRS)):
-        _, mine, yours = target.versions
-        if mine == yours and not target.versions[Side.BASE]:
-            target.agreed = mine
         target.versions[side] = inner.versions[side] if is_kept else merged.entry
         target.inner = merged
         target.kind = ConflictKind.RENAME_RENAME

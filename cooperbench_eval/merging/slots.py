@@ -74,8 +74,9 @@ class Slots:
         self._slots: dict[str, Slot] = {}
         for path in ours.keys() | theirs.keys():
             old = base.get(path)
-            versions = [old, ours.get(path, old), theirs.get(path, old)]
-            self._slots[path] = Slot(versions, [path] * 3)
+            mine, yours = ours.get(path, old), theirs.get(path, old)
+            agreed = mine if old is None and mine == yours else None
+            self._slots[path] = Slot([old, mine, yours], [path] * 3, agreed=agreed)
         self._touched = frozenset(self._slots)
         self._untouched: dict[str, bool] = {}  # whether a folder has untouched entries
         self._sides = {Side.OURS: ours, Side.THEIRS: theirs}

@@ -325,6 +325,11 @@ RARE = {
         {"b": b"\0" + LONG + b"ours\n"},
         {"c": b"\0" + LONG + b"theirs\n"},
     ),
+    "a deletion and a rename at one new file of both sides": (
+        {"b": LONG + b"one\n", "c": LONG},
+        {"d": LONG},
+        {"c": LONG + b"theirs\n", "d": LONG},
+    ),
 }
 
 
