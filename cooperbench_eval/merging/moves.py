@@ -61,7 +61,7 @@ def carry_renames(base: Snapshot, slots: Slots, merge: _Merge, *, virtual: bool 
             _carry_one(slots, Side.THEIRS, old, theirs[old], merge, virtual=virtual)
         elif ours[old] == theirs[old]:
             slots[ours[old]].versions[Side.BASE] = slots[old].versions[Side.BASE]
-            slots.clear(old)
+            slots[old].is_gone = True
         else:
             _part_ways(slots, old, ours[old], theirs[old], merge)
 
@@ -153,7 +153,11 @@ def _carry_one(
             target.kind = ConflictKind.RENAME_DELETE
         elif moved is not None and not same_kind(moved, elsewhere):
             target.kind = ConflictKind.TYPE
-    slots.clear(old)
+    if elsewhere is None and source.versions[side] is not None:
+        # A directory rename moved another file here. Git crashes.
+        source.versions[Side.BASE] = None
+    else:
+        source.is_gone = True
 
 
 def _collide(slots: Slots, side: Side, old: str, new: str, merge: _Merge, *, virtual: bool) -> None:

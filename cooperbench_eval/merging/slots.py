@@ -44,6 +44,8 @@ class Slot:
             merge versions that renames move here; it takes ours.
         is_replaced: A directory rename moved a file of one side here, and the other side
             kept the base's file. Git then takes the moved file.
+        is_gone: The file of the base has another path now, and the merge has nothing at this
+            one. As in git, not even a file that a directory rename moved here.
     """
 
     versions: list[Entry | None]
@@ -52,6 +54,7 @@ class Slot:
     inner: ContentMerge | None = None
     agreed: Entry | None = None
     is_replaced: bool = False
+    is_gone: bool = False
 
     @property
     def present(self) -> tuple[Side, ...]:
@@ -94,10 +97,6 @@ class Slots:
     def claim(self, path: str) -> Slot:
         """Return the slot of *path*, after creating an empty one if it is new."""
         return self._slots.setdefault(path, Slot([None] * 3, [path] * 3))
-
-    def clear(self, path: str) -> None:
-        """Empty the slot of *path*, so that the merge has no entry at this path."""
-        self._slots[path] = Slot([None] * 3, [path] * 3)
 
     def lacking(self, side: Side) -> list[str]:
         """Return the paths of the base that *side* lacks. If there are none, it renamed nothing."""

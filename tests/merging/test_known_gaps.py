@@ -83,3 +83,35 @@ def test_a_deleted_file_that_a_folder_rename_moves_back_is_a_conflict():
 
     assert [(each.path, each.kind.value) for each in merge.conflicts] == [("b", "directory rename")]
     assert base.overlay(merge.changes).paths() == ("b", "c")
+
+
+def test_a_file_that_a_folder_rename_moves_to_the_old_name_of_another_is_kept():
+    """Git 2.39 crashes here, because the other side deleted the file of the old name."""
+    base = Snapshot.from_files({"a": b"1\n2\n", "d/x": b"3\n4\n"})
+    ours = Changes({"a": None, "b": Entry(b"1\n2\n"), "d/a": Entry(b"5\n6\n")})
+    theirs = Changes({"a": None, "d/x": None, "x": Entry(b"3\n4\n")})
+
+    merge = merge_changes(base, ours, theirs)
+
+    assert [(each.path, each.kind.value) for each in merge.conflicts] == [
+        ("a", "directory rename"),
+        ("b", "rename/delete"),
+    ]
+    assert base.overlay(merge.changes).read("a") == b"5\n6\n"
+
+
+def test_a_renamed_file_that_a_folder_rename_moves_to_an_old_name_is_a_conflict():
+    """Git 2.39 crashes here, because the other side renamed that file, too."""
+    base = Snapshot.from_files({"a": b"1\n2\n", "d/x": b"3\n4\n", "d/z": b"5\n6\n"})
+    ours = Changes(
+        {"a": None, "b": Entry(b"1\n2\n"), "d/a": Entry(b"5\n6\n"), "d/z": None},
+    )
+    theirs = Changes(
+        {"a": Entry(b"1\n2\n3\n"), "d/x": None, "x": Entry(b"3\n4\n")}
+        | {"d/z": None, "q": Entry(b"5\n6\n7\n")},
+    )
+
+    merge = merge_changes(base, ours, theirs)
+
+    assert [(each.path, each.kind.value) for each in merge.conflicts] == [("d/z", "rename/rename")]
+    assert base.overlay(merge.changes).read("q") == b"5\n6\n7\n"
