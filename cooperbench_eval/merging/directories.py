@@ -213,26 +213,38 @@ def _take_along(  # noqa: PLR0917 - a side's renames and moves
         if arrivals[move.new] > 1 or _is_taken(base, slots, move.new, side):
             slots.dispute(move.path, ConflictKind.DIRECTORY_RENAME)
             continue
+        _note_new_folders(base, slots, move.new, side)
         slots.relocate(move.path, move.new, side)
         if move.path in sources:
             renames[sources[move.path]] = move.new
 
 
 def _is_taken(base: Snapshot, slots: Slots, path: str, side: Side) -> bool:
-    """Whether *side* has a file or a folder at *path*, touched or not.
+    """Whether *side* has a file at *path*, or had a folder there, touched or not.
+
+    The moves of this step count, except that they do not empty or fill a folder that was in
+    one of the trees.
 
     If only one side touched a folder of the base, the folder counts as present even
     if that side emptied it, except where renames were searched on that side: git
     merges such a folder before it searches for renames.
     """
-    if slots.has(path, side) or (path not in slots and base.get(path) is not None):
+    if slots[path].versions[side] if path in slots else base.get(path):
+        return True
+    if slots.has_folder(base, path, side) or slots.new_folders.get(path) is side:
         return True
     if not base.is_directory(path):
         return False
     touched = [slots[p].versions for p in base.paths(path) if p in slots]
-    untouched = len(touched) < len(base.paths(path))
-    return untouched or any(
+    return any(
         all(versions[quiet] == versions[Side.BASE] for versions in touched)
         for quiet in (Side.OURS, Side.THEIRS)
         if quiet.other not in slots.searched
     )
+
+
+def _note_new_folders(base: Snapshot, slots: Slots, path: str, side: Side) -> None:
+    """Remember which folders above *path* are in none of the trees, and get a file of *side*."""
+    for folder in folders_above(path):
+        if folder not in slots and not any(slots.has_folder(base, folder, each) for each in Side):
+            slots.new_folders.setdefault(folder, side)

@@ -67,12 +67,15 @@ class Slots:
 
     Attributes:
         searched: The sides on which renames were searched.
+        new_folders: The folders that exist only because a directory rename moved files there,
+            and the side whose file came first.
         disputes: Conflicts that do not change the merged tree, by path.
     """
 
     def __init__(self, base: Snapshot, ours: Changes, theirs: Changes) -> None:
         """Make a slot for each path that a side touches."""
         self.searched: set[Side] = set()
+        self.new_folders: dict[str, Side] = {}
         self.disputes: dict[str, ConflictKind] = {}
         self._slots: dict[str, Slot] = {}
         for path in ours.keys() | theirs.keys():
@@ -110,15 +113,6 @@ class Slots:
         """Whether *side* has an entry at *path*, and the base has none."""
         versions = self._slots[path].versions
         return versions[Side.BASE] is None and versions[side] is not None
-
-    def has(self, path: str, side: Side) -> bool:
-        """Whether *side* has a file or a folder at *path*."""
-        inside = path + "/"
-        return any(
-            slot.versions[side] is not None
-            for place, slot in self._slots.items()
-            if place == path or place.startswith(inside)
-        )
 
     def has_folder(self, base: Snapshot, path: str, side: Side) -> bool:
         """Whether *side* had a folder at *path* before any rename."""

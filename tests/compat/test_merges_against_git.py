@@ -330,6 +330,16 @@ RARE = {
         {"d": LONG},
         {"c": LONG + b"theirs\n", "d": LONG},
     ),
+    "a file that a folder rename moves to where another one fills a folder of the other side": (
+        {"a/y": A, "d/x": B},
+        {"a/n": C, "a/y": A, "d/e": D, "d/x": B},
+        {"e/y": A, "x": B},
+    ),
+    "a file that a folder rename moves to where another one makes a folder": (
+        {"a/y": A, "d/x": B},
+        {"a/e/n": C, "a/m": C, "a/y": A, "d/e": D, "d/x": B},
+        {"y": A, "x": B},
+    ),
 }
 
 
