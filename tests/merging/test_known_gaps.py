@@ -73,6 +73,15 @@ def test_a_folder_into_which_a_file_is_moved_keeps_its_files():
     assert {"c/a", "c/d/d"} <= set(base.overlay(merge.changes).paths())
 
 
+def test_a_file_that_nobody_touched_is_not_replaced_by_a_moved_one():
+    """Git puts `a/d/x` there, and forgets `b/d/y`, too."""
+    base, merge = merge_scenario("file_moved_onto_a_settled_file")
+
+    assert ("a/d/x", "directory rename") in [(c.path, c.kind.value) for c in merge.conflicts]
+    assert {"a/d/x", "b/d/x", "b/d/y"} <= set(base.overlay(merge.changes).paths())
+    assert base.overlay(merge.changes).read("b/d/x") == base.read("b/d/x")
+
+
 def test_a_deleted_file_that_a_folder_rename_moves_back_is_a_conflict():
     """Git 2.39 crashes here."""
     base = Snapshot.from_files({"b": b"1\n2\n", "c/c": b"3\n4\n"})
