@@ -183,4 +183,19 @@ RARE = {
         {"a/e/n": C, "a/m": C, "a/y": A, "d/e": D, "d/x": B},
         {"y": A, "x": B},
     ),
+    "git starts again, without a rename that does not matter": (
+        {"x": LONG, "y": changed(b"y"), "d/1": A},
+        {"d/x": LONG, "z": changed(b"y"), "d/1": A} | {f"new/{n}": B for n in range(40)},
+        {"x": LONG, "y": changed(b"y", 1), "e/1": A},
+    ),
+    "git starts again, and takes a folder as a whole": (
+        {"d/x": A},
+        {"d/n": B, "d/x": A},
+        {"e/f/g/x": A, "e/f/g/n/1/2/3/4": C},
+    ),
+    "more equal files than git looks at": (
+        {f"{n:03d}": LONG for n in range(101)},
+        {"new/100": LONG},
+        {"000": LONG + b"more\n"},
+    ),
 }
