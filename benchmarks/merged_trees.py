@@ -98,25 +98,32 @@ def _loses_a_settled_folder(case: Case, ours: Merged, git: Merged) -> bool:
 
 
 def _replaces_a_settled_file(case: Case, ours: Merged, git: Merged) -> bool:
-    """Whether git moved new files to the names of files that nobody touched.
+    """Whether git moved new files to the names of files or folders that nobody touched.
 
-    We leave the moved files where they were, and the others are kept. Git may also lack other
-    files of the same folders.
+    We keep these, and leave the moved files where they were. If these keep a folder that is
+    a file on the other side, that file is set aside. Git may also lack other files of the
+    folders into which it moved files.
     """
     settled = {p for p, e in case.base.items() if e == case.ours.get(p) == case.theirs.get(p)}
     taken = {path for path, *_ in set(git.stages) - set(ours.stages)}
+    replaced = {p for p in settled if taken.intersection([p, *folders_above(p)])}
     above = {folder for path in taken for folder in folders_above(path)}
+    beside = {p for p in settled if p not in git.files and above.intersection(folders_above(p))}
     moved = {git.files.get(path) for path in taken}
-    lost = _different(ours, git) - taken
-    left = {p for p in lost if p not in case.base and ours.files.get(p) in moved}
+    left = {p for p, i in ours.files.items() if i in moved and p not in {*case.base, *git.files}}
+    kept = {folder for path in left for folder in folders_above(path)} & git.files.keys()
+    aside = {p for p in ours.files if p.rpartition("~")[0] in kept}
     return (
         bool(taken)
-        and taken <= settled
-        and {path for path, *_ in set(ours.stages) - set(git.stages)} <= left
-        and not lost & git.files.keys()
-        and all(above.intersection(folders_above(path)) for path in lost & settled)
-        and lost <= left | settled
+        and all(_below(path, settled) for path in taken)
+        and {path for path, *_ in set(ours.stages) - set(git.stages)} <= left | aside
+        and _different(ours, git) <= taken | replaced | beside | left | kept | aside
+        and {git.files[path] for path in kept} == {ours.files[path] for path in aside}
     )
+
+
+def _below(path: str, paths: set[str]) -> set[str]:
+    return {each for each in paths if each == path or each.startswith(path + "/")}
 
 
 def _different(ours: Merged, git: Merged) -> set[str]:
