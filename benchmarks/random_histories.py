@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from attrs import evolve, frozen
-from random_trees import Case, Git, Merged, Tree, TreeMaker, difference, explain, imported_files
+from merged_trees import Case, Merged, Tree, difference, explain
+from random_trees import Git, TreeMaker, imported_files
 
 from cooperbench_eval import Changes, Snapshot
 from cooperbench_eval.ancestry import merge_bases

@@ -13,7 +13,7 @@ from attrs import frozen
 from cooperbench_eval.merging.hashorder import order_by_hash
 from cooperbench_eval.merging.slots import Side, Slots
 from cooperbench_eval.models import ConflictKind
-from cooperbench_eval.objects import folders_above
+from cooperbench_eval.objects import folders_above, folders_of
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["FolderVotes", "follow_directory_renames", "growing_folders", "renamed_away"]
@@ -132,6 +132,8 @@ def follow_directory_renames(
     for side in renames:
         folders[side] = {old: new for old, new in folders[side].items() if old not in common}
     moves = {side: _moves(added[side], folders[side.other]) for side in renames}
+    places = {move.new for found in moves.values() for move in found}
+    whole = _taken_whole(base, slots, places, renames)
     for side, own in renames.items():
         # A file stays where it is if a file of the other side would move to the same name.
         arriving = {move.new for move in moves[side.other]}
@@ -140,7 +142,7 @@ def follow_directory_renames(
             for move in moves[side]
             if move.path not in arriving and move.place not in folders[side]
         }
-        _take_along(base, slots, side, own, moves[side], moving)
+        _take_along(base, slots, side, own, moves[side], moving, whole)
     return renames[Side.OURS], renames[Side.THEIRS]
 
 
@@ -203,6 +205,7 @@ def _take_along(  # noqa: PLR0917 - a side's renames and moves
     renames: dict[str, str],
     moves: Sequence[_Move],
     moving: Container[str],
+    whole: Container[str],
 ) -> None:
     """Move the files of *side* at the paths *moving*, unless two meet or the place is taken."""
     sources = {new: old for old, new in renames.items()}
@@ -210,29 +213,58 @@ def _take_along(  # noqa: PLR0917 - a side's renames and moves
     for move in moves:
         if move.path not in moving:
             continue
-        if arrivals[move.new] > 1 or _is_taken(base, slots, move.new, side):
+        is_taken = move.new in whole or _is_taken(base, slots, move.new, side)
+        if is_taken or arrivals[move.new] > 1:
             slots.dispute(move.path, ConflictKind.DIRECTORY_RENAME)
             continue
+        _note_new_folders(base, slots, move.new, side)
         slots.relocate(move.path, move.new, side)
         if move.path in sources:
             renames[sources[move.path]] = move.new
 
 
 def _is_taken(base: Snapshot, slots: Slots, path: str, side: Side) -> bool:
-    """Whether *side* has a file or a folder at *path*, touched or not.
+    """Whether *side* has a file at *path*, or had a folder there, touched or not.
 
-    If only one side touched a folder of the base, the folder counts as present even
-    if that side emptied it, except where renames were searched on that side: git
-    merges such a folder before it searches for renames.
+    The moves of this step count, except that they do not empty or fill a folder that was in
+    one of the trees.
     """
-    if slots.has(path, side) or (path not in slots and base.get(path) is not None):
+    if slots[path].versions[side] if path in slots else base.get(path):
         return True
-    if not base.is_directory(path):
-        return False
-    touched = [slots[p].versions for p in base.paths(path) if p in slots]
-    untouched = len(touched) < len(base.paths(path))
-    return untouched or any(
-        all(versions[quiet] == versions[Side.BASE] for versions in touched)
-        for quiet in (Side.OURS, Side.THEIRS)
-        if quiet.other not in slots.searched
+    return slots.has_folder(base, path, side) or slots.new_folders.get(path) is side
+
+
+def _taken_whole(
+    base: Snapshot, slots: Slots, paths: Collection[str], renames: Mapping[Side, Mapping[str, str]]
+) -> frozenset[str]:
+    """Return those of the *paths* at which git took a folder as a whole, before any move.
+
+    Only one side touched it, and git neither searched for renames of this side nor knows
+    one that leads there. Such a folder counts as present on both sides, even if it is empty.
+    Git knows nothing of the folders inside it.
+    """
+    if not paths:
+        return frozenset()
+    growing = growing_folders(base, slots)
+    found: set[str] = set()
+    for changing in {Side.OURS, Side.THEIRS} - slots.searched:
+        busy = folders_of(renames[changing].values())
+        for path in slots:
+            if slots[path].versions[changing.other] != slots[path].versions[Side.BASE]:
+                busy.update(folders_above(path))
+                busy.add(path)
+        busy.add("")
+        found.update(p for p in paths if p not in busy and p.rpartition("/")[0] in busy)
+    return frozenset(
+        path
+        for path in found
+        if growing.isdisjoint([path, *folders_above(path)])
+        and any(slots.has_folder(base, path, side) for side in Side)
     )
+
+
+def _note_new_folders(base: Snapshot, slots: Slots, path: str, side: Side) -> None:
+    """Remember which folders above *path* are in none of the trees, and get a file of *side*."""
+    for folder in folders_above(path):
+        if folder not in slots and not any(slots.has_folder(base, folder, each) for each in Side):
+            slots.new_folders.setdefault(folder, side)

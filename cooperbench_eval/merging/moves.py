@@ -5,30 +5,20 @@ notes describe it, and as its behaviour shows.
 """
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 
 from cooperbench_eval.merging.contents import ContentMerge, same_kind
-from cooperbench_eval.merging.directories import (
-    FolderVotes,
-    follow_directory_renames,
-    growing_folders,
-    renamed_away,
-)
-from cooperbench_eval.merging.hashorder import order_by_hash
-from cooperbench_eval.merging.renames import find_renames
+from cooperbench_eval.merging.deferring import by_notice
+from cooperbench_eval.merging.detecting import detect_renames
+from cooperbench_eval.merging.directories import follow_directory_renames
 from cooperbench_eval.merging.slots import Side, Slot, Slots
-from cooperbench_eval.merging.visiting import visit
 from cooperbench_eval.models import ConflictKind, Entry
-from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["carry_renames"]
 
 # Merges the versions of a slot, with markers of a given size.
 _Merge = Callable[[Slot, int], ContentMerge]
-
-# Returns the touched paths in the order in which git visits them on a side.
-_Noticed = Callable[[Side], list[str]]
 
 # The merge of a renamed file may end up inside another conflict, so it has longer markers.
 _INNER_MARKERS = 8
@@ -43,9 +33,8 @@ def carry_renames(base: Snapshot, slots: Slots, merge: _Merge, *, virtual: bool 
         merge: Merges the versions of a renamed file.
         virtual: Whether the result is only a base for another merge: see `Merger`.
     """
-    noticed = functools.cache(functools.partial(_by_notice, base, slots))
-    ours = _renames(base, slots, Side.OURS, noticed)
-    theirs = _renames(base, slots, Side.THEIRS, noticed)
+    noticed = functools.cache(functools.partial(by_notice, base, slots))
+    ours, theirs = detect_renames(base, slots, noticed)
     if not (ours or theirs):
         return
     if not virtual:
@@ -61,64 +50,9 @@ def carry_renames(base: Snapshot, slots: Slots, merge: _Merge, *, virtual: bool 
             _carry_one(slots, Side.THEIRS, old, theirs[old], merge, virtual=virtual)
         elif ours[old] == theirs[old]:
             slots[ours[old]].versions[Side.BASE] = slots[old].versions[Side.BASE]
-            slots.clear(old)
+            slots[old].is_gone = True
         else:
             _part_ways(slots, old, ours[old], theirs[old], merge)
-
-
-def _renames(base: Snapshot, slots: Slots, side: Side, noticed: _Noticed) -> dict[str, str]:
-    lacking = slots.lacking(side)
-    changed = {p for p in lacking if slots[p].versions[side.other] != slots[p].versions[Side.BASE]}
-    folders = renamed_away(base, slots, side) if lacking else ()
-    located = {p for p in lacking if any(p.startswith(folder + "/") for folder in folders)}
-    relevant = frozenset(changed | located)
-    if not relevant:
-        return {}
-    slots.searched.add(side)
-    deleted: dict[str, Entry] = {}
-    added: dict[str, Entry] = {}
-    for path in noticed(side):
-        was, now = slots[path].versions[Side.BASE], slots[path].versions[side]
-        if was is not None and now is None:
-            deleted[path] = was
-        elif was is None and now is not None:
-            added[path] = now
-    votes = FolderVotes(base, slots, side)
-
-    def find_decided(renames: Mapping[str, str], pending: Collection[str]) -> frozenset[str]:
-        return votes.find_decided(renames, pending) - changed
-
-    return find_renames(deleted, added, relevant, votes.guess, find_decided)
-
-
-def _by_notice(base: Snapshot, slots: Slots, side: Side) -> list[str]:
-    """Sort the paths in the order in which git visits them.
-
-    The order decides which of several files with equal contents is paired. Folders
-    that the other side did not change come last, in the order of git's hash table of
-    their names. This does not apply to folders inside one that may have been renamed.
-    """
-    other = side.other
-    moving = growing_folders(base, slots)
-    busy: set[str] = set()
-    for path in slots:
-        if slots[path].versions[other] != slots[path].versions[Side.BASE]:
-            busy.update(folders_above(path))
-            busy.add(path)
-
-    def find_quiet(path: str) -> str | None:
-        for folder in folders_above(path):
-            if folder not in busy:
-                return folder
-            if folder in moving:
-                break
-        return None
-
-    visited = visit(base, slots)
-    quiet = {path: find_quiet(path) for path in visited}
-    order = order_by_hash(folder for folder in quiet.values() if folder)
-    places = {folder: place for place, folder in enumerate(order)}
-    return sorted(visited, key=lambda path: places.get(quiet[path] or "", -1))
 
 
 def _carry_one(
@@ -153,7 +87,11 @@ def _carry_one(
             target.kind = ConflictKind.RENAME_DELETE
         elif moved is not None and not same_kind(moved, elsewhere):
             target.kind = ConflictKind.TYPE
-    slots.clear(old)
+    if elsewhere is None and source.versions[side] is not None:
+        # A directory rename moved another file here. Git crashes.
+        source.versions[Side.BASE] = None
+    else:
+        source.is_gone = True
 
 
 def _collide(slots: Slots, side: Side, old: str, new: str, merge: _Merge, *, virtual: bool) -> None:
@@ -164,8 +102,6 @@ def _collide(slots: Slots, side: Side, old: str, new: str, merge: _Merge, *, vir
         return
     moved, present = target.versions[side], target.versions[side.other]
     merged = merge(_inner_slot(source, side, moved, new, old), _INNER_MARKERS)
-    if present == moved and target.kind is None:
-        target.agreed = moved
     target.versions[side] = merged.entry
     is_kept = merged.is_clean and present == moved and not virtual  # git loses such an edit
     if target.agreed and (side is Side.OURS or is_kept):
@@ -189,7 +125,10 @@ def _inner_slot(source: Slot, side: Side, moved: Entry | None, new: str, old: st
 
 
 def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) -> None:
-    """Apply two renames of *old* to different names: its merged contents are put at both."""
+    """Apply two renames of *old* to different names: its merged contents are put at both.
+
+    If they cannot be merged, such as binary contents, each side's version stays at its new name.
+    """
     source = slots[old]
     first, second = slots[ours], slots[theirs]
     inner = Slot(
@@ -197,11 +136,9 @@ def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) ->
         [old, ours, theirs],
     )
     merged = merge(inner, _INNER_MARKERS)
+    is_kept = not merged.is_clean and merged.entry == inner.versions[Side.OURS]
     for target, side in ((first, Side.OURS), (second, Side.THEIRS)):
-        _, mine, yours = target.versions
-        if mine == yours and not target.versions[Side.BASE]:
-            target.agreed = mine
-        target.versions[side] = merged.entry
+        target.versions[side] = inner.versions[side] if is_kept else merged.entry
         target.inner = merged
         target.kind = ConflictKind.RENAME_RENAME
     source.kind = ConflictKind.RENAME_RENAME

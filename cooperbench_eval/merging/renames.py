@@ -7,6 +7,7 @@ if at least half of the larger one occurs in the other. Empty files are never re
 """
 
 from collections.abc import Callable, Collection, Mapping
+from itertools import islice
 from pathlib import PurePosixPath
 
 from attrs import frozen
@@ -19,6 +20,7 @@ __all__ = ["find_renames"]
 
 _LEAST = FULL_SCORE // 2
 _LEAST_SAME_NAME = FULL_SCORE * 3 // 4  # files with the same name are then paired early
+_EQUALS = 100  # the number of equal sources that are looked at for each added file
 _CANDIDATES = 4  # the number of most similar sources that are kept for each added file
 _LIMIT = 7000  # above the square of this many comparisons, only the cheap rules apply
 _EMPTY = Entry(b"").id
@@ -101,11 +103,12 @@ class _Search:
         for path, entry in self._sources.items():
             by_id.setdefault(entry.id, []).append(path)
         for target, entry in list(self._targets.items()):
-            fitting = [
+            every = (
                 source
                 for source in by_id.get(entry.id, ())
                 if source in self._sources and same_kind(self._sources[source], entry)
-            ]
+            )
+            fitting = list(islice(every, _EQUALS))
             if fitting:
                 named = [source for source in fitting if _name(source) == _name(target)]
                 self._pair((named or fitting)[0], target)
@@ -141,12 +144,14 @@ class _Search:
                 self._pair(each.source, each.target)
 
     def _candidates(self, target: str) -> list[_Candidate]:
-        """Keep the best few sources for *target*; a better one replaces the worst, as in git."""
+        """Keep the best few sources for *target*; a better one replaces the worst, as in git.
+
+        Sources that are not similar enough are dropped only in the end. Where they were
+        replaced, a later source comes before earlier ones that are as similar.
+        """
         kept: list[_Candidate] = []
         for source in self._sources:
             score = self._similarity(source, target, _LEAST)
-            if score < _LEAST:
-                continue
             new = _Candidate(score, _name(source) == _name(target), source, target)
             if len(kept) < _CANDIDATES:
                 kept.append(new)
@@ -154,7 +159,7 @@ class _Search:
             worst = min(range(_CANDIDATES), key=lambda i: (kept[i].score, kept[i].same_name))
             if (new.score, new.same_name) > (kept[worst].score, kept[worst].same_name):
                 kept[worst] = new
-        return kept
+        return [each for each in kept if each.score >= _LEAST]
 
     def _similarity(self, source: str, target: str, least: int) -> int:
         old, new = self._sources[source], self._targets[target]

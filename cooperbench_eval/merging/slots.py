@@ -44,6 +44,8 @@ class Slot:
             merge versions that renames move here; it takes ours.
         is_replaced: A directory rename moved a file of one side here, and the other side
             kept the base's file. Git then takes the moved file.
+        is_gone: The file of the base has another path now, and the merge has nothing at this
+            one. As in git, not even a file that a directory rename moved here.
     """
 
     versions: list[Entry | None]
@@ -52,6 +54,7 @@ class Slot:
     inner: ContentMerge | None = None
     agreed: Entry | None = None
     is_replaced: bool = False
+    is_gone: bool = False
 
     @property
     def present(self) -> tuple[Side, ...]:
@@ -64,18 +67,22 @@ class Slots:
 
     Attributes:
         searched: The sides on which renames were searched.
+        new_folders: The folders that exist only because a directory rename moved files there,
+            and the side whose file came first.
         disputes: Conflicts that do not change the merged tree, by path.
     """
 
     def __init__(self, base: Snapshot, ours: Changes, theirs: Changes) -> None:
         """Make a slot for each path that a side touches."""
         self.searched: set[Side] = set()
+        self.new_folders: dict[str, Side] = {}
         self.disputes: dict[str, ConflictKind] = {}
         self._slots: dict[str, Slot] = {}
         for path in ours.keys() | theirs.keys():
             old = base.get(path)
-            versions = [old, ours.get(path, old), theirs.get(path, old)]
-            self._slots[path] = Slot(versions, [path] * 3)
+            mine, yours = ours.get(path, old), theirs.get(path, old)
+            agreed = mine if old is None and mine == yours else None
+            self._slots[path] = Slot([old, mine, yours], [path] * 3, agreed=agreed)
         self._touched = frozenset(self._slots)
         self._untouched: dict[str, bool] = {}  # whether a folder has untouched entries
         self._sides = {Side.OURS: ours, Side.THEIRS: theirs}
@@ -94,10 +101,6 @@ class Slots:
         """Return the slot of *path*, after creating an empty one if it is new."""
         return self._slots.setdefault(path, Slot([None] * 3, [path] * 3))
 
-    def clear(self, path: str) -> None:
-        """Empty the slot of *path*, so that the merge has no entry at this path."""
-        self._slots[path] = Slot([None] * 3, [path] * 3)
-
     def lacking(self, side: Side) -> list[str]:
         """Return the paths of the base that *side* lacks. If there are none, it renamed nothing."""
         return [
@@ -110,15 +113,6 @@ class Slots:
         """Whether *side* has an entry at *path*, and the base has none."""
         versions = self._slots[path].versions
         return versions[Side.BASE] is None and versions[side] is not None
-
-    def has(self, path: str, side: Side) -> bool:
-        """Whether *side* has a file or a folder at *path*."""
-        inside = path + "/"
-        return any(
-            slot.versions[side] is not None
-            for place, slot in self._slots.items()
-            if place == path or place.startswith(inside)
-        )
 
     def has_folder(self, base: Snapshot, path: str, side: Side) -> bool:
         """Whether *side* had a folder at *path* before any rename."""

@@ -100,6 +100,9 @@ class Merger:
 
     def _settle(self, path: str, slot: Slot) -> None:
         base, ours, theirs = slot.versions
+        if slot.is_gone:
+            self._entries.setdefault(path, None)
+            return
         if ours is None and theirs is None:
             self._entries.setdefault(path, None)
             if slot.kind:

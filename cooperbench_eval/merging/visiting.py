@@ -13,19 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from cooperbench_eval.merging.slots import Side, Slots
 from cooperbench_eval.snapshot import Snapshot, names_in
 
-__all__ = ["visit"]
-
-_Names = dict[str, set[str]]
+__all__ = ["names_by_folder", "visit"]
 
 
 def visit(base: Snapshot, slots: Slots) -> list[str]:
     """Return all touched paths in the order in which git visits them, before any rename."""
-    names: _Names = {}
-    for path in slots:
-        while path:
-            folder, _, name = path.rpartition("/")
-            names.setdefault(folder, set()).add(name)
-            path = folder  # noqa: PLW2901 - upwards
+    names = names_by_folder(slots)
     visited: list[str] = []
     pending = [""]
     while pending:
@@ -37,7 +30,18 @@ def visit(base: Snapshot, slots: Slots) -> list[str]:
     return visited
 
 
-def _sorted(base: Snapshot, slots: Slots, names: _Names, folder: str) -> Iterable[str]:
+def names_by_folder(paths: Iterable[str]) -> dict[str, set[str]]:
+    """Map the root and each folder above one of the *paths* to its names that lead to a path."""
+    names: dict[str, set[str]] = {}
+    for path in paths:
+        while path:
+            folder, _, name = path.rpartition("/")
+            names.setdefault(folder, set()).add(name)
+            path = folder  # noqa: PLW2901 - upwards
+    return names
+
+
+def _sorted(base: Snapshot, slots: Slots, names: dict[str, set[str]], folder: str) -> Iterable[str]:
     """Return the touched names in a folder in order."""
     touched = names.get(folder, set())
     prefix = f"{folder}/" if folder else ""

@@ -73,6 +73,15 @@ def test_a_folder_into_which_a_file_is_moved_keeps_its_files():
     assert {"c/a", "c/d/d"} <= set(base.overlay(merge.changes).paths())
 
 
+def test_a_file_that_nobody_touched_is_not_replaced_by_a_moved_one():
+    """Git puts `a/d/x` there, and forgets `b/d/y`, too."""
+    base, merge = merge_scenario("file_moved_onto_a_settled_file")
+
+    assert ("a/d/x", "directory rename") in [(c.path, c.kind.value) for c in merge.conflicts]
+    assert {"a/d/x", "b/d/x", "b/d/y"} <= set(base.overlay(merge.changes).paths())
+    assert base.overlay(merge.changes).read("b/d/x") == base.read("b/d/x")
+
+
 def test_a_deleted_file_that_a_folder_rename_moves_back_is_a_conflict():
     """Git 2.39 crashes here."""
     base = Snapshot.from_files({"b": b"1\n2\n", "c/c": b"3\n4\n"})
@@ -83,3 +92,35 @@ def test_a_deleted_file_that_a_folder_rename_moves_back_is_a_conflict():
 
     assert [(each.path, each.kind.value) for each in merge.conflicts] == [("b", "directory rename")]
     assert base.overlay(merge.changes).paths() == ("b", "c")
+
+
+def test_a_file_that_a_folder_rename_moves_to_the_old_name_of_another_is_kept():
+    """Git 2.39 crashes here, because the other side deleted the file of the old name."""
+    base = Snapshot.from_files({"a": b"1\n2\n", "d/x": b"3\n4\n"})
+    ours = Changes({"a": None, "b": Entry(b"1\n2\n"), "d/a": Entry(b"5\n6\n")})
+    theirs = Changes({"a": None, "d/x": None, "x": Entry(b"3\n4\n")})
+
+    merge = merge_changes(base, ours, theirs)
+
+    assert [(each.path, each.kind.value) for each in merge.conflicts] == [
+        ("a", "directory rename"),
+        ("b", "rename/delete"),
+    ]
+    assert base.overlay(merge.changes).read("a") == b"5\n6\n"
+
+
+def test_a_renamed_file_that_a_folder_rename_moves_to_an_old_name_is_a_conflict():
+    """Git 2.39 crashes here, because the other side renamed that file, too."""
+    base = Snapshot.from_files({"a": b"1\n2\n", "d/x": b"3\n4\n", "d/z": b"5\n6\n"})
+    ours = Changes(
+        {"a": None, "b": Entry(b"1\n2\n"), "d/a": Entry(b"5\n6\n"), "d/z": None},
+    )
+    theirs = Changes(
+        {"a": Entry(b"1\n2\n3\n"), "d/x": None, "x": Entry(b"3\n4\n")}
+        | {"d/z": None, "q": Entry(b"5\n6\n7\n")},
+    )
+
+    merge = merge_changes(base, ours, theirs)
+
+    assert [(each.path, each.kind.value) for each in merge.conflicts] == [("d/z", "rename/rename")]
+    assert base.overlay(merge.changes).read("q") == b"5\n6\n7\n"
