@@ -25,3 +25,7 @@ def trees(base, *others):
         for each in others
     ]
     return Snapshot.from_files(base), *changes
+
+
+NESTED_MARKERS = b"<<<<<<<<", b"========", b">>>>>>>>"
+"""How the markers begin that git leaves where it merges renamed files with conflicts first."""
