@@ -16,7 +16,6 @@ from pygit2.enums import DiffOption, RepositoryState
 from pygit2.ffi import C, ffi
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.models import FileMode
 from cooperbench_eval.objects import Node, decode_path
 from cooperbench_eval.refs.conversion import Conversion, line_endings
 from cooperbench_eval.refs.names import Names

@@ -34,9 +34,7 @@ class LineEndings(Enum):
     """CRLF becomes LF if the file is text, and the stored version has no CRLF."""
 
 
-def line_endings(
-    text: _Attribute, crlf: _Attribute, eol: _Attribute, autocrlf: str
-) -> LineEndings:
+def line_endings(text: _Attribute, crlf: _Attribute, eol: _Attribute, autocrlf: str) -> LineEndings:
     """Return what happens to the line endings of a file.
 
     Args:
@@ -115,7 +113,7 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _decoded(data: bytes, encoding: str) -> str:
-    """Decode contents; git requires a byte order mark for some encodings, and refuses it for others.
+    """Decode contents. Git requires a byte order mark for some encodings, and refuses others.
 
     Raises:
         ValueError: They are not in the encoding.

@@ -1,16 +1,15 @@
 """Finds what a name of a repository stands for. An adapter to pygit2, which only reads."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pygit2
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.models import Entry
+from cooperbench_eval.models import Entry, RefKind
 from cooperbench_eval.objects import Node
-from cooperbench_eval.refs.records import RefKind
 from cooperbench_eval.repository import CommitStore, opened, unfetched
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.suggestions import it_has
@@ -56,6 +55,7 @@ class Names:
     Attributes:
         location: The path of the repository, as it appears in errors.
         is_shallow: Whether the clone lacks the older part of its history.
+        identity: What the repository can be recognized by, in this process.
     """
 
     def __init__(self, location: str) -> None:
@@ -68,6 +68,8 @@ class Names:
         self._repository = opened(location)
         self.is_shallow = self._repository.is_shallow
         self._common = _common_folder(self._repository)
+        found = (self._common / "objects").stat()
+        self.identity = (location, found.st_dev, found.st_ino)
 
     def find(self, ref: Ref) -> FoundCommit | FoundWorktree:
         """Return what *ref* stands for: first a revision, then a worktree's name, then its path.
@@ -78,11 +80,12 @@ class Names:
             RepositoryError: There is nothing of that name.
         """
         name = os.fspath(ref)
-        found = self._commit(name) if isinstance(ref, str) else None
-        found = found or self._linked(name) or self._at(Path(os.path.abspath(name)))  # noqa: PTH100
-        if found is None:
+        if isinstance(ref, str) and (commit := self._commit(name)):
+            return commit
+        worktree = self._linked(name) or self._at(Path(os.path.abspath(name)))  # noqa: PTH100
+        if worktree is None:
             raise RepositoryError(self.location, self._unknown(name))
-        return found
+        return worktree
 
     def snapshot(self, tree_id: str, commit_id: str | None = None) -> Snapshot:
         """Return a tree of the repository.
@@ -93,12 +96,27 @@ class Names:
         store = CommitStore(self.location, tree_id, self._repository)
         return Snapshot(store, location=self.location, commit_id=commit_id)
 
-    def entries(
-        self, tree_id: str, nodes: Mapping[str, Node | None]
-    ) -> dict[str, Entry | None]:
+    def entries(self, tree_id: str, nodes: Mapping[str, Node | None]) -> dict[str, Entry | None]:
         """Return the entries of nodes, whose contents are read from the repository when used."""
         store = CommitStore(self.location, tree_id, self._repository)
         return {path: node and store.entry(path, node) for path, node in nodes.items()}
+
+    def merge_base(self, ours: Iterable[str], theirs: Iterable[str]) -> Snapshot | None:
+        """Return the tree from which two sides start, or `None` if they have no common commit.
+
+        Several commits of a side stand for the hypothetical merge of them.
+        """
+        one, *more = [*theirs]
+        assert not more  # noqa: S101
+        try:
+            found = self._repository.merge_base_many([one, *ours])
+        except (KeyError, ValueError, pygit2.GitError) as exc:
+            problem = f"the history of the commits cannot be read ({exc})"
+            raise RepositoryError(self.location, problem) from exc
+        if found is None:
+            return None
+        commit = self._repository[found].peel(pygit2.Commit)
+        return self.snapshot(str(commit.tree_id), str(commit.id))
 
     def owns(self, folder: Path, repository: pygit2.Repository) -> bool:
         """Whether a working tree at *folder*, which was opened, belongs to this repository."""

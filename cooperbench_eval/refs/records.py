@@ -5,22 +5,10 @@ from pathlib import Path
 
 from attrs import field, frozen
 
+from cooperbench_eval.models import RefKind
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["Head", "RefKind", "RefProblem"]
-
-
-class RefKind(StrEnum):
-    """What a name stands for."""
-
-    BRANCH = "branch"
-    """A branch, local or remote."""
-    TAG = "tag"
-    """A tag."""
-    COMMIT = "commit"
-    """A commit, in any other form that `git rev-parse` accepts."""
-    WORKTREE = "worktree"
-    """A working tree, with its uncommitted changes."""
+__all__ = ["Head", "RefProblem"]
 
 
 class RefProblem(StrEnum):

@@ -8,18 +8,17 @@ changed after the look began, everything is looked at again.
 import os
 import stat
 from collections.abc import Mapping
-from pathlib import Path
 
 from attrs import define, evolve, field
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.models import Entry, FileMode, RefKind
 from cooperbench_eval.objects import folders_above
 from cooperbench_eval.refs.checkout import Checkout, Scan, head_of
 from cooperbench_eval.refs.contents import Cleaner, FileReader, MovingError, changed_at, clock
 from cooperbench_eval.refs.names import FoundWorktree, Names
-from cooperbench_eval.refs.records import Head, RefKind, RefProblem
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.refs.records import Head, RefProblem
+from cooperbench_eval.snapshot import Changes
 from cooperbench_eval.suggestions import listed
 
 __all__ = ["read_worktree"]

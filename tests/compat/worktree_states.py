@@ -8,10 +8,36 @@ import subprocess
 from pathlib import Path
 
 PATTERNS = (
-    "*.log", "build/", "/top", "a*b", "!keep.log", "doc/**", "**/tmp", "\\#x", "x[0-9].txt", "!build/",
-    "dir", "!dir/a", "*.o", "!/a/*.o", " spaced ", "sub/*", "!sub/keep", "a/**/z", "[!a]?.md", "*",
-    "!*/", "!*.txt", "foo/bar/", "/foo/*", "!/foo/bar", "\\!bang", "trail\\ ", "**", "d?r/*",
-)  # fmt: skip
+    "*.log",
+    "build/",
+    "/top",
+    "a*b",
+    "!keep.log",
+    "doc/**",
+    "**/tmp",
+    "\\#x",
+    "x[0-9].txt",
+    "!build/",
+    "dir",
+    "!dir/a",
+    "*.o",
+    "!/a/*.o",
+    " spaced ",
+    "sub/*",
+    "!sub/keep",
+    "a/**/z",
+    "[!a]?.md",
+    "*",
+    "!*/",
+    "!*.txt",
+    "foo/bar/",
+    "/foo/*",
+    "!/foo/bar",
+    "\\!bang",
+    "trail\\ ",
+    "**",
+    "d?r/*",
+)
 ATTRIBUTES = (
     "* text=auto", "*.txt text", "*.txt -text", "*.txt eol=crlf", "*.txt eol=lf", "*.bin binary",
     "*.md ident", "*.txt working-tree-encoding=UTF-16LE", "*.log text=auto eol=crlf", "dir/* text",
@@ -24,10 +50,46 @@ SETTINGS = {
     "core.symlinks": ("false",),
     "core.quotepath": ("false",),
 }
-NAMES = ("a", "b", "dir", "sub", "foo", "bar", "build", "keep.log", "x.log", "x1.txt", "n.txt", "r.md",
-         "tmp", "z", "k.o", "#x", " spaced ", "!bang", "trail ", "ab.md", "é.txt", "d.bin", "top")  # fmt: skip
-TEXTS = (b"", b"one\n", b"one\ntwo\n", b"one\r\ntwo\r\n", b"mixed\r\ntwo\n", b"bin\0\r\n", b"\r", b"x\r\r\n",
-         b"$Id$\n", b"$Id: 0123 $\n", "é\r\n".encode(), b"no end", b"\x1a\r\n")  # fmt: skip
+NAMES = (
+    "a",
+    "b",
+    "dir",
+    "sub",
+    "foo",
+    "bar",
+    "build",
+    "keep.log",
+    "x.log",
+    "x1.txt",
+    "n.txt",
+    "r.md",
+    "tmp",
+    "z",
+    "k.o",
+    "#x",
+    " spaced ",
+    "!bang",
+    "trail ",
+    "ab.md",
+    "é.txt",
+    "d.bin",
+    "top",
+)
+TEXTS = (
+    b"",
+    b"one\n",
+    b"one\ntwo\n",
+    b"one\r\ntwo\r\n",
+    b"mixed\r\ntwo\n",
+    b"bin\0\r\n",
+    b"\r",
+    b"x\r\r\n",
+    b"$Id$\n",
+    b"$Id: 0123 $\n",
+    "é\r\n".encode(),
+    b"no end",
+    b"\x1a\r\n",
+)
 
 
 class Worktree:
@@ -146,9 +208,7 @@ def _write_some(random, tree, most=4):
 
 def _existing(random, tree):
     found = [
-        each
-        for each in tree.folder.rglob("*")
-        if ".git" not in each.relative_to(tree.folder).parts
+        each for each in tree.folder.rglob("*") if ".git" not in each.relative_to(tree.folder).parts
     ]
     return random.choice(sorted(found)) if found else tree.folder / "nothing"
 
@@ -176,7 +236,9 @@ def _permit(random, tree):
 
 
 def _link(random, tree):
-    _claim(tree, _path(random)).symlink_to(random.choice(("nowhere", "a/nothing", "..", "/tmp")))
+    _claim(tree, _path(random)).symlink_to(
+        random.choice(("nowhere", "nothing/at all", "..", "/etc"))
+    )
 
 
 def _rules(random, tree):
@@ -240,5 +302,23 @@ def _pipe(random, tree):
     os.mkfifo(_claim(tree, f"pipe{random.randrange(9)}"))
 
 
-STEPS = (_write_some, _write_some, _edit, _edit, _delete, _touch, _permit, _link, _rules, _user_rules,
-         _attributes, _stage, _intend, _unstage, _skip, _repository, _commit, _pipe)  # fmt: skip
+STEPS = (
+    _write_some,
+    _write_some,
+    _edit,
+    _edit,
+    _delete,
+    _touch,
+    _permit,
+    _link,
+    _rules,
+    _user_rules,
+    _attributes,
+    _stage,
+    _intend,
+    _unstage,
+    _skip,
+    _repository,
+    _commit,
+    _pipe,
+)
