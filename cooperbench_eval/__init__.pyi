@@ -45,6 +45,7 @@ from .patching.apply import ApplyResult as ApplyResult
 from .patching.apply import apply_patch as apply_patch
 from .patching.patch import Patch as Patch
 from .patching.policy import ApplyPolicy as ApplyPolicy
+from .probing.probe import probe as probe
 from .reporting import Attempt as Attempt
 from .reporting import Blame as Blame
 from .reporting import MergeReport as MergeReport
@@ -52,6 +53,7 @@ from .reporting import Verdict as Verdict
 from .reporting import write_report as write_report
 from .reporting.explanation import Explanation as Explanation
 from .reporting.plans import LandingPlan as LandingPlan
+from .reporting.probes import Probe as Probe
 from .reporting.teams import TeamReport as TeamReport
 from .running import LocalSandbox as LocalSandbox
 from .running import ResultCache as ResultCache

@@ -29,6 +29,7 @@ KNOWS = {
     "gitdiff": {"models", "objects", "repository"},
     "treepaths": {"models"},
     "snapshot": {"errors", "gitdiff", "memo", "models", "objects", "repository", "treepaths"},
+    "refs": {"memo", "models", "objects", "refs", "repository", "snapshot", "suggestions"},
     "merging": {"memo", "errors", "merging", "models", "objects", "snapshot"},
     "staging": set(),
     "symbols": set(),
@@ -76,6 +77,7 @@ KNOWS = {
         "snapshot",
         "staging",
         "structuring",
+        "suggestions",
     },
     "analysis": {
         "analysis",
@@ -147,6 +149,21 @@ KNOWS = {
         "strategies",
         "suiteruns",
         "versions",
+    },
+    "probing": {
+        "landing",
+        "memo",
+        "models",
+        "pairs",
+        "probing",
+        "refs",
+        "reporting",
+        "running",
+        "sides",
+        "snapshot",
+        "strategies",
+        "suggestions",
+        "tracing",
     },
     "evaluator": {
         "alone",
@@ -271,7 +288,7 @@ KNOWS = {
 }
 
 ADAPTERS = {
-    "pygit2": {"repository"},
+    "pygit2": {"refs.checkout", "refs.names", "repository"},
     "cattrs": {"structuring"},
     "defusedxml": {"running.readers.junit"},
     "pygments": {"analysis.languages"},

@@ -173,6 +173,12 @@ class ModelUsage:
 
 from cooperbench_eval import PatchStatus as PatchStatus
 
+class RefKind(StrEnum):
+    BRANCH = 'branch'
+    COMMIT = 'commit'
+    TAG = 'tag'
+    WORKTREE = 'worktree'
+
 from cooperbench_eval import RepeatPolicy as RepeatPolicy
 
 class Replacement:

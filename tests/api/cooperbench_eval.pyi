@@ -768,6 +768,37 @@ class PatchStatus(StrEnum):
     @property
     def is_usable(self) -> bool: ...
 
+class Probe(ABC):
+    def __init__(
+        self,
+        *,
+        onto: str,
+        onto_commit: str,
+        onto_tree: str,
+        strategy: str,
+        branches: tuple[ProbedBranch, ...],
+        pairs: tuple[ProbedPair, ...] = (),
+        plan: LandingPlan,
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def branch(self, name: str) -> ProbedBranch: ...
+    branches: tuple[ProbedBranch, ...]
+    @property
+    def collisions(self) -> tuple[ProbedPair, ...]: ...
+    @property
+    def landing(self) -> tuple[str, ...]: ...
+    onto: str
+    onto_commit: str
+    onto_tree: str
+    def pair(self, one: str, other: str) -> ProbedPair: ...
+    pairs: tuple[ProbedPair, ...]
+    plan: LandingPlan
+    strategy: str
+    def to_dict(self) -> dict[str, Any]: ...
+    def to_json(self) -> str: ...
+
 class RepeatPolicy(StrEnum):
     ALL = 'all'
     ANY = 'any'
@@ -1258,6 +1289,20 @@ def merge(
     strategy: str | MergeStrategy = 'naive',
     labels: Labels | None = None,
 ) -> MergeOutcome: ...
+
+def probe(
+    repo: str | os.PathLike[str],
+    refs: Iterable[Ref],
+    onto: Ref = 'main',
+    suites: Mapping[Ref, TestSuite] | None = None,
+    strategy: str | MergeStrategy = 'naive',
+    *,
+    joint: TestSuite | None = None,
+    regression: TestSuite | None = None,
+    runner: TestRunner | None = None,
+    budget: int = 50,
+    judge: JudgeName | JudgeRule = JudgeRule.DELTA,
+) -> Probe: ...
 
 def resolve_blocks(
     merge_input: MergeInput,

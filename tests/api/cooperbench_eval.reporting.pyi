@@ -54,6 +54,20 @@ class ConflictResolution:
     text: bytes | None
     together: tuple[int, ...]
 
+class ConflictedFile:
+    def __init__(
+        self,
+        *,
+        path: str,
+        kinds: tuple[ConflictKind, ...],
+        conflicts: int = 1,
+        definitions: tuple[str, ...] = (),
+    ) -> None: ...
+    conflicts: int
+    definitions: tuple[str, ...]
+    kinds: tuple[ConflictKind, ...]
+    path: str
+
 class ExplainedHunk:
     def __init__(self, *, feature: int, path: str, line: int, text: str, role: HunkRole) -> None: ...
     feature: int
@@ -236,6 +250,76 @@ class PatchReport:
     reason: str
     status: PatchStatus
     touched_runner_control: tuple[str, ...]
+
+from cooperbench_eval import Probe as Probe
+
+class ProbeState(StrEnum):
+    CLEAN = 'clean'
+    CONFLICTS = 'conflicts'
+    CONTAINED = 'contained'
+    FAILED = 'failed'
+    FAST_FORWARD = 'fast_forward'
+    IN_PROGRESS = 'in_progress'
+    MISSING = 'missing'
+    NOT_EXAMINED = 'not_examined'
+    RESOLVED = 'resolved'
+    UNBORN = 'unborn'
+    UNREADABLE = 'unreadable'
+    UNRELATED = 'unrelated'
+    @property
+    def is_collision(self) -> bool: ...
+    @property
+    def is_complete(self) -> bool: ...
+
+class ProbedBranch(ABC):
+    def __init__(
+        self,
+        *,
+        number: int,
+        name: str,
+        kind: RefKind,
+        state: ProbeState,
+        files: tuple[ConflictedFile, ...] = (),
+        problem: str = '',
+        commit_id: str | None = None,
+        tree_id: str | None = None,
+        is_dirty: bool = False,
+        unfiltered: tuple[str, ...] = (),
+        unsettled: tuple[str, ...] = (),
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    commit_id: str | None
+    files: tuple[ConflictedFile, ...]
+    is_dirty: bool
+    kind: RefKind
+    name: str
+    number: int
+    problem: str
+    state: ProbeState
+    tree_id: str | None
+    unfiltered: tuple[str, ...]
+    unsettled: tuple[str, ...]
+
+class ProbedPair(ABC):
+    def __init__(
+        self,
+        *,
+        one: str,
+        other: str,
+        state: ProbeState,
+        files: tuple[ConflictedFile, ...] = (),
+        problem: str = '',
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    files: tuple[ConflictedFile, ...]
+    one: str
+    other: str
+    problem: str
+    state: ProbeState
 
 class SuiteKind(StrEnum):
     FEATURE1 = 'feature1'

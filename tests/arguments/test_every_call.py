@@ -34,6 +34,7 @@ EVALUATOR = ce.Evaluator(strategies=["naive"])
 REPORT = EVALUATOR.evaluate(PAIR)
 TEAM_REPORT = EVALUATOR.evaluate_team(TEAM)
 PLAN = ce.land(BASE, FEATURES, strategy="naive")
+BRANCH = ce.reporting.ProbedBranch(number=1, name="a", kind="branch", state="clean")
 CONFLICT = REPORT.conflicts[0]
 
 
@@ -125,6 +126,10 @@ ARGUMENTS = {
     "gold_teams": {"size": 2},
     "land": {"patches": FEATURES},
     "merge": {"ours": INPUT.ours, "theirs": INPUT.theirs},
+    "Probe": {"branches": [BRANCH], "plan": PLAN},
+    "Probe.branch": {"name": "a"},
+    "Probe.pair": {"one": "a"},
+    "probe": {"repo": "nowhere", "refs": ["main"]},
     "plot_tries": {"deciders": "naive"},
     "repository_from_image": {"pull": False},
     "solved_within": {"decider": "naive"},
