@@ -55,12 +55,20 @@ def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
 
 
 def _settled(names: Names, head: Head, checkout: Checkout) -> Head:
-    """Look at the working tree until nothing changes meanwhile, a few times at most."""
+    """Look at the working tree until nothing changes meanwhile, a few times at most.
+
+    A file that changes at a bad moment may also make libgit2 or a conversion fail.
+    """
     found = head
-    for _ in range(_LOOKS):
-        found = _Look(checkout).head(names, head)
-        if not found.unsettled:
-            break
+    for left in reversed(range(_LOOKS)):
+        try:
+            found = _Look(checkout).head(names, head)
+        except RepositoryError:
+            if not left:
+                raise
+        else:
+            if not found.unsettled:
+                break
     return found
 
 

@@ -40,7 +40,6 @@ PATTERNS = (
 )
 ATTRIBUTES = (
     "* text=auto", "*.txt text", "*.txt -text", "*.txt eol=crlf", "*.txt eol=lf", "*.bin binary",
-    "*.md ident", "*.txt working-tree-encoding=UTF-16LE", "*.log text=auto eol=crlf", "dir/* text",
     "* -text", "*.txt !text", "*.md text=auto",
 )  # fmt: skip
 SETTINGS = {
@@ -109,6 +108,14 @@ class Worktree:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.git("init", "-q", "-b", "main")
 
+    def linked(self, folder):
+        """Return a linked worktree on a branch of its own."""
+        self.git("commit", "-q", "--allow-empty", "-m", "0")
+        self.git("worktree", "add", "-q", "-b", Path(folder).name, str(folder))
+        tree = Worktree.__new__(Worktree)
+        tree.folder, tree.environment = Path(folder), self.environment
+        return tree
+
     def git(self, *arguments, fails=False, folder=None, **environment):
         """Run git; return what it prints, or `None` if it fails where failure is allowed."""
         done = subprocess.run(
@@ -145,9 +152,8 @@ class Worktree:
         return self.git("write-tree", **environment)
 
 
-def make_random(random, folder):
-    """Make a repository whose working tree is in a random state."""
-    tree = Worktree(folder)
+def make_random(random, tree):
+    """Bring a new working tree into a random state."""
     _write_some(random, tree, 12)
     if random.random() < 0.6:
         _rules(random, tree)
@@ -158,7 +164,6 @@ def make_random(random, folder):
             tree.git("config", name, random.choice(values))
     for _ in range(random.randrange(1, 12)):
         random.choice(STEPS)(random, tree)
-    return tree
 
 
 _TIMES = itertools.count(1)
@@ -245,15 +250,17 @@ def _rules(random, tree):
     text = "".join(f"{random.choice(PATTERNS)}\n" for _ in range(random.randrange(1, 4)))
     where = random.choice((".gitignore", ".gitignore", "dir/.gitignore", "a/.gitignore", "exclude"))
     if where == "exclude":
-        (tree.folder / ".git/info").mkdir(exist_ok=True)
-        (tree.folder / ".git/info/exclude").write_text(text)
+        path = tree.folder / tree.git("rev-parse", "--git-path", "info/exclude")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
     else:
         _put(_claim(tree, where), text.encode())
 
 
 def _user_rules(random, tree):
-    (tree.folder / ".git/own").write_text(f"{random.choice(PATTERNS)}\n")
-    tree.git("config", "core.excludesFile", str(tree.folder / ".git/own"))
+    path = tree.folder.parent / "own"
+    path.write_text(f"{random.choice(PATTERNS)}\n")
+    tree.git("config", "core.excludesFile", str(path))
 
 
 def _attributes(random, tree):
