@@ -77,7 +77,7 @@ def _commit(names: Names, name: str, found: FoundCommit) -> Head:
 
 
 def _snapshot(names: Names, tree_id: str, commit_id: str) -> Snapshot:
-    key = names.identity, tree_id, commit_id
+    key = names.location, tree_id, commit_id
     return _SNAPSHOTS.recall(key, lambda: names.snapshot(tree_id, commit_id))
 
 
@@ -97,7 +97,7 @@ class Bases:
         Raises:
             RepositoryError: The history cannot be read.
         """
-        key: Hashable = (self.names.identity, ours.commits, theirs.commits)
+        key: Hashable = (self.names.location, ours.commits, theirs.commits)
         compute = partial(self.names.merge_base, ours.commits, theirs.commits)
         return _BASES.recall(key, compute)
 
@@ -107,7 +107,7 @@ class Bases:
         Raises:
             RepositoryError: A folder of one of them cannot be read.
         """
-        key = self.names.identity, base.tree_id, tree.tree_id
+        key = self.names.location, base.tree_id, tree.tree_id
         return _CHANGES.recall(key, lambda: Changes.between(base, tree))
 
 

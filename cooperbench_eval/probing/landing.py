@@ -1,6 +1,6 @@
 """Finds out which branches can land together on the branch that they are meant for."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 
 from attrs import frozen
@@ -50,15 +50,21 @@ def plan_landing(
         met: How every given branch merges into *onto*, by its number.
         suites: The tests.
     """
-    able = {number: each for number, each in branches.items() if _lands(met[number])}
-    merging = BranchMerger(merger, onto, able)
-    sides = {number: merging.side(merging.first(number)) for number in able}
+    merging = BranchMerger(merger, onto, branches)
+    sides: dict[int, Side] = {}
+    left_out: list[LeftOut] = []
+    for number, each in met.items():
+        step = merging.onto(number) if _lands(each) else None
+        if step is not None and step.tree is not None:
+            sides[number] = merging.side(step.tree)
+        else:
+            left_out.append(_left_out(number, each, onto, step))
     placed = Placed(
-        features=[Feature(number=n, patch=b"", tests=suites.of.get(n)) for n in able],
+        features=[Feature(number=n, patch=b"", tests=suites.of.get(n)) for n in sides],
         sides=sides,
-        left_out=[_left_out(n, each, onto) for n, each in met.items() if n not in able],
+        left_out=left_out,
     )
-    is_whole = len(able) == len(met)
+    is_whole = len(sides) == len(met)
     planner = Planner(
         base=onto.tree,
         numbers=tuple(met),
@@ -67,7 +73,7 @@ def plan_landing(
         regression=suites.regression,
         strategy=merger.strategy.name,
         merger=merging,
-        groups=_groups(merging, onto, sides),
+        groups=_groups(merging, onto, branches, sides),
         sequence=(),
         budget=suites.budget,
         runner=suites.runner,
@@ -80,7 +86,11 @@ def _lands(met: Met) -> bool:
     return met.state.is_complete and met.state is not ProbeState.CONTAINED
 
 
-def _left_out(number: int, met: Met, onto: Branch) -> LeftOut:
+def _left_out(number: int, met: Met, onto: Branch, step: Step | None) -> LeftOut:
+    if step is not None:  # a strategy may fail after it did not
+        reason = LeftOutReason.STRATEGY_FAILED if step.failure else LeftOutReason.CONFLICT
+        files = sorted(step.open_files)
+        return LeftOut(number=number, reason=reason, files=files, problem=step.failure)
     problem = met.problem
     if met.state is ProbeState.CONFLICTS:
         problem = f"it conflicts with {onto.name}"
@@ -95,14 +105,14 @@ def _left_out(number: int, met: Met, onto: Branch) -> LeftOut:
 
 
 def _groups(
-    merger: "BranchMerger", onto: Branch, sides: Mapping[int, Side]
+    merger: "BranchMerger", onto: Branch, branches: Mapping[int, Branch], sides: Mapping[int, Side]
 ) -> list[tuple[int, ...]]:
     """Split branches into groups that cannot affect each other's merges.
 
     If files were removed where they land, a file that a branch adds may be taken for one of them.
     """
     changes = {number: side.changes for number, side in sides.items()}
-    if removed := merger.removals():
+    if removed := merger.removals(branches[number] for number in sides):
         changes |= {0: removed}
     groups = components(onto.tree, changes)
     return [found for each in groups if (found := tuple(n for n in each if n))]
@@ -140,15 +150,20 @@ class BranchMerger(PatchMerger):
         self._start = Side((), Changes())
         self._first[onto.tree.tree_id] = self._start
 
-    def removals(self) -> Changes:
+    def removals(self, branches: Iterable[Branch]) -> Changes:
         """Return the files that were removed where the branches land since one of them started."""
-        found = [self._changes_of_onto(each) for each in self._branches.values()]
+        found = [self._changes_of_onto(each) for each in branches]
         return Changes({p: None for each in found for p, entry in each.items() if entry is None})
 
+    def onto(self, number: int) -> Step:
+        """Merge one branch into the one on which it lands."""
+        return self.merge(self._onto.tree.tree_id, number, at_any_cost=True)
+
     def first(self, number: int) -> str:
-        """Return the id of the tree that one branch gives."""
-        tree = self.merge(self._onto.tree.tree_id, number, at_any_cost=True).tree
-        assert tree is not None  # noqa: S101 - only branches that merge into it are given
+        """Return the id of the tree that one branch gives, which must merge."""
+        tree = self.onto(number).tree
+        if tree is None:  # pragma: no cover - only branches that merge are searched
+            raise ValueError(f"branch {number} does not merge")
         return tree
 
     def _changes_of_onto(self, branch: Branch) -> Changes:
@@ -159,7 +174,7 @@ class BranchMerger(PatchMerger):
         """See `PatchMerger`; a step that an earlier probe took is not taken again."""
         so_far = self._made_from(tree)
         key: Hashable = (
-            self._merger.bases.names.identity,
+            self._merger.bases.names.location,
             self._merger.key,
             frozenset().union(*(self._branches[each].commits for each in so_far)),
             self._onto.commits,

@@ -83,7 +83,7 @@ class PairMerger:
 
     def _met(self, base: Snapshot, ours: Branch, theirs: Branch) -> Met:
         trees = base.tree_id, ours.tree.tree_id, theirs.tree.tree_id
-        key = self.bases.names.identity, self.key, *trees
+        key = self.bases.names.location, self.key, *trees
 
         def compute() -> Met:
             sides = (side_of(each, self.bases.changes(base, each.tree)) for each in (ours, theirs))

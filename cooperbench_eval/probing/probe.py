@@ -84,8 +84,6 @@ def probe(
 
 
 def _given(refs: Iterable[Ref]) -> list[Ref]:
-    if isinstance(refs, str | bytes | os.PathLike):
-        raise ArgumentError("refs", "must be several names, not a single one")
     found = list(refs)
     if not found:
         raise ArgumentError("refs", "is empty, so there is nothing to probe")

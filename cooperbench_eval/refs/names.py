@@ -55,7 +55,6 @@ class Names:
     Attributes:
         location: The path of the repository, as it appears in errors.
         is_shallow: Whether the clone lacks the older part of its history.
-        identity: What the repository can be recognized by, in this process.
     """
 
     def __init__(self, location: str) -> None:
@@ -68,8 +67,6 @@ class Names:
         self._repository = opened(location)
         self.is_shallow = self._repository.is_shallow
         self._common = _common_folder(self._repository)
-        found = (self._common / "objects").stat()
-        self.identity = (location, found.st_dev, found.st_ino)
 
     def find(self, ref: Ref) -> FoundCommit | FoundWorktree:
         """Return what *ref* stands for: first a revision, then a worktree's name, then its path.
