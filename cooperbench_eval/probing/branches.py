@@ -98,8 +98,16 @@ class Bases:
             RepositoryError: The history cannot be read.
         """
         key: Hashable = (self.names.location, ours.commits, theirs.commits)
-        compute = partial(self.names.merge_base, ours.commits, theirs.commits)
-        return _BASES.recall(key, compute)
+        return _BASES.recall(key, partial(self._base, ours.commits, theirs.commits))
+
+    def _base(self, ours: frozenset[str], theirs: frozenset[str]) -> Snapshot | None:
+        found = self.names.merge_base(ours, theirs)
+        if found is None:
+            return None
+        # One object for each tree, because what merges have in common is kept with their base.
+        return _SNAPSHOTS.recall(
+            (self.names.location, found.tree_id, found.commit_id), lambda: found
+        )
 
     def changes(self, base: Snapshot, tree: Snapshot) -> Changes:
         """Return what a branch changes in the tree from which it starts.
