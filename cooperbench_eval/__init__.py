@@ -36,6 +36,10 @@ What to call first:
 - To write a strategy: `resolve_conflicts`, and `ce.testing.check_strategy` to check it.
 - To find out why a merge lost tests: `explain`.
 - To find out which patches can land together, and in what order: `land`.
+- To find out how live branches and worktrees merge at this moment: `probe`.
+- To find out whose work is in a tree that somebody else merged: `audit`, and `provenance`
+  for the origin of each line.
+- To rank teams, or to write the reward of a training run: `rank`, `write_reward`.
 
 Names that are needed less often are in modules, which need no import of their own:
 
@@ -46,7 +50,7 @@ Names that are needed less often are in modules, which need no import of their o
 - `ce.models`: records that several results share: test cases, conflicts, hazards
 - `ce.patching`: the parts of a patch, and how it is placed
 - `ce.plots`: figures; they need the extra `plots`
-- `ce.reporting`: the parts of reports, explanations and landing plans
+- `ce.reporting`: the parts of reports, explanations, landing plans, probes and audits
 - `ce.runlogs`: the agents' run logs, and the results of CooperBench's evaluator
 - `ce.running`: sandboxes, suites and the results of commands
 - `ce.strategies`: what a merge strategy gets and returns

@@ -36,8 +36,6 @@ from .models import ConflictKind as ConflictKind
 from .models import Entry as Entry
 from .models import MergeStatus as MergeStatus
 from .models import PatchStatus as PatchStatus
-from .models import RepeatPolicy as RepeatPolicy
-from .models import Severity as Severity
 from .models import TestResult as TestResult
 from .models import TestStatus as TestStatus
 from .origins.audit import audit as audit
@@ -50,15 +48,14 @@ from .patching.apply import ApplyResult as ApplyResult
 from .patching.apply import apply_patch as apply_patch
 from .patching.patch import Patch as Patch
 from .patching.policy import ApplyPolicy as ApplyPolicy
+from .probing.probe import probe as probe
 from .reporting import Attempt as Attempt
 from .reporting import Blame as Blame
 from .reporting import MergeReport as MergeReport
 from .reporting import Verdict as Verdict
 from .reporting import write_report as write_report
-from .reporting.audits import Audit as Audit
 from .reporting.explanation import Explanation as Explanation
 from .reporting.plans import LandingPlan as LandingPlan
-from .reporting.provenance import Provenance as Provenance
 from .reporting.teams import TeamReport as TeamReport
 from .running import LocalSandbox as LocalSandbox
 from .running import ResultCache as ResultCache
@@ -158,6 +155,7 @@ PolicySummary = analysis.PolicySummary
 PolicyVerdict = analysis.PolicyVerdict
 Prompts = llm.Prompts
 Rate = analysis.Rate
+RepeatPolicy = models.RepeatPolicy
 Replacement = models.Replacement
 Replay = llm.Replay
 ReportError = errors.ReportError
@@ -168,6 +166,7 @@ Rung = models.Rung
 SandboxError = errors.SandboxError
 SandboxLoadError = errors.SandboxLoadError
 Setting = runlogs.Setting
+Severity = models.Severity
 StrategyError = errors.StrategyError
 StrategyFailedError = errors.StrategyFailedError
 StrategyLoadError = errors.StrategyLoadError

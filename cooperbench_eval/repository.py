@@ -6,6 +6,7 @@ only when a repository is opened.
 
 import functools
 import re
+import shlex
 import stat
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -30,7 +31,14 @@ from cooperbench_eval.objects import (
     find_node,
 )
 
-__all__ = ["CommitGraph", "CommitStore", "open_revision", "unified_hunks"]
+__all__ = [
+    "CommitGraph",
+    "CommitStore",
+    "open_revision",
+    "opened",
+    "unfetched",
+    "unified_hunks",
+]
 
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
 _ROW = re.compile(rb"[0-7]+ [^\0]+\0.{20}", re.DOTALL)  # of a tree object
@@ -57,7 +65,7 @@ class CommitStore:
     ) -> None:
         self._location = location
         self._tree_id = tree_id
-        self._repository = repository or _opened(location)
+        self._repository = repository or opened(location)
         self._folders = WeighedMemo[str, Rows](_KEPT_FOLDERS)
         self._contents = WeighedMemo[str, bytes](_KEPT_CONTENTS)
         self.rows("")
@@ -236,6 +244,11 @@ def _advice(repository: pygit2.Repository, object_id: str) -> str:
     return f"{_PARTIAL}, or run `git cat-file -e {object_id}` there, which fetches it"
 
 
+def unfetched(repository: pygit2.Repository) -> str:
+    """Return why a name may be unknown; empty unless the clone is partial."""
+    return _UNFETCHED if _is_partial(repository) else ""
+
+
 def _is_partial(repository: pygit2.Repository) -> bool:
     if any(Path(repository.path, "objects", "pack").glob("*.promisor")):
         return True
@@ -252,7 +265,7 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
     Raises:
         RepositoryError: *location* is not a repository, or it has no such revision.
     """
-    repository = _opened(location)
+    repository = opened(location)
     tree_id, commit_id = _resolved(repository, location, revision)
     return CommitStore(location, tree_id, repository), commit_id
 
@@ -264,8 +277,8 @@ def _resolved(
     try:
         found = repository.revparse_single(revision)
     except (KeyError, ValueError, pygit2.GitError) as exc:
-        advice = _UNFETCHED if _is_partial(repository) else ""
-        raise RepositoryError(location, f"has no commit {revision!r}{advice}") from exc
+        problem = f"has no commit {revision!r}{unfetched(repository)}"
+        raise RepositoryError(location, problem) from exc
     try:
         tree = found.peel(pygit2.Tree)
     except (KeyError, ValueError, pygit2.GitError) as exc:
@@ -278,15 +291,30 @@ def _resolved(
     return str(tree.id), commit_id
 
 
-def _opened(location: str) -> pygit2.Repository:
+def opened(location: str, *, is_top: bool = False) -> pygit2.Repository:
+    """Open a repository.
+
+    Args:
+        location: A folder with a repository.
+        is_top: Whether it must be the repository or the top folder of its worktree. If not, the
+            folders above it are searched too.
+
+    Raises:
+        RepositoryError: There is no repository, or it belongs to another user.
+    """
+    flags = pygit2.enums.RepositoryOpenFlag
     try:
-        return pygit2.Repository(location)
+        return pygit2.Repository(location, flags.NO_SEARCH if is_top else flags.DEFAULT)
     except (ValueError, pygit2.GitError) as exc:
+        problem = f"cannot be opened as a git repository ({exc})"
         if not Path(location).exists():
-            raise RepositoryError(
-                location, "cannot be opened as a git repository: no such folder"
-            ) from exc
-        raise RepositoryError(location, f"cannot be opened as a git repository ({exc})") from exc
+            problem = "cannot be opened as a git repository: no such folder"
+        elif "not owned by current user" in str(exc):
+            problem = (
+                f"belongs to another user, so it is not opened ({exc}); if you trust its owner, "
+                f"run `git config --global --add safe.directory {shlex.quote(location)}`"
+            )
+        raise RepositoryError(location, problem) from exc
 
 
 class CommitGraph:
@@ -294,7 +322,7 @@ class CommitGraph:
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._repository = _opened(location)
+        self._repository = opened(location)
 
     def find(self, revision: str) -> str:
         """Return the id of the commit that *revision* names.

@@ -38,6 +38,7 @@ INSTALL = {
     ),
     "node": "apt install nodejs",
     "npm": "apt install npm",
+    "the superuser": "run the tests as root, for example in a container",
 }
 """How to install the other things that tests need, by name."""
 

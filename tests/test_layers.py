@@ -30,6 +30,7 @@ KNOWS = {
     "gitdiff": {"models", "objects", "repository"},
     "treepaths": {"models"},
     "snapshot": {"errors", "gitdiff", "memo", "models", "objects", "repository", "treepaths"},
+    "refs": {"memo", "models", "objects", "refs", "repository", "snapshot", "suggestions"},
     "merging": {"memo", "errors", "merging", "models", "objects", "snapshot"},
     "history": {"ancestry", "errors", "memo", "merging", "repository", "snapshot"},
     "staging": set(),
@@ -79,6 +80,7 @@ KNOWS = {
         "snapshot",
         "staging",
         "structuring",
+        "suggestions",
     },
     "analysis": {
         "analysis",
@@ -151,6 +153,22 @@ KNOWS = {
         "strategies",
         "suiteruns",
         "versions",
+    },
+    "probing": {
+        "history",
+        "landing",
+        "memo",
+        "models",
+        "pairs",
+        "probing",
+        "refs",
+        "reporting",
+        "running",
+        "sides",
+        "snapshot",
+        "strategies",
+        "suggestions",
+        "tracing",
     },
     "evaluator": {
         "alone",
@@ -292,7 +310,7 @@ KNOWS = {
 }
 
 ADAPTERS = {
-    "pygit2": {"repository"},
+    "pygit2": {"refs.checkout", "refs.names", "repository"},
     "cattrs": {"structuring"},
     "defusedxml": {"running.readers.junit"},
     "pygments": {"analysis.languages"},

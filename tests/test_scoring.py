@@ -5,7 +5,8 @@ from attrs import evolve
 from generators import conflicts, lists_of
 from hypothesis import given
 
-from cooperbench_eval import Conflict, ConflictKind, ConflictScorer, Severity
+from cooperbench_eval import Conflict, ConflictKind, ConflictScorer
+from cooperbench_eval.models import Severity
 
 
 def clash(path="f", ours=b"1\n", theirs=b"2\n", line=1):

@@ -81,7 +81,7 @@ def merges(base: ce.Snapshot, ours: ce.Changes, theirs: ce.Changes) -> None:
     assert_type(details.conflict_lines, int)
     assert_type(details.avg_lines_per_conflict, float)
     assert_type(details.conflict_score, int)
-    assert_type(details.severity, ce.Severity)
+    assert_type(details.severity, ce.models.Severity)
 
     ce.merge(base, ours, theirs, strategy=KeepOurs)  # type: ignore[arg-type]
     ce.merge(base, ours, theirs, "naive")  # type: ignore[call-arg]

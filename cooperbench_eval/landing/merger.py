@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from cooperbench_eval.landing.fold import Merged, merge_sides
 from cooperbench_eval.landing.search import Step, WorkSpentError
+from cooperbench_eval.models.trees import is_stored
 from cooperbench_eval.sides import Side, merge_input
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies.naive import NaiveStrategy
@@ -128,4 +129,5 @@ class PatchMerger:
 
 
 def _size(side: Side) -> int:
-    return sum(len(entry.data) for entry in side.changes.values() if entry is not None)
+    entries = (entry for entry in side.changes.values() if entry is not None)
+    return sum(len(each.data) for each in entries if not is_stored(each))

@@ -10,7 +10,12 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.openfile import Answer, OpenFile
 from cooperbench_eval.merging.slots import Side
-from cooperbench_eval.merging.text import TextBlock, TextMerge, find_text_blocks
+from cooperbench_eval.merging.text import (
+    TextBlock,
+    TextMerge,
+    find_conflict_lines,
+    find_text_blocks,
+)
 from cooperbench_eval.models import (
     Conflict,
     ConflictBlock,
@@ -108,6 +113,19 @@ class ThreeWayMerge:
         file = self._file(path)
         parts = file.text.around([place for _, place in self._blocks_of(file)])
         return tuple(file.render(part) for part in parts)
+
+    @checked
+    def lines_in(self, path: str) -> tuple[tuple[range, range, range], ...]:
+        """Return where the open conflicts of the file at *path* are in its three versions.
+
+        The file must have conflicts between lines.
+
+        Returns:
+            For each conflict its lines in base, ours and theirs, counted from 0.
+        """
+        file = self._file(path)
+        lines = find_conflict_lines(*file.merge.sources, cache=self._cache)
+        return tuple(lines[number] for number in file.numbers)
 
     def _file(self, path: str, argument: str = "path") -> OpenFile:
         if path not in self._files:

@@ -27,6 +27,7 @@ __all__ = [
     "TextBlock",
     "TextConflict",
     "TextMerge",
+    "find_conflict_lines",
     "find_text_blocks",
     "merge_text",
 ]
@@ -353,6 +354,37 @@ def find_text_blocks(
         )
         number += len(conflicts)
     return tuple(found)
+
+
+def find_conflict_lines(
+    base: bytes, ours: bytes, theirs: bytes, *, cache: DiffCache | None = None
+) -> tuple[tuple[range, range, range], ...]:
+    r"""Return where the conflicts that `merge_text` finds by default are in the three texts.
+
+    Returns:
+        For each conflict its lines in base, ours and theirs, counted from 0. A range without
+        lines starts at the line before which the version lacks them.
+
+    Example:
+        >>> find_conflict_lines(b"a\nb\n", b"a\nB\n", b"a\n")
+        ((range(1, 2), range(1, 2), range(1, 1)),)
+    """
+    cache = DiffCache() if cache is None else cache
+    of_base, of_ours, of_theirs = _read((base, ours, theirs), cache)
+    blocks = find_blocks(
+        (of_base.lines, of_ours.lines, of_theirs.lines),
+        cache.changes(of_base, of_ours),
+        cache.changes(of_base, of_theirs),
+    )
+    return tuple(
+        (
+            range(each.base_start, each.base_end),
+            range(each.ours_start, each.ours_end),
+            range(each.theirs_start, each.theirs_end),
+        )
+        for block in blocks
+        for each in block.conflicts
+    )
 
 
 _Versions = tuple[Text, Text, Text]

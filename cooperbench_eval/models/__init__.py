@@ -39,6 +39,7 @@ from cooperbench_eval.models.pairs import name_features as name_features
 from cooperbench_eval.models.patches import HunkPlacement as HunkPlacement
 from cooperbench_eval.models.patches import PatchStatus as PatchStatus
 from cooperbench_eval.models.patches import Rung as Rung
+from cooperbench_eval.models.refs import RefKind as RefKind
 from cooperbench_eval.models.runs import COUNTS as COUNTS
 from cooperbench_eval.models.runs import CaseCounts as CaseCounts
 from cooperbench_eval.models.runs import Ended as Ended
@@ -76,6 +77,7 @@ __all__ = [
     "MergeStatus",
     "ModelUsage",
     "PatchStatus",
+    "RefKind",
     "RepeatPolicy",
     "Replacement",
     "ResolutionKind",

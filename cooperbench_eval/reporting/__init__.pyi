@@ -28,6 +28,11 @@ from .plans import LandingPlan as LandingPlan
 from .plans import OrderDependence as OrderDependence
 from .plans import PairMerge as PairMerge
 from .plans import PairOutcome as PairOutcome
+from .probes import ConflictedFile as ConflictedFile
+from .probes import Probe as Probe
+from .probes import ProbedBranch as ProbedBranch
+from .probes import ProbedPair as ProbedPair
+from .probes import ProbeState as ProbeState
 from .provenance import FileKind as FileKind
 from .provenance import FileProvenance as FileProvenance
 from .provenance import LineRun as LineRun

@@ -37,6 +37,7 @@ __all__ = [
     "dump",
     "dump_audit",
     "dump_plan",
+    "dump_probe",
     "dump_team",
     "dumps",
     "dumps_values",
@@ -58,6 +59,7 @@ _PAIR = "pair"  # no file says so: a merge report has no key for its kind
 _TEAM = "team"
 _PLAN = "landing plan"
 _AUDIT = "audit"
+_PROBE = "probe"
 _KINDS = {
     _PAIR: "a merge report, which MergeReport reads",
     _TEAM: "the report of a team, which TeamReport reads",
@@ -178,6 +180,15 @@ def dump_plan(plan: Any) -> _Json:
     data: _Json = _CONVERTER.unstructure(plan)
     derived = {"landed": list(plan.landed)}
     return {"schema_version": SCHEMA_VERSION, "kind": _PLAN} | derived | data
+
+
+def dump_probe(probe: Any) -> _Json:
+    """Return a probe of branches as plain JSON values."""
+    data: _Json = _CONVERTER.unstructure(probe)
+    data["plan"] = dump_plan(probe.plan)
+    collisions = [[each.one, each.other] for each in probe.collisions]
+    derived = {"landing": list(probe.landing), "collisions": collisions}
+    return {"schema_version": SCHEMA_VERSION, "kind": _PROBE} | data | derived
 
 
 def load_plan(data: object, kind: type[_Report]) -> _Report:

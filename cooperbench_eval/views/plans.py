@@ -8,7 +8,7 @@ from cooperbench_eval.reporting.plans import LandingPlan, PairOutcome
 from cooperbench_eval.views import wording
 from cooperbench_eval.views.teams import left_out_text
 
-__all__ = ["plan_view"]
+__all__ = ["plan_lines", "plan_view"]
 
 _MOST_ROWS = 20
 _MOST_COLUMNS = 12
@@ -29,7 +29,7 @@ def plan_view(plan: LandingPlan) -> View:
             f"{visible(plan.strategy, _NAME)}: {len(plan.landed)} of "
             f"{wording.counted(len(plan.numbers), 'patch', 'patches')} can land{order}"
         ),
-        lines=_lines(plan),
+        lines=plan_lines(plan),
         tables=_pairs(plan),
         notes=[
             *map(left_out_text, plan.left_out[:_MOST_ROWS]),
@@ -38,7 +38,8 @@ def plan_view(plan: LandingPlan) -> View:
     )
 
 
-def _lines(plan: LandingPlan) -> Iterator[str]:
+def plan_lines(plan: LandingPlan) -> Iterator[str]:
+    """Yield how sure the plan is, and which sets cannot land."""
     if plan.problem:
         yield visible(f"the search ended early: {plan.problem}", _NOTE)
     yield (

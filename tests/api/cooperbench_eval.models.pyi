@@ -209,7 +209,17 @@ class ModelUsage:
 
 from cooperbench_eval import PatchStatus as PatchStatus
 
-from cooperbench_eval import RepeatPolicy as RepeatPolicy
+class RefKind(StrEnum):
+    BRANCH = 'branch'
+    COMMIT = 'commit'
+    TAG = 'tag'
+    WORKTREE = 'worktree'
+
+class RepeatPolicy(StrEnum):
+    ALL = 'all'
+    ANY = 'any'
+    MAJORITY = 'majority'
+    def is_met(self, passed: int, runs: int) -> bool: ...
 
 class Replacement:
     def __init__(
@@ -245,7 +255,12 @@ class Rung(StrEnum):
     THREE_WAY = 'three_way'
     WHITESPACE = 'whitespace'
 
-from cooperbench_eval import Severity as Severity
+class Severity(StrEnum):
+    CRITICAL = 'CRITICAL'
+    HIGH = 'HIGH'
+    LOW = 'LOW'
+    MEDIUM = 'MEDIUM'
+    NONE = 'NONE'
 
 class TestCase:
     def __init__(

@@ -94,47 +94,6 @@ class Attempt(ABC):
     @property
     def verdict(self) -> Verdict: ...
 
-class Audit(ABC):
-    def __init__(
-        self,
-        *,
-        features: tuple[int, ...],
-        base_tree_id: str,
-        tree_id: str,
-        files: tuple[AuditedFile, ...] = (),
-        foreign: tuple[ForeignLines, ...] = (),
-        foreign_files: tuple[str, ...] = (),
-        comparisons: tuple[StrategyComparison, ...] = (),
-        suites: tuple[SuiteRun, ...] = (),
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    base_tree_id: str
-    comparisons: tuple[StrategyComparison, ...]
-    features: tuple[int, ...]
-    def file(self, feature: int, path: str) -> AuditedFile | None: ...
-    files: tuple[AuditedFile, ...]
-    foreign: tuple[ForeignLines, ...]
-    foreign_files: tuple[str, ...]
-    @classmethod
-    def from_dict(cls, data: object) -> Self: ...
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Self: ...
-    @property
-    def is_complete(self) -> bool: ...
-    @property
-    def lost_files(self) -> tuple[AuditedFile, ...]: ...
-    def of(self, feature: int) -> tuple[AuditedFile, ...]: ...
-    @property
-    def passed_suites(self) -> int: ...
-    @property
-    def score(self) -> float | None: ...
-    suites: tuple[SuiteRun, ...]
-    def to_dict(self) -> dict[str, Any]: ...
-    def to_json(self) -> str: ...
-    tree_id: str
-
 class Blame(ABC):
     def __init__(
         self,
@@ -816,32 +775,6 @@ class PatchStatus(StrEnum):
     @property
     def is_usable(self) -> bool: ...
 
-class Provenance(ABC):
-    def __init__(
-        self,
-        *,
-        features: tuple[int, ...],
-        files: tuple[FileProvenance, ...],
-        tree: Snapshot,
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    def annotate(self, path: str) -> bytes: ...
-    def counts(self) -> dict[str, int]: ...
-    features: tuple[int, ...]
-    def file(self, path: str) -> FileProvenance | None: ...
-    files: tuple[FileProvenance, ...]
-    def origin_of(self, path: str, line: int) -> Origin: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    tree: Snapshot
-
-class RepeatPolicy(StrEnum):
-    ALL = 'all'
-    ANY = 'any'
-    MAJORITY = 'majority'
-    def is_met(self, passed: int, runs: int) -> bool: ...
-
 class ReportStore:
     def __init__(self, directory: Path) -> None: ...
     def __contains__(self, key: object) -> bool: ...
@@ -903,13 +836,6 @@ class Sandbox(Protocol):
         env: Mapping[str, str],
         timeout_seconds: float,
     ) -> Execution: ...
-
-class Severity(StrEnum):
-    CRITICAL = 'CRITICAL'
-    HIGH = 'HIGH'
-    LOW = 'LOW'
-    MEDIUM = 'MEDIUM'
-    NONE = 'NONE'
 
 class Snapshot:
     def __init__(
@@ -1347,6 +1273,20 @@ def merge(
 ) -> MergeOutcome: ...
 
 def merge_base(repo: str | os.PathLike[str], one: str, other: str) -> Snapshot: ...
+
+def probe(
+    repo: str | os.PathLike[str],
+    refs: Iterable[Ref],
+    onto: Ref = 'main',
+    suites: Mapping[Ref, TestSuite] | None = None,
+    strategy: str | MergeStrategy = 'naive',
+    *,
+    joint: TestSuite | None = None,
+    regression: TestSuite | None = None,
+    runner: TestRunner | None = None,
+    budget: int = 50,
+    judge: JudgeName | JudgeRule = JudgeRule.DELTA,
+) -> Probe: ...
 
 def provenance(
     base: Snapshot,

@@ -2,7 +2,46 @@
 
 from cooperbench_eval import Attempt as Attempt
 
-from cooperbench_eval import Audit as Audit
+class Audit(ABC):
+    def __init__(
+        self,
+        *,
+        features: tuple[int, ...],
+        base_tree_id: str,
+        tree_id: str,
+        files: tuple[AuditedFile, ...] = (),
+        foreign: tuple[ForeignLines, ...] = (),
+        foreign_files: tuple[str, ...] = (),
+        comparisons: tuple[StrategyComparison, ...] = (),
+        suites: tuple[SuiteRun, ...] = (),
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    base_tree_id: str
+    comparisons: tuple[StrategyComparison, ...]
+    features: tuple[int, ...]
+    def file(self, feature: int, path: str) -> AuditedFile | None: ...
+    files: tuple[AuditedFile, ...]
+    foreign: tuple[ForeignLines, ...]
+    foreign_files: tuple[str, ...]
+    @classmethod
+    def from_dict(cls, data: object) -> Self: ...
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self: ...
+    @property
+    def is_complete(self) -> bool: ...
+    @property
+    def lost_files(self) -> tuple[AuditedFile, ...]: ...
+    def of(self, feature: int) -> tuple[AuditedFile, ...]: ...
+    @property
+    def passed_suites(self) -> int: ...
+    @property
+    def score(self) -> float | None: ...
+    suites: tuple[SuiteRun, ...]
+    def to_dict(self) -> dict[str, Any]: ...
+    def to_json(self) -> str: ...
+    tree_id: str
 
 class AuditedDefinition:
     def __init__(
@@ -128,6 +167,20 @@ class ConflictResolution:
     reason: str
     text: bytes | None
     together: tuple[int, ...]
+
+class ConflictedFile:
+    def __init__(
+        self,
+        *,
+        path: str,
+        kinds: tuple[ConflictKind, ...],
+        conflicts: int = 1,
+        definitions: tuple[str, ...] = (),
+    ) -> None: ...
+    conflicts: int
+    definitions: tuple[str, ...]
+    kinds: tuple[ConflictKind, ...]
+    path: str
 
 class EntryAspect(StrEnum):
     CONTENTS = 'contents'
@@ -399,7 +452,124 @@ class PatchReport:
     status: PatchStatus
     touched_runner_control: tuple[str, ...]
 
-from cooperbench_eval import Provenance as Provenance
+class Probe(ABC):
+    def __init__(
+        self,
+        *,
+        onto: str,
+        onto_commit: str,
+        onto_tree: str,
+        strategy: str,
+        branches: tuple[ProbedBranch, ...],
+        pairs: tuple[ProbedPair, ...] = (),
+        plan: LandingPlan,
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def branch(self, name: str) -> ProbedBranch: ...
+    branches: tuple[ProbedBranch, ...]
+    @property
+    def collisions(self) -> tuple[ProbedPair, ...]: ...
+    @property
+    def landing(self) -> tuple[str, ...]: ...
+    onto: str
+    onto_commit: str
+    onto_tree: str
+    def pair(self, one: str, other: str) -> ProbedPair: ...
+    pairs: tuple[ProbedPair, ...]
+    plan: LandingPlan
+    strategy: str
+    def to_dict(self) -> dict[str, Any]: ...
+    def to_json(self) -> str: ...
+
+class ProbeState(StrEnum):
+    CLEAN = 'clean'
+    CONFLICTS = 'conflicts'
+    CONTAINED = 'contained'
+    FAILED = 'failed'
+    FAST_FORWARD = 'fast_forward'
+    IN_PROGRESS = 'in_progress'
+    MISSING = 'missing'
+    NOT_EXAMINED = 'not_examined'
+    RESOLVED = 'resolved'
+    UNBORN = 'unborn'
+    UNREADABLE = 'unreadable'
+    UNRELATED = 'unrelated'
+    @property
+    def is_collision(self) -> bool: ...
+    @property
+    def is_complete(self) -> bool: ...
+
+class ProbedBranch(ABC):
+    def __init__(
+        self,
+        *,
+        number: int,
+        name: str,
+        kind: RefKind,
+        state: ProbeState,
+        files: tuple[ConflictedFile, ...] = (),
+        problem: str = '',
+        commit_id: str | None = None,
+        tree_id: str | None = None,
+        is_dirty: bool = False,
+        unfiltered: tuple[str, ...] = (),
+        unsettled: tuple[str, ...] = (),
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    commit_id: str | None
+    files: tuple[ConflictedFile, ...]
+    is_dirty: bool
+    kind: RefKind
+    name: str
+    number: int
+    problem: str
+    state: ProbeState
+    tree_id: str | None
+    unfiltered: tuple[str, ...]
+    unsettled: tuple[str, ...]
+
+class ProbedPair(ABC):
+    def __init__(
+        self,
+        *,
+        one: str,
+        other: str,
+        state: ProbeState,
+        files: tuple[ConflictedFile, ...] = (),
+        problem: str = '',
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    files: tuple[ConflictedFile, ...]
+    one: str
+    other: str
+    problem: str
+    state: ProbeState
+
+class Provenance(ABC):
+    def __init__(
+        self,
+        *,
+        features: tuple[int, ...],
+        files: tuple[FileProvenance, ...],
+        tree: Snapshot,
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def annotate(self, path: str) -> bytes: ...
+    def counts(self) -> dict[str, int]: ...
+    features: tuple[int, ...]
+    def file(self, path: str) -> FileProvenance | None: ...
+    files: tuple[FileProvenance, ...]
+    def origin_of(self, path: str, line: int) -> Origin: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    tree: Snapshot
 
 class StrategyComparison:
     def __init__(

@@ -43,6 +43,7 @@ class ThreeWayMerge:
     conflicts: tuple[Conflict, ...]
     labels: Labels
     def lines_before(self, earlier: ThreeWayMerge) -> Mapping[tuple[str, int], int]: ...
+    def lines_in(self, path: str) -> tuple[tuple[range, range, range], ...]: ...
     def reopened(
         self,
         earlier: ThreeWayMerge,

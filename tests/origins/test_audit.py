@@ -10,7 +10,6 @@ from hypothesis import given
 from trees import NESTED_MARKERS, numbered, text, trees
 
 from cooperbench_eval import (
-    Audit,
     Changes,
     Entry,
     Feature,
@@ -26,7 +25,7 @@ from cooperbench_eval.errors import ArgumentError, ReportError
 from cooperbench_eval.merging.linediff import split_lines
 from cooperbench_eval.models import FileMode
 from cooperbench_eval.origins.side import SideTree
-from cooperbench_eval.reporting import EntryAspect, Fate
+from cooperbench_eval.reporting import Audit, EntryAspect, Fate
 
 
 def found(base, sides, merged):

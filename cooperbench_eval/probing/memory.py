@@ -1,0 +1,62 @@
+"""What earlier probes found. Values never change, so each is found by the contents it is made of.
+
+A second probe therefore costs only what changed. All caches are bounded, and belong to the
+process, because a caller has no object that two probes share.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+from cooperbench_eval.memo import WeighedMemo
+from cooperbench_eval.models.trees import is_stored
+from cooperbench_eval.snapshot import Changes
+
+__all__ = ["Memory", "size_of_changes"]
+
+_Value = TypeVar("_Value")
+_USUAL_BYTES = 1_000
+_ENTRY_BYTES = 400
+
+
+class Memory(Generic[_Value]):
+    """Remembers the values that were computed last, up to a total size; `None` is a value too.
+
+    Example:
+        >>> memory = Memory[int](max_bytes=2_000)
+        >>> memory.recall("tea", lambda: 3), memory.recall("tea", lambda: 4)
+        (3, 3)
+    """
+
+    def __init__(
+        self, max_bytes: int, *, size_of: Callable[[_Value], int] = lambda _: _USUAL_BYTES
+    ) -> None:
+        """Keep values of up to *max_bytes* in total, as *size_of* estimates them."""
+        self._values = WeighedMemo[Hashable, tuple[_Value]](max_bytes)
+        self._size_of = size_of
+
+    def recall(
+        self,
+        key: Hashable,
+        compute: Callable[[], _Value],
+        is_lasting: Callable[[_Value], bool] = lambda _: True,
+    ) -> _Value:
+        """Return the value of *key*; compute it if it is not remembered.
+
+        Args:
+            key: What the value depends on.
+            compute: Computes the value. What it raises is not remembered.
+            is_lasting: Whether the value would be the same if it were computed again.
+        """
+        found = self._values.get(key)
+        if found is None:
+            found = (compute(),)
+            if is_lasting(found[0]):
+                size = self._size_of(found[0]) + _USUAL_BYTES
+                found = self._values.keep(key, found, size=size)
+        return found[0]
+
+
+def size_of_changes(changes: Changes) -> int:
+    """Return about how many bytes of memory changes need."""
+    held = (each for each in changes.values() if each is not None and not is_stored(each))
+    return _ENTRY_BYTES * len(changes) + sum(len(each.data) for each in held)

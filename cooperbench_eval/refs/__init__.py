@@ -1,0 +1,1 @@
+"""Names to trees: branches, tags, commits, and working trees with uncommitted changes."""

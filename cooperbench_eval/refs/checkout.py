@@ -1,0 +1,276 @@
+"""Finds how a working tree differs from its last commit. An adapter to pygit2, which only reads.
+
+What counts is what `git add --all` would store. The index is read and never refreshed, so nothing
+is written.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pygit2
+from attrs import field, frozen
+from pygit2.enums import DiffOption, RepositoryState
+from pygit2.ffi import C, ffi
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.objects import Node, decode_path
+from cooperbench_eval.refs.conversion import Conversion, line_endings
+from cooperbench_eval.refs.names import Names
+from cooperbench_eval.repository import opened
+
+__all__ = ["Checkout", "Scan", "head_of"]
+
+_FLAGS = (
+    DiffOption.INCLUDE_UNTRACKED
+    | DiffOption.RECURSE_UNTRACKED_DIRS
+    | DiffOption.INCLUDE_TYPECHANGE
+    | DiffOption.INCLUDE_TYPECHANGE_TREES
+    | DiffOption.INCLUDE_UNREADABLE
+    | DiffOption.INCLUDE_IGNORED  # libgit2 reports untracked repositories as ignored folders
+)
+# Flags of an index entry, as git's documentation of the index describes them.
+_ASSUME_UNCHANGED = 1 << 15
+_SKIP_WORKTREE = 1 << 14  # of the extended flags
+_INTENT_TO_ADD = 1 << 13  # of the extended flags
+_OPERATIONS = {
+    RepositoryState.MERGE: "a merge",
+    RepositoryState.REVERT: "a revert",
+    RepositoryState.REVERT_SEQUENCE: "a revert",
+    RepositoryState.CHERRYPICK: "a cherry-pick",
+    RepositoryState.CHERRYPICK_SEQUENCE: "a cherry-pick",
+    RepositoryState.BISECT: "a bisection",
+    RepositoryState.REBASE: "a rebase",
+    RepositoryState.REBASE_INTERACTIVE: "a rebase",
+    RepositoryState.REBASE_MERGE: "a rebase",
+    RepositoryState.APPLY_MAILBOX: "`git am`",
+    RepositoryState.APPLY_MAILBOX_OR_REBASE: "`git am` or a rebase",
+}
+
+
+@frozen(kw_only=True)
+class Scan:
+    """How a working tree differs from its last commit, without the contents.
+
+    Attributes:
+        commit_id: The commit of `HEAD`; `None` if it is unborn.
+        tree_id: The tree of that commit.
+        operation: What the worktree is in the middle of, such as `a rebase`; empty if nothing.
+        unmerged: The unmerged files of the index.
+        staged: The nodes that the index has and the commit has not, or has otherwise; `None` for
+            what the index lacks.
+        touched: The paths at which the working tree differs from the index, each with the mode
+            in the index. The mode is 0 for a path that the index lacks.
+        mark: Changes whenever the commit or the index does.
+    """
+
+    commit_id: str | None
+    tree_id: str | None
+    operation: str
+    unmerged: tuple[str, ...]
+    staged: Mapping[str, Node | None] = field(repr=False)
+    touched: Mapping[str, int] = field(repr=False)
+    mark: object = field(repr=False)
+
+
+class Checkout:
+    """A working tree, opened for reading.
+
+    Attributes:
+        folder: Its top folder.
+        trusts_permissions: Whether the file system says which files are executable.
+        has_links: Whether the file system has links.
+    """
+
+    def __init__(self, names: Names, folder: Path) -> None:
+        """Open the working tree at *folder*, which must belong to the repository of *names*.
+
+        Raises:
+            RepositoryError: It cannot be opened, or it belongs to another repository.
+        """
+        self.folder = folder
+        self._repository = opened(str(folder), is_top=True)
+        if self._repository.is_bare:
+            raise RepositoryError(str(folder), "is a bare repository, which has no worktree")
+        if not names.owns(folder, self._repository):
+            raise RepositoryError(str(folder), f"is not a worktree of {names.location}")
+        self.trusts_permissions = self._setting("core.filemode")
+        self.has_links = self._setting("core.symlinks")
+        self._autocrlf = self._word("core.autocrlf")
+
+    def _setting(self, name: str) -> bool:
+        try:
+            return self._repository.config.get_bool(name)
+        except (KeyError, ValueError, pygit2.GitError):
+            return True
+
+    def _word(self, name: str) -> str:
+        config = self._repository.config
+        try:
+            return "true" if config.get_bool(name) else "false"
+        except ValueError:
+            return str(config[name]).lower()
+        except (KeyError, pygit2.GitError):
+            return ""
+
+    # --- the scan ---
+
+    def scan(self) -> Scan:
+        """Compare the commit, the index and the files.
+
+        Raises:
+            RepositoryError: The index cannot be read.
+        """
+        repository = self._repository
+        mark = self.mark()
+        try:
+            commit = None if repository.head_is_unborn else repository.head.peel(pygit2.Commit)
+            index = repository.index
+            index.read(force=False)
+            conflicts = index.conflicts
+            unmerged = {each.path for sides in conflicts or () for each in sides if each}
+            staged = dict(_staged(index, commit)) if commit and not unmerged else {}
+            touched = {} if unmerged else dict(self._touched(index))
+        except (KeyError, ValueError, OSError, pygit2.GitError) as exc:
+            problem = f"the index or the files cannot be compared ({exc})"
+            raise RepositoryError(str(self.folder), problem) from exc
+        return Scan(
+            commit_id=str(commit.id) if commit else None,
+            tree_id=str(commit.tree_id) if commit else None,
+            operation=_OPERATIONS.get(RepositoryState(repository.state()), ""),
+            unmerged=tuple(sorted(unmerged)),
+            staged=staged,
+            touched=touched,
+            mark=mark,
+        )
+
+    def mark(self) -> object:
+        """Return a value that changes whenever the commit or the index does."""
+        try:
+            found = os.stat(Path(self._repository.path, "index"))  # noqa: PTH116
+            index = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        except OSError:
+            index = None
+        try:
+            return index, str(self._repository.head.target)
+        except (KeyError, ValueError, pygit2.GitError):
+            return index, None
+
+    def _touched(self, index: pygit2.Index) -> Iterator[tuple[str, int]]:
+        is_sparse = self._is_sparse()
+        for delta in index.diff_to_workdir(_FLAGS).deltas:
+            raw = delta.new_file.raw_path or delta.old_file.raw_path
+            path = decode_path(raw)
+            if raw.endswith(b"/"):  # a folder that is ignored, or another repository
+                path = path.rstrip("/")
+                if self._is_repository(path) and not self._is_ignored(path):
+                    yield path, 0
+            elif delta.status != pygit2.enums.DeltaStatus.IGNORED:
+                entry = _index_entry(index, raw)
+                # In a sparse checkout, git looks at files that are there nevertheless.
+                is_there = is_sparse and os.path.lexists(self.folder / path)
+                if entry is None or is_there or not _is_left_alone(entry):
+                    yield path, int(entry.mode) if entry else 0
+
+    def _is_sparse(self) -> bool:
+        try:
+            return self._repository.config.get_bool("core.sparseCheckout")
+        except (KeyError, ValueError, pygit2.GitError):
+            return False
+
+    def _is_repository(self, path: str) -> bool:
+        return os.path.lexists(self.folder / path / ".git")
+
+    def _is_ignored(self, path: str) -> bool:
+        # Git does not look for patterns in a folder that is another repository.
+        return self._repository.path_is_ignored(f"{path}/")
+
+    # --- contents ---
+
+    def filter_program(self, path: str) -> str:
+        """Return the driver whose program converts a file when it is added; empty if none does."""
+        driver = self._attribute(path, "filter")
+        if not isinstance(driver, str):
+            return ""
+        names = {each.name for each in self._repository.config}
+        kinds = ("clean", "process", "required")
+        is_known = any(f"filter.{driver}.{kind}" in names for kind in kinds)
+        return driver if is_known else ""
+
+    def cleaner(self, path: str) -> Callable[[bytes], bytes] | None:
+        """Return what converts a file's contents when git stores them; `None` if nothing does.
+
+        It raises `RepositoryError` for contents that git refuses.
+        """
+        text, crlf, eol = (self._attribute(path, name) for name in ("text", "crlf", "eol"))
+        encoding = self._attribute(path, "working-tree-encoding")
+        is_utf8 = not isinstance(encoding, str) or encoding.lower() in {"utf-8", "utf8"}
+        convert = Conversion(
+            line_endings=line_endings(text, crlf, eol, self._autocrlf),
+            encoding="" if is_utf8 else str(encoding),
+            has_keywords=self._attribute(path, "ident") is True,
+            stored=partial(self._stored, path),
+        )
+        if not convert.is_needed:
+            return None
+
+        def clean(data: bytes) -> bytes:
+            try:
+                return convert(data)
+            except (LookupError, ValueError) as exc:
+                problem = f"the file {path} cannot be converted ({exc})"
+                raise RepositoryError(str(self.folder), problem) from exc
+
+        return clean
+
+    def _stored(self, path: str) -> bytes | None:
+        """Return the contents that the index has at a path."""
+        try:
+            entry = self._repository.index[path]
+            _, data, *_ = self._repository.read(entry.id)
+        except (KeyError, ValueError, pygit2.GitError):
+            return None
+        return bytes(data)
+
+    def _attribute(self, path: str, name: str) -> str | bool | None:
+        found: str | bool | None = self._repository.get_attr(path, name)
+        return found
+
+
+def head_of(folder: Path) -> str | None:
+    """Return the commit of another repository's `HEAD`; `None` if it has none.
+
+    Raises:
+        RepositoryError: It cannot be opened.
+    """
+    repository = opened(str(folder), is_top=True)
+    try:
+        return str(repository.head.peel(pygit2.Commit).id)
+    except (KeyError, ValueError, pygit2.GitError):
+        return None
+
+
+def _staged(index: pygit2.Index, commit: pygit2.Commit) -> Iterator[tuple[str, Node | None]]:
+    # The diff is that from the index to the tree.
+    for delta in index.diff_to_tree(commit.tree).deltas:
+        in_index, in_tree = delta.new_file, delta.old_file
+        path = decode_path(in_index.raw_path or in_tree.raw_path)
+        mode = int(in_index.mode)
+        if mode:
+            entry = _index_entry(index, in_index.raw_path)
+            if entry.flags_extended & _INTENT_TO_ADD and _is_left_alone(entry):
+                mode = 0  # git adds it to the index later, but not to a tree
+        yield path, Node(mode, str(in_index.id)) if mode else None
+
+
+def _index_entry(index: pygit2.Index, raw: bytes) -> Any:
+    """Return libgit2's entry of a path, or `None`; that of pygit2 lacks the flags."""
+    found = C.git_index_get_bypath(index._index, raw, 0)  # noqa: SLF001 - it has no other name
+    return None if found == ffi.NULL else found
+
+
+def _is_left_alone(entry: Any) -> bool:
+    """Whether git does not look at the file of an entry."""
+    return bool(entry.flags_extended & _SKIP_WORKTREE or entry.flags & _ASSUME_UNCHANGED)

@@ -1,0 +1,170 @@
+"""Reads files while others may write them."""
+
+import errno
+import hashlib
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.memo import Memo
+from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.models.trees import stored_entry
+
+__all__ = ["Cleaner", "FileReader", "MovingError", "changed_at", "clock"]
+
+_PIECE = 1 << 20
+_TRIES = 3
+_LARGE = 4 << 20
+"""Files above this size are not kept in memory, and are hashed again only if they changed."""
+_SECOND = 1_000_000_000
+_SETTLED = 2 * _SECOND
+"""A file that was written more recently may be written again without another time stamp."""
+_MOST_KEPT = 64 << 20
+"""How many bytes of one working tree's files are kept in memory; others are read again."""
+_NO_BLOCK = getattr(os, "O_NONBLOCK", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+
+Cleaner = Callable[[bytes], bytes]
+_Stamp = tuple[int, ...]
+_IDS = Memo[tuple[str, _Stamp], str](4096)
+
+
+class MovingError(Exception):
+    """A file changed while it was read, each time."""
+
+
+def clock() -> int:
+    """Return the time with which the system stamps files now, in nanoseconds."""
+    coarse = getattr(time, "CLOCK_REALTIME_COARSE", None)
+    return time.time_ns() if coarse is None else time.clock_gettime_ns(coarse)
+
+
+def changed_at(found: os.stat_result) -> int:
+    """Return the latest time at which a file may have been changed last, in nanoseconds.
+
+    Programs can set all times of a file but this one. Some file systems keep whole seconds.
+    """
+    time_ = found.st_mtime_ns if sys.platform == "win32" else found.st_ctime_ns
+    return time_ if time_ % _SECOND else time_ + _SECOND - 1
+
+
+class FileReader:
+    """Reads the files of a working tree as entries."""
+
+    def __init__(self, folder: str, cleaner: Callable[[str], Cleaner | None]) -> None:
+        """Prepare to read.
+
+        Args:
+            folder: The top folder.
+            cleaner: Returns what converts the contents of a path as git does when it stores them;
+                `None` if nothing does.
+        """
+        self._folder = folder
+        self._cleaner = cleaner
+        self._kept = 0
+
+    def link(self, path: str) -> Entry:
+        """Return a symbolic link.
+
+        Raises:
+            OSError: It is gone, or not a link.
+        """
+        target = os.readlink(os.fsencode(f"{self._folder}/{path}"))  # noqa: PTH115 - as bytes
+        return Entry(target, FileMode.SYMLINK)
+
+    def file(self, path: str, mode: FileMode) -> Entry:
+        """Return a regular file, as it was at one moment.
+
+        Raises:
+            MovingError: It changed during each try.
+            OSError: It is gone, or cannot be read, or is not a regular file.
+        """
+        clean = self._cleaner(path)
+        for _ in range(_TRIES):
+            entry = self._try(path, mode, clean)
+            if entry is not None:
+                return entry
+        raise MovingError(path)
+
+    def _try(self, path: str, mode: FileMode, clean: Cleaner | None) -> Entry | None:
+        with _opened(f"{self._folder}/{path}") as handle:
+            before = os.fstat(handle)
+            if before.st_size > _LARGE and clean is None:
+                object_id = _known_id(handle, f"{self._folder}/{path}", before)
+                entry = self._lazy(path, mode, object_id, clean)
+            else:
+                data = _read(handle, before.st_size)
+                if len(data) != before.st_size:
+                    return None
+                entry = Entry(clean(data) if clean else data, mode)
+                self._kept += len(entry.data)
+                if self._kept > _MOST_KEPT:
+                    entry = self._lazy(path, mode, entry.id, clean)
+            return entry if _stamp(os.fstat(handle)) == _stamp(before) else None
+
+    def _lazy(self, path: str, mode: FileMode, object_id: str, clean: Cleaner | None) -> Entry:
+        """Return an entry that reads its file again when its contents are used."""
+        folder = self._folder
+
+        def read() -> bytes:
+            problem = f"the uncommitted file {path} has changed since it was looked at"
+            try:
+                with _opened(f"{folder}/{path}") as handle:
+                    data = _read(handle, os.fstat(handle).st_size)
+            except OSError as exc:
+                raise RepositoryError(folder, f"{problem} ({exc})") from exc
+            entry = Entry(clean(data) if clean else data)
+            if entry.id != object_id:
+                raise RepositoryError(folder, problem)
+            return entry.data
+
+        return stored_entry(object_id, mode, read)
+
+
+@contextmanager
+def _opened(place: str) -> Iterator[int]:
+    """Open a regular file; a pipe that has taken its place does not block.
+
+    Raises:
+        OSError: It cannot be opened, or it is not a regular file.
+    """
+    handle = os.open(place, os.O_RDONLY | _NO_BLOCK | _NO_FOLLOW | _BINARY)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", place)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _known_id(handle: int, place: str, found: os.stat_result) -> str:
+    """Return the blob id of a file; one that is known is not computed again."""
+    if changed_at(found) > clock() - _SETTLED:
+        return _id(handle, found.st_size)
+    return _IDS.recall((place, _stamp(found)), lambda: _id(handle, found.st_size))
+
+
+def _id(handle: int, size: int) -> str:
+    digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    while piece := os.read(handle, _PIECE):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _read(handle: int, size: int) -> bytes:
+    """Read a file of that size; of a larger one, one byte more."""
+    pieces = []
+    left = size + 1
+    while left > 0 and (piece := os.read(handle, min(_PIECE, left))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _stamp(found: os.stat_result) -> _Stamp:
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -1,0 +1,54 @@
+"""What a name of a repository stands for."""
+
+from enum import StrEnum
+from pathlib import Path
+
+from attrs import field, frozen
+
+from cooperbench_eval.models import RefKind
+from cooperbench_eval.snapshot import Snapshot
+
+__all__ = ["Head", "RefProblem"]
+
+
+class RefProblem(StrEnum):
+    """Why a name that the repository knows has no tree to merge."""
+
+    UNBORN = "unborn"
+    """Nothing was committed to the worktree's branch yet."""
+    IN_PROGRESS = "in_progress"
+    """The worktree is in the middle of a merge, a rebase or the like, or has unmerged files."""
+    MISSING = "missing"
+    """The worktree's folder is missing."""
+    UNREADABLE = "unreadable"
+    """The worktree, or a file of it, cannot be read."""
+
+
+@frozen(kw_only=True)
+class Head:
+    """The tree that a name stands for, or why there is none.
+
+    Attributes:
+        name: The name, as the caller gave it.
+        kind: What it stands for.
+        folder: The top folder of a working tree; `None` for other names.
+        commit_id: The id of the commit; that of `HEAD` for a working tree. `None` if there is none.
+        tree: Its files, uncommitted changes included; `None` if there is a problem.
+        is_dirty: Whether the tree differs from that of the commit.
+        unfiltered: Changed files that git would pass through a program, such as those of Git LFS.
+            The tree has their contents as they are on disk.
+        unsettled: Files that changed while they were read, every time that this was tried.
+        problem: Why there is no tree.
+        details: The problem as a clause, such as `the worktree is in the middle of a rebase`.
+    """
+
+    name: str
+    kind: RefKind
+    folder: Path | None = None
+    commit_id: str | None = None
+    tree: Snapshot | None = None
+    is_dirty: bool = False
+    unfiltered: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    unsettled: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    problem: RefProblem | None = None
+    details: str = ""

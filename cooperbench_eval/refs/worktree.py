@@ -1,0 +1,214 @@
+"""Reads a working tree with its uncommitted changes, as `git add --all` would store it.
+
+A tree must be one that existed at some moment, although agents may write while it is read. So
+the files that differ from the index are looked at, and then their times: if one of them was
+changed after the look began, everything is looked at again.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+
+from attrs import define, evolve, field
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.models import Entry, FileMode, RefKind
+from cooperbench_eval.objects import folders_above
+from cooperbench_eval.refs.checkout import Checkout, Scan, head_of
+from cooperbench_eval.refs.contents import Cleaner, FileReader, MovingError, changed_at, clock
+from cooperbench_eval.refs.names import FoundWorktree, Names
+from cooperbench_eval.refs.records import Head, RefProblem
+from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.suggestions import listed
+
+__all__ = ["read_worktree"]
+
+_LOOKS = 3
+
+
+def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
+    """Return the files of a working tree, uncommitted changes included.
+
+    Args:
+        names: The names of its repository.
+        name: The name that the caller gave it.
+        found: Where it is.
+
+    Raises:
+        RepositoryError: The folder is not the top of a worktree of this repository.
+    """
+    head = Head(name=name, kind=RefKind.WORKTREE, folder=found.folder)
+    if not found.folder.is_dir():
+        lock = f"; it is locked ({found.lock})" if found.lock else ""
+        details = f"the folder {found.folder} of the worktree is missing{lock}"
+        return evolve(head, problem=RefProblem.MISSING, details=details)
+    try:
+        checkout = Checkout(names, found.folder)
+    except RepositoryError as exc:
+        if not found.is_known:
+            raise
+        return evolve(head, problem=RefProblem.UNREADABLE, details=str(exc))
+    try:
+        return _settled(names, head, checkout)
+    except RepositoryError as exc:
+        return evolve(head, problem=RefProblem.UNREADABLE, details=str(exc))
+
+
+def _settled(names: Names, head: Head, checkout: Checkout) -> Head:
+    """Look at the working tree until nothing changes meanwhile, a few times at most.
+
+    A file that changes at a bad moment may also make libgit2 or a conversion fail.
+    """
+    found = head
+    for left in reversed(range(_LOOKS)):
+        try:
+            found = _Look(checkout).head(names, head)
+        except RepositoryError:
+            if not left:
+                raise
+        else:
+            if not found.unsettled:
+                break
+    return found
+
+
+@define
+class _Look:
+    """One look at a working tree.
+
+    Attributes:
+        checkout: The working tree.
+        began: When the look began, as the system stamps files.
+        unfiltered: Files that a program would convert.
+        moving: Files that changed meanwhile.
+    """
+
+    checkout: Checkout
+    began: int = field(factory=clock)
+    unfiltered: list[str] = field(factory=list)
+    moving: set[str] = field(factory=set)
+    _folders: dict[str, bool] = field(factory=dict)
+
+    def head(self, names: Names, head: Head) -> Head:
+        """Complete *head* with what is there now."""
+        scan = self.checkout.scan()
+        head = evolve(head, commit_id=scan.commit_id)
+        if problem := _problem(scan):
+            return evolve(head, problem=problem[0], details=problem[1])
+        assert scan.tree_id is not None  # noqa: S101 - `_problem` has returned if it is `None`
+        base = names.snapshot(scan.tree_id, scan.commit_id)
+        entries = names.entries(scan.tree_id, scan.staged)
+        entries |= self._uncommitted(scan.touched)
+        if self.checkout.mark() != scan.mark:
+            self.moving.add("HEAD or the index")
+        try:
+            changes = Changes.between(base, base.overlay(Changes(entries)))
+        except ValueError as exc:  # a path that no tree may contain
+            raise RepositoryError(str(self.checkout.folder), f"is not a tree: {exc}") from exc
+        return evolve(
+            head,
+            tree=base.overlay(changes) if changes else base,
+            is_dirty=bool(changes),
+            unfiltered=sorted(self.unfiltered),
+            unsettled=sorted(self.moving),
+        )
+
+    # --- reading ---
+
+    def _uncommitted(self, touched: Mapping[str, int]) -> dict[str, Entry | None]:
+        """Return what the working tree has where it differs from the index."""
+        reader = FileReader(str(self.checkout.folder), self._cleaner)
+        found: dict[str, Entry | None] = {}
+        for path, mode in touched.items():
+            try:
+                if not self._is_kept(path, mode):
+                    found[path] = self._entry(path, mode, reader)
+            except MovingError:
+                self.moving.add(path)
+            except (FileNotFoundError, NotADirectoryError):
+                found[path] = None  # it vanished
+            except OSError as exc:
+                problem = f"the file {path} cannot be read ({exc})"
+                raise RepositoryError(str(self.checkout.folder), problem) from exc
+        self.moving.update(path for path in touched if self._has_moved(path))
+        return found
+
+    def _entry(self, path: str, mode: int, reader: FileReader) -> Entry | None:
+        """Return a path's entry; *mode* is that of the index."""
+        if not self._is_in_folders(path):
+            return None
+        found = self._stat(path)
+        if stat.S_ISDIR(found.st_mode):
+            return self._repository(path)
+        if stat.S_ISLNK(found.st_mode):
+            return reader.link(path)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        if mode == FileMode.SYMLINK and not self.checkout.has_links:
+            return reader.file(path, FileMode.SYMLINK)
+        is_executable = bool(found.st_mode & stat.S_IXUSR)
+        if not self.checkout.trusts_permissions:
+            is_executable = mode == FileMode.EXECUTABLE
+        return reader.file(path, FileMode.EXECUTABLE if is_executable else FileMode.FILE)
+
+    def _repository(self, path: str) -> Entry | None:
+        """Return the commit of another repository; `None` if the folder is not one."""
+        folder = self.checkout.folder / path
+        if not os.path.lexists(folder / ".git"):
+            return None
+        commit = head_of(folder)
+        if commit is None:
+            problem = f"the repository {path} in it has no commit, so git cannot add it"
+            raise RepositoryError(str(self.checkout.folder), problem)
+        return Entry(commit.encode(), FileMode.SUBMODULE)
+
+    def _is_kept(self, path: str, mode: int) -> bool:
+        """Whether the folder of a submodule does not say which commit is in it."""
+        folder = self.checkout.folder / path
+        if mode != FileMode.SUBMODULE or not folder.is_dir() or folder.is_symlink():
+            return False
+        return not os.path.lexists(folder / ".git") or head_of(folder) is None
+
+    def _is_in_folders(self, path: str) -> bool:
+        """Whether everything above a path is a folder; what is behind a link is not of the tree."""
+        return all(map(self._is_folder, folders_above(path)))
+
+    def _is_folder(self, path: str) -> bool:
+        if path not in self._folders:
+            try:
+                self._folders[path] = stat.S_ISDIR(self._stat(path).st_mode)
+            except OSError:
+                self._folders[path] = False
+        return self._folders[path]
+
+    def _stat(self, path: str) -> os.stat_result:
+        return os.lstat(f"{self.checkout.folder}/{path}")
+
+    def _has_moved(self, path: str) -> bool:
+        """Whether a file was changed, made or removed since the look began."""
+        while True:
+            try:
+                return changed_at(self._stat(path)) >= self.began
+            except OSError:
+                if not path:
+                    return True
+                path = path.rpartition("/")[0]  # its removal changed the folder
+
+    # --- conversions ---
+
+    def _cleaner(self, path: str) -> Cleaner | None:
+        """Return what converts the contents of a file when git stores them."""
+        if self.checkout.filter_program(path):
+            self.unfiltered.append(path)
+            return None
+        return self.checkout.cleaner(path)
+
+
+def _problem(scan: Scan) -> tuple[RefProblem, str] | None:
+    if scan.operation:
+        return RefProblem.IN_PROGRESS, f"the worktree is in the middle of {scan.operation}"
+    if scan.unmerged:
+        return RefProblem.IN_PROGRESS, f"the worktree has unmerged files: {listed(scan.unmerged)}"
+    if scan.tree_id is None:
+        return RefProblem.UNBORN, "nothing was committed to the worktree's branch yet"
+    return None

@@ -1,0 +1,219 @@
+"""The record `Probe`: how the branches of a repository merge, before anybody merges them."""
+
+import operator
+from enum import StrEnum
+from typing import Any
+
+from attrs import field, frozen
+
+from cooperbench_eval.arguments import checked, named_fields
+from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.models import ConflictKind, RefKind
+from cooperbench_eval.reporting.plans import LandingPlan
+from cooperbench_eval.suggestions import it_has
+
+__all__ = ["ConflictedFile", "Probe", "ProbeState", "ProbedBranch", "ProbedPair"]
+
+
+class ProbeState(StrEnum):
+    """How a branch merges into another one, or why it cannot be merged."""
+
+    CLEAN = "clean"
+    """The merge has no conflict."""
+    RESOLVED = "resolved"
+    """The strategy resolves all its conflicts."""
+    CONFLICTS = "conflicts"
+    """Conflicts are left open."""
+    FAILED = "failed"
+    """The strategy failed."""
+    CONTAINED = "contained"
+    """The branch has nothing that the other one lacks."""
+    FAST_FORWARD = "fast_forward"
+    """The branch continues the other one, so nothing has to be merged."""
+    UNRELATED = "unrelated"
+    """The two have no commit in common."""
+    UNBORN = "unborn"
+    """Nothing was committed to the worktree's branch yet."""
+    IN_PROGRESS = "in_progress"
+    """The worktree is in the middle of a merge, a rebase or the like, or has unmerged files."""
+    MISSING = "missing"
+    """The worktree's folder is missing."""
+    UNREADABLE = "unreadable"
+    """A file or an object that the merge needs cannot be read."""
+    NOT_EXAMINED = "not_examined"
+    """One of the two cannot be merged with anything: see its own state."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the merge gives a tree."""
+        return self in _COMPLETE
+
+    @property
+    def is_collision(self) -> bool:
+        """Whether both can be read, but their merge gives no tree."""
+        return self in {ProbeState.CONFLICTS, ProbeState.FAILED}
+
+
+_COMPLETE = frozenset(
+    {
+        ProbeState.CLEAN,
+        ProbeState.RESOLVED,
+        ProbeState.CONTAINED,
+        ProbeState.FAST_FORWARD,
+    }
+)
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class ConflictedFile:
+    """A file in which two branches conflict.
+
+    Attributes:
+        path: The file, by its name in the branches.
+        kinds: Why they conflict there, each kind once.
+        conflicts: The number of conflicts that are left open in the file.
+        definitions: The functions, methods, class heads and top-level variables in which the
+            conflicts are, by their qualified names in either branch. Empty if the language is
+            unknown, if a version does not parse, or if a conflict is about the whole file.
+    """
+
+    path: str
+    kinds: tuple[ConflictKind, ...] = field(converter=tuple[ConflictKind, ...])
+    conflicts: int = field(default=1, converter=operator.index)
+    definitions: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class ProbedBranch(Shown):
+    """A branch, tag, commit or worktree, and how it merges into the branch it is meant for.
+
+    Attributes:
+        number: Its position among the given names, from 1: its number in the landing plan.
+        name: The name, as the caller gave it.
+        kind: What the name stands for.
+        state: How it merges, or why it cannot be merged.
+        files: The files with conflicts.
+        problem: Details of the state, as a clause; may be empty.
+        commit_id: The id of the commit; that of `HEAD` for a worktree.
+        tree_id: The git tree id of its files, uncommitted changes included.
+        is_dirty: Whether it is a worktree with uncommitted changes.
+        unfiltered: Changed files of a worktree that git would pass through a program when it
+            stores them, such as those of Git LFS. The program is not run, so their contents
+            count as they are on disk.
+        unsettled: What changed each time that the worktree was read. The tree may then mix what
+            was there at different moments.
+    """
+
+    _view = "cooperbench_eval.views.probes:branch_view"
+
+    number: int = field(converter=operator.index)
+    name: str
+    kind: RefKind = field(converter=RefKind)
+    state: ProbeState = field(converter=ProbeState)
+    files: tuple[ConflictedFile, ...] = field(default=(), converter=tuple[ConflictedFile, ...])
+    problem: str = ""
+    commit_id: str | None = None
+    tree_id: str | None = None
+    is_dirty: bool = False
+    unfiltered: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    unsettled: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class ProbedPair(Shown):
+    """The merge of two branches.
+
+    Attributes:
+        one: The name of the branch into which the other one is merged: the one given first.
+        other: The name of the branch that is merged.
+        state: How they merge.
+        files: The files with conflicts.
+        problem: Details of the state, as a clause; may be empty.
+    """
+
+    _view = "cooperbench_eval.views.probes:pair_view"
+
+    one: str
+    other: str
+    state: ProbeState = field(converter=ProbeState)
+    files: tuple[ConflictedFile, ...] = field(default=(), converter=tuple[ConflictedFile, ...])
+    problem: str = ""
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class Probe(Shown):
+    """How the branches of a repository merge at this moment.
+
+    Attributes:
+        onto: The name of the branch that they are meant for.
+        onto_commit: The id of its commit.
+        onto_tree: The git tree id of its files.
+        strategy: The strategy's name.
+        branches: The branches, in the given order.
+        pairs: Every two of them, in the given order.
+        plan: Which of them can land together on *onto*, and in what order. Its numbers are those
+            of the branches, and its base is the tree of *onto*.
+    """
+
+    _view = "cooperbench_eval.views.probes:probe_view"
+
+    onto: str
+    onto_commit: str
+    onto_tree: str
+    strategy: str
+    branches: tuple[ProbedBranch, ...] = field(converter=tuple[ProbedBranch, ...])
+    pairs: tuple[ProbedPair, ...] = field(default=(), converter=tuple[ProbedPair, ...], repr=False)
+    plan: LandingPlan = field(repr=False)
+
+    @property
+    def collisions(self) -> tuple[ProbedPair, ...]:
+        """The pairs whose merge gives no tree."""
+        return tuple(each for each in self.pairs if each.state.is_collision)
+
+    @property
+    def landing(self) -> tuple[str, ...]:
+        """The names of the branches that can land together, in the order in which they do."""
+        names = {each.number: each.name for each in self.branches}
+        return tuple(names[number] for number in self.plan.order)
+
+    @checked
+    def branch(self, name: str) -> ProbedBranch:
+        """Return a branch by its name.
+
+        Raises:
+            ArgumentError: The probe has no branch of that name.
+        """
+        return self._branch(name, "name")
+
+    @checked
+    def pair(self, one: str, other: str) -> ProbedPair:
+        """Return the merge of two branches, by their names in any order.
+
+        Raises:
+            ArgumentError: The probe has no such branch, or both names are the same.
+        """
+        wanted = {self._branch(one, "one").name, self._branch(other, "other").name}
+        for each in self.pairs:
+            if {each.one, each.other} == wanted:
+                return each
+        raise ArgumentError("other", f"must be another branch than one, {one!r}")
+
+    def _branch(self, name: str, argument: str) -> ProbedBranch:
+        for each in self.branches:
+            if each.name == name:
+                return each
+        known = it_has(name, [each.name for each in self.branches])
+        raise ArgumentError(argument, f"is not a branch of the probe: {name!r}; {known}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the probe as plain JSON values, derived facts included."""
+        from cooperbench_eval.reporting.serialization import dump_probe  # noqa: PLC0415
+
+        return dump_probe(self)
+
+    def to_json(self) -> str:
+        """Return the probe as JSON text, with one line for each value."""
+        from cooperbench_eval.reporting.serialization import dumps_values  # noqa: PLC0415
+
+        return dumps_values(self.to_dict())

@@ -1,0 +1,376 @@
+"""A worktree is read as `git add --all` would store it."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+import pygit2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from needs import need_program
+from worktree_states import Worktree, make_random
+
+from cooperbench_eval.refs.contents import FileReader
+from cooperbench_eval.refs.names import Names
+from cooperbench_eval.refs.worktree import read_worktree
+
+pytestmark = pytest.mark.usefixtures("no_user_settings")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_user_settings():
+    """Neither git nor libgit2 reads the settings of the user who runs the tests."""
+    need_program("git")
+    levels = (
+        pygit2.enums.ConfigLevel.GLOBAL,
+        pygit2.enums.ConfigLevel.XDG,
+        pygit2.enums.ConfigLevel.SYSTEM,
+    )
+    before = {level: pygit2.settings.search_path[level] for level in levels}
+    for level in levels:
+        pygit2.settings.search_path[level] = os.devnull
+    yield
+    for level, path in before.items():
+        pygit2.settings.search_path[level] = path
+
+
+def read(tree, name="w"):
+    """Return what the library reads."""
+    names = Names(str(tree.folder))
+    return read_worktree(names, name, names.find(tree.folder))
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+@given(seed=st.integers(0, 10**9))
+def test_a_worktree_is_what_git_would_add(is_linked, seed, tmp_path_factory):
+    """Whatever was done in a worktree, its tree is the one that git would write."""
+    folder = tmp_path_factory.mktemp("worktree")
+    tree = Worktree(folder / "main")
+    tree = tree.linked(folder / "linked") if is_linked else tree
+    make_random(random.Random(seed), tree)  # noqa: S311
+
+    found = read(tree)
+
+    assert (found.tree and found.tree.tree_id) == tree.stored_tree(folder), found.details
+
+
+def sparse(tree):
+    tree.git("sparse-checkout", "set", "dir")
+    (tree.folder / "b").write_text("there nevertheless")
+
+
+def skipped(tree):
+    tree.git("update-index", "--skip-worktree", "a", "b")
+    (tree.folder / "a").unlink()
+    (tree.folder / "b").write_text("ignored")
+
+
+def assumed(tree):
+    tree.git("update-index", "--assume-unchanged", "a", "b", "sub")
+    (tree.folder / "a").unlink()
+    (tree.folder / "b").write_text("ignored")
+    shutil.rmtree(tree.folder / "sub")
+
+
+def intended(tree):
+    for name in ("new", "empty", "gone", "skipped"):
+        (tree.folder / name).write_text("" if name == "empty" else name)
+    tree.git("add", "-N", "new", "empty", "gone", "skipped")
+    tree.git("update-index", "--skip-worktree", "skipped")
+    (tree.folder / "gone").unlink()
+
+
+def moved_submodule(tree):
+    tree.git("commit", "-q", "--allow-empty", "-m", "x", folder=tree.folder / "sub")
+    (tree.folder / "sub/dirty").write_text("x")
+
+
+def empty_submodule(tree):
+    shutil.rmtree(tree.folder / "sub/.git")
+
+
+def gone_submodule(tree):
+    shutil.rmtree(tree.folder / "sub")
+
+
+def nested(tree):
+    (tree.folder / "deep/er").mkdir(parents=True)
+    tree.git("init", "-q", folder=tree.folder / "deep/er")
+    tree.git("commit", "-q", "--allow-empty", "-m", "x", folder=tree.folder / "deep/er")
+    tree.git("worktree", "add", "-q", "inner")
+
+
+def nested_and_ignored(tree):
+    nested(tree)
+    (tree.folder / ".gitignore").write_text("deep\ninner/\n")
+
+
+def nested_without_a_commit(tree):
+    (tree.folder / "deep").mkdir()
+    tree.git("init", "-q", folder=tree.folder / "deep")
+
+
+def other_kinds(tree):
+    (tree.folder / "a").unlink()
+    (tree.folder / "a").mkdir()
+    (tree.folder / "a/inside").write_text("x")
+    shutil.rmtree(tree.folder / "dir")
+    (tree.folder / "dir").symlink_to("a")
+    (tree.folder / "b").unlink()
+    (tree.folder / "b").symlink_to("nowhere")
+
+
+def behind_a_link(tree):
+    shutil.move(tree.folder / "dir", tree.folder.parent / "elsewhere")
+    (tree.folder / "dir").symlink_to(tree.folder.parent / "elsewhere")
+
+
+def staged_only(tree):
+    (tree.folder / "new").write_text("x")
+    (tree.folder / "a").write_text("y")
+    tree.git("add", "new", "a")
+    tree.git("rm", "-q", "--cached", "b")
+    (tree.folder / "b").unlink()
+    (tree.folder / "new").unlink()
+
+
+def without_modes(tree):
+    tree.git("config", "core.filemode", "false")
+    for name in ("a", "b"):
+        (tree.folder / name).chmod(0o755 if name == "a" else 0o644)
+        (tree.folder / name).write_text("x")
+
+
+def without_links(tree):
+    tree.git("config", "core.symlinks", "false")
+    (tree.folder / "link").unlink()
+    (tree.folder / "link").write_text("elsewhere")
+
+
+def new_index_format(tree):
+    (tree.folder / "a").write_text("x")
+    tree.git("update-index", "--index-version", "4")
+
+
+STATES = (
+    sparse, skipped, assumed, intended, moved_submodule, empty_submodule, gone_submodule, nested,
+    nested_and_ignored, nested_without_a_commit, other_kinds, behind_a_link, staged_only,
+    without_modes, without_links, new_index_format,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("change", STATES)
+def test_a_rare_state_is_what_git_would_add(change, tmp_path):
+    """Each of the index's flags, each kind of entry and each setting counts as for git."""
+    tree = Worktree(tmp_path / "main")
+    (tree.folder / "dir").mkdir()
+    for name in ("a", "b", "dir/c"):
+        (tree.folder / name).write_text(name)
+    (tree.folder / "b").chmod(0o755)
+    (tree.folder / "link").symlink_to("a")
+    (tree.folder / "sub").mkdir()
+    tree.git("init", "-q", folder=tree.folder / "sub")
+    tree.git("commit", "-q", "--allow-empty", "-m", "x", folder=tree.folder / "sub")
+    tree.git("add", "--all")
+    tree.git("commit", "-q", "-m", "1")
+    change(tree)
+
+    found = read(tree)
+
+    assert (found.tree and found.tree.tree_id) == tree.stored_tree(tmp_path), found.details
+
+
+def test_an_edit_in_the_same_moment_is_seen(tmp_path):
+    """An edit that changes neither length nor time is seen, if the index is not newer."""
+    tree = Worktree(tmp_path / "main")
+    file, index = tree.folder / "a", tree.folder / ".git/index"
+    file.write_bytes(b"1\n")
+    tree.git("add", "a")
+    tree.git("commit", "-q", "-m", "1")
+    stamp = file.stat().st_mtime_ns
+    with file.open("r+b") as opened:
+        opened.write(b"2")
+    for path in (file, index):
+        os.utime(path, ns=(stamp, stamp))
+
+    found = read(tree)
+
+    assert found.tree.read("a") == b"2\n"
+    assert found.tree.tree_id == tree.stored_tree(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "rule", ["*.dat filter=own", "*.dat filter=own text", "*.dat filter=own -text"]
+)
+def test_a_filter_program_never_runs(rule, tmp_path):
+    """A file that a program would convert is named, and counts as it is on disk."""
+    tree = Worktree(tmp_path / "main")
+    (tree.folder / ".gitattributes").write_text(f"{rule}\n")
+    tree.git("add", "--all")
+    tree.git("commit", "-q", "-m", "1")
+    tree.git("config", "filter.own.clean", f"touch {tmp_path}/ran; cat")
+    (tree.folder / "a.dat").write_bytes(b"raw\r\n")
+
+    found = read(tree)
+
+    assert found.unfiltered == ("a.dat",)
+    assert found.tree.read("a.dat") == b"raw\r\n"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_filter_without_a_program_changes_nothing(tmp_path):
+    """An attribute that names a filter which is not set up has no effect, as in git."""
+    tree = Worktree(tmp_path / "main")
+    (tree.folder / ".gitattributes").write_text("*.dat filter=lfs\n")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    (tree.folder / "a.dat").write_bytes(b"raw\n")
+
+    found = read(tree)
+
+    assert found.unfiltered == ()
+    assert found.tree.tree_id == tree.stored_tree(tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-16LE", "UTF-16LE-BOM", "latin-1", "UTF-32BE"])
+def test_an_encoding_is_converted(encoding, tmp_path):
+    """A file in another encoding counts as the UTF-8 text that git stores."""
+    tree = Worktree(tmp_path / "main")
+    (tree.folder / ".gitattributes").write_text(f"*.txt working-tree-encoding={encoding}\n")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    codec = {"UTF-16LE-BOM": "utf-16"}.get(encoding, encoding)
+    (tree.folder / "a.txt").write_bytes("é one\r\n".encode(codec))
+
+    found = read(tree)
+
+    assert found.tree.read("a.txt").decode().startswith("é one")
+    assert found.tree.tree_id == tree.stored_tree(tmp_path)
+
+
+def test_what_git_refuses_to_convert_is_a_problem(tmp_path):
+    """Contents that are not in their encoding make a worktree unreadable, by the file's name."""
+    tree = Worktree(tmp_path / "main")
+    (tree.folder / ".gitattributes").write_text("*.txt working-tree-encoding=UTF-16\n")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    (tree.folder / "a.txt").write_bytes(b"no marks")
+
+    found = read(tree)
+
+    assert found.tree is None
+    assert "a.txt" in found.details
+    assert tree.stored_tree(tmp_path) is None
+
+
+def test_large_files_are_hashed_but_not_kept(tmp_path):
+    """A large file has its id at once; its contents are read when they are used."""
+    tree = Worktree(tmp_path / "main")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    data = bytes(range(256)) * 20_000
+    (tree.folder / "big").write_bytes(data)
+
+    found = read(tree)
+
+    assert found.tree.tree_id == tree.stored_tree(tmp_path)
+    assert found.tree.read("big") == data
+
+
+def test_a_write_during_a_look_causes_another_look(tmp_path, monkeypatch):
+    """If an agent writes two files while the second one is read, both or none are in the tree."""
+    tree = Worktree(tmp_path / "main")
+    for name in ("a", "b"):
+        (tree.folder / name).write_text("0")
+    tree.git("add", "--all")
+    tree.git("commit", "-q", "-m", "1")
+    (tree.folder / "c").write_text("makes the look read something")
+    time.sleep(0.05)
+    original, writes = FileReader.file, iter(("a", "c"))
+
+    def file(self, path, mode):
+        for name in writes:
+            (tree.folder / name).write_text("1")
+        return original(self, path, mode)
+
+    monkeypatch.setattr(FileReader, "file", file)
+
+    found = read(tree)
+
+    assert found.unsettled == ()
+    assert (found.tree.read("a"), found.tree.read("c")) == (b"1", b"1")
+
+
+def test_a_file_that_always_changes_is_named(tmp_path, monkeypatch):
+    """What changed during each look is named, and the tree is returned all the same."""
+    tree = Worktree(tmp_path / "main")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    (tree.folder / "log").write_text("0")
+    original = FileReader.file
+
+    def file(self, path, mode):
+        (tree.folder / "log").write_text("more")
+        return original(self, path, mode)
+
+    monkeypatch.setattr(FileReader, "file", file)
+
+    found = read(tree)
+
+    assert found.unsettled == ("log",)
+    assert found.tree.read("log") == b"more"
+
+
+def test_a_file_that_vanishes_is_gone(tmp_path, monkeypatch):
+    """A file that is removed between the look and the read is not in the tree."""
+    tree = Worktree(tmp_path / "main")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    (tree.folder / "new").write_text("0")
+    original = FileReader.file
+
+    def file(self, path, mode):
+        (tree.folder / "new").unlink(missing_ok=True)
+        return original(self, path, mode)
+
+    monkeypatch.setattr(FileReader, "file", file)
+
+    found = read(tree)
+
+    assert found.tree.paths() == ()
+
+
+WRITER = """
+import os, sys, time
+folder, number = sys.argv[1], 0
+while True:
+    number += 1
+    for name in ("a", "b"):  # always in this order, so b is never newer than a
+        with open(f"{folder}/{name}.new", "w") as file:
+            file.write(str(number))
+        os.rename(f"{folder}/{name}.new", f"{folder}/{name}")
+    time.sleep(0.02)
+"""
+
+
+def test_a_tree_never_mixes_two_moments_silently(tmp_path):
+    """While an agent writes two files in turn, every tree is one that existed, or says so."""
+    tree = Worktree(tmp_path / "main")
+    for name in ("a", "b", *(f"aa{number}" for number in range(2000))):
+        (tree.folder / name).write_text("0")
+    tree.git("add", "--all")
+    tree.git("commit", "-q", "-m", "1")
+    (tree.folder / ".git/info").mkdir(exist_ok=True)
+    (tree.folder / ".git/info/exclude").write_text("*.new\n")
+    settled = 0
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(tree.folder)]) as writer:
+        try:
+            for _ in range(60):
+                found = read(tree)
+                assert found.tree is not None, found.details
+                if not found.unsettled:
+                    settled += 1
+                    first, second = (int(found.tree.read(name)) for name in ("a", "b"))
+                    assert first - second in {0, 1}, (first, second)
+        finally:
+            writer.kill()
+
+    assert settled
