@@ -11,12 +11,13 @@ from test_merges_against_git import (
     write_commit,
 )
 
-from cooperbench_eval import Evaluator, Feature, FeaturePair, FeatureTeam
+from cooperbench_eval import Evaluator, Feature, FeaturePair, FeatureTeam, probe
 from cooperbench_eval.ancestry import Commit, merge_bases
 from cooperbench_eval.history import History
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import Entry, FileMode, MergeStatus
+from cooperbench_eval.reporting import ProbeState
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
@@ -117,6 +118,24 @@ def test_a_pair_on_separate_bases_is_merged_as_git_merges_its_branches(git, comm
 
     assert (attempt.status is MergeStatus.CONFLICTED) == expected[2]
     assert expected[2] or attempt.tree_id == expected[0]
+
+
+@fewer
+@given(criss_cross_histories())
+def test_a_probe_merges_branches_as_git_does(git, commits):
+    """What lands has git's tree, and a branch that conflicts is left out."""
+    store(git, commits)
+    assume(not may_lose_an_edit(*merge_with_us(git)[1]))
+    expected = merge_branches_with_git(git)
+    assume(expected is not None and not loses_a_file(git, *expected))
+
+    found = probe(git.path, ["theirs"], onto="ours")
+
+    if expected[2]:
+        assert (found.branches[0].state, found.landing) == (ProbeState.CONFLICTS, ())
+    else:
+        assert found.branches[0].state.is_complete
+        assert found.plan.tree_id == expected[0]
 
 
 @given(branching_graphs())
