@@ -104,8 +104,9 @@ class Tally:
 def good_merges(options: argparse.Namespace) -> Iterator[Good]:
     """Yield the complete merges of all pairs; theirs is the first feature, as in a pair."""
     for name, task, base in tasks_with_bases(options):
-        patches = {n: task.gold_patch(n) for n in task.features}
-        sides = {n: apply_patch(base, patch).changes for n, patch in patches.items()}
+        sides = {n: apply_patch(base, task.gold_patch(n)).changes for n in task.features}
+        # A gold patch may be placed leniently; these have the lines that the base has.
+        patches = {n: Patch.parse(changes.diff(base)) for n, changes in sides.items()}
         for first, second in task.pairs:
             seen = set()
             for strategy in STRATEGIES:

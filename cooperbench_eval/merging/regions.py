@@ -86,6 +86,7 @@ def find_regions(
     *,
     refinement: Refinement,
     algorithm: DiffAlgorithm,
+    join: bool = True,
 ) -> list[Region]:
     """Find the regions in which a side changed lines, in order.
 
@@ -97,6 +98,8 @@ def find_regions(
         theirs_changes: The diff from base to theirs.
         refinement: How to treat conflicts.
         algorithm: How to diff ours against theirs when refining.
+        join: Whether to join zealous conflicts of several regions, as git does if they are close
+            together. Those of one region are joined in any case.
     """
     _, ours, theirs = texts
     regions = _walk(ours, theirs, ours_changes, theirs_changes)
@@ -104,14 +107,14 @@ def find_regions(
         return list(regions)
     if refinement is Refinement.TRIM:
         return [_trim(ours, theirs, region) for region in regions]
+    blank_is_close = refinement is Refinement.ZEALOUS_ALNUM
     refined: list[Region] = []
     for region in regions:
+        parts = [region]
         if region.origin is Origin.DISPUTED:
-            refined += _refine(ours, theirs, region, ours_changes, algorithm)
-        else:
-            refined.append(region)
-    blank_is_close = refinement is Refinement.ZEALOUS_ALNUM
-    return _join(ours, refined, blank_is_close=blank_is_close)
+            parts = _refine(ours, theirs, region, ours_changes, algorithm)
+        refined += parts if join else _join(ours, parts, blank_is_close=blank_is_close)
+    return _join(ours, refined, blank_is_close=blank_is_close) if join else refined
 
 
 def find_blocks(

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from cooperbench_eval.origins.lines import ABSENT, runs_of
 from cooperbench_eval.origins.moving import Place, find_reformatted, is_telling
@@ -114,21 +114,35 @@ def _scattered(
 
     At least one of the words must be in a foreign line and in no other line there: lines
     that are there anyway, such as those of the other side, do not show that a line was kept.
+    All lines of a missing block must be found, because words of a single one may be in any line.
     """
     found: dict[Place, Place] = {}
     foreign = [line for line in file.foreign if (file, line) not in explained]
     if file.expected is None or not foreign:
         return found
-    before = -1
-    for line, place in enumerate(file.merged_places):
-        before = max(before, place)
-        text = _shown(file.expected.lines[line])
-        if place != ABSENT or (file, line) in known or not is_telling(text):
-            continue
-        new = _between(foreign, before, before + _MOST_LINES)
-        if new and _contain(file, range(before + 1, before + 1 + _MOST_LINES), new, _tokens(text)):
-            found[file, line] = file, new[0]
+    before = list(accumulate(file.merged_places, max, initial=ABSENT))
+    for block in _blocks(file):
+        left = [line for line in block if (file, line) not in known]
+        places = {line: _spread(file, line, before[line], foreign) for line in left}
+        if ABSENT not in places.values():
+            found |= {(file, line): (file, place) for line, place in places.items()}
     return found
+
+
+def _blocks(file: TrackedFile) -> Iterator[list[int]]:
+    """Yield the missing lines that stand together and have one owner, without short ones."""
+    lines = file.expected.lines if file.expected else ()
+    for run in runs_of(file.missing):
+        for _, block in groupby(run, key=lambda line: file.owners[line]):
+            yield [line for line in block if is_telling(lines[line])]
+
+
+def _spread(file: TrackedFile, line: int, before: int, foreign: Sequence[int]) -> int:
+    """Return the first foreign line that has words of a line; `ABSENT` if too many are missing."""
+    text = _shown(file.expected.lines[line]) if file.expected else b""
+    new = _between(foreign, before, before + _MOST_LINES)
+    there = range(before + 1, before + 1 + _MOST_LINES)
+    return new[0] if new and _contain(file, there, new, _tokens(text)) else ABSENT
 
 
 def _between(lines: Sequence[int], first: int, last: int) -> Sequence[int]:

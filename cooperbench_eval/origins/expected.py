@@ -3,9 +3,13 @@
 It is the result of merging the sides one after another, with both versions of each
 conflict. An actual merged tree differs little from it, so a diff of the two finds which
 lines are the same with far fewer doubts than a diff of a side with the merged tree.
+
+Git joins conflicts that are close together, so that the lines between them are in both versions.
+Whoever merges by hand keeps them once. Therefore there are two such trees.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from attrs import define, evolve, field
 
@@ -14,6 +18,7 @@ from cooperbench_eval.merging.regions import (
     Origin,
     Refinement,
     Region,
+    Texts,
     find_blocks,
     find_regions,
 )
@@ -25,7 +30,7 @@ from cooperbench_eval.origins.lines import ABSENT, closed, lines_of, map_lines
 from cooperbench_eval.origins.side import SideTree
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["ExpectedFile", "expect", "untouched_file"]
+__all__ = ["ExpectedFile", "Files", "expect", "untouched_file"]
 
 
 @define(eq=False)
@@ -42,6 +47,7 @@ class ExpectedFile:
             conflict there.
         is_disputed: Whether the sides conflict about the file as a whole.
         others: The versions of the other sides, if the file has no lines that could be merged.
+        is_joined: Whether conflicts are joined, so that lines between them occur twice.
     """
 
     path: str
@@ -52,14 +58,20 @@ class ExpectedFile:
     disputed: set[int] = field(factory=set)
     is_disputed: bool = False
     others: tuple["ExpectedFile", ...] = ()
+    is_joined: bool = False
 
 
 Files = dict[str, ExpectedFile | None]
 """The touched files by path; `None` for a path at which no file is expected."""
 
 
-def expect(base: Snapshot, sides: Mapping[int, SideTree]) -> Files:
+def expect(base: Snapshot, sides: Mapping[int, SideTree], *, join: bool = True) -> Files:
     """Merge all sides, and follow their lines.
+
+    Args:
+        base: The tree from which the sides start.
+        sides: The sides by their numbers, in the order in which they are merged.
+        join: Whether to join conflicts that are close together.
 
     Raises:
         RepositoryError: A touched file of the base cannot be read.
@@ -67,7 +79,7 @@ def expect(base: Snapshot, sides: Mapping[int, SideTree]) -> Files:
     files: Files = {}
     seen: list[SideTree] = []
     for side in sides.values():
-        files = _Fold(base, files, seen, side).run()
+        files = _Fold(base, files, seen, side, join=join).run()
         seen.append(side)
     return files
 
@@ -85,12 +97,19 @@ class _Fold:
     """Adds one side to the files that are expected so far."""
 
     def __init__(
-        self, base: Snapshot, files: Files, seen: Sequence[SideTree], side: SideTree
+        self,
+        base: Snapshot,
+        files: Files,
+        seen: Sequence[SideTree],
+        side: SideTree,
+        *,
+        join: bool,
     ) -> None:
         self._base = base
         self._files = files
         self._seen = seen
         self._side = side
+        self._join_conflicts = join
 
     def run(self) -> Files:
         so_far = Changes({p: f.entry if f else None for p, f in _fitting(self._files)})
@@ -122,7 +141,8 @@ class _Fold:
                 kept.others = (*one.others, other)
             return kept
         mode = theirs.mode if base is not None and ours.mode is base.mode else ours.mode
-        rows, disputed = _combined(lines_of(base) or (), one.lines, other.lines)
+        texts = lines_of(base) or (), one.lines, other.lines
+        rows, disputed, is_joined = _combined(texts, join=self._join_conflicts)
         lines = _joined_lines(one.lines, other.lines, rows)
         places: dict[int, Sequence[int]] = {
             n: [each[o] if o != ABSENT else ABSENT for o, _ in rows]
@@ -140,6 +160,7 @@ class _Fold:
             places=places,
             disputed=disputed | {place_of[o] for o in one.disputed if o in place_of},
             is_disputed=one.is_disputed,
+            is_joined=one.is_joined or is_joined,
         )
 
     def _earlier(self, path: str, slot: Slot, entry: Entry) -> ExpectedFile:
@@ -189,18 +210,25 @@ class _Fold:
                 yield side, names[0]
 
 
-def _combined(
-    base: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[bytes]
-) -> tuple[list[tuple[int, int]], set[int]]:
+def _combined(texts: Texts, *, join: bool) -> tuple[list[tuple[int, int]], set[int], bool]:
     """Merge three texts; a conflict becomes the lines of ours and then those of theirs.
 
     Returns:
-        For each line its place in ours and in theirs, and which lines are in conflicts.
+        For each line its place in ours and in theirs, which lines are in conflicts, and whether
+        conflicts were joined.
     """
-    algorithm = DiffAlgorithm.HISTOGRAM
-    texts = base, ours, theirs
+    base, ours, theirs = texts
     diffs = diff_lines(base, ours), diff_lines(base, theirs)
-    regions = find_regions(texts, *diffs, refinement=Refinement.ZEALOUS, algorithm=algorithm)
+    find = partial(
+        find_regions,
+        texts,
+        *diffs,
+        refinement=Refinement.ZEALOUS,
+        algorithm=DiffAlgorithm.HISTOGRAM,
+    )
+    regions = single = find(join=False)
+    if join:
+        regions = find()
     rows: list[tuple[int, int]] = []
     o = t = 0
     for region in regions:
@@ -209,14 +237,14 @@ def _combined(
         o, t = region.ours_end, region.theirs_end
     rows += zip(range(o, len(ours)), range(t, len(theirs)), strict=True)
     if all(region.origin is not Origin.DISPUTED for region in regions):
-        return rows, set()
+        return rows, set(), False
     blocks = [block.whole for block in find_blocks(texts, *diffs)]
     ours_disputed = {o for each in blocks for o in range(each.ours_start, each.ours_end)}
     theirs_disputed = {t for each in blocks for t in range(each.theirs_start, each.theirs_end)}
     disputed = {
         line for line, (o, t) in enumerate(rows) if o in ours_disputed or t in theirs_disputed
     }
-    return rows, disputed
+    return rows, disputed, len(regions) < len(single)
 
 
 def _joined_lines(

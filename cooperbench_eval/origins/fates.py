@@ -6,8 +6,8 @@ from functools import cached_property
 from attrs import define, field, frozen
 
 from cooperbench_eval.origins.changing import find_changes
-from cooperbench_eval.origins.lines import ABSENT, inverse
-from cooperbench_eval.origins.moving import Place, find_moves
+from cooperbench_eval.origins.lines import ABSENT, inverse, runs_of
+from cooperbench_eval.origins.moving import Place, find_moves, is_telling
 from cooperbench_eval.origins.side import SideTree
 from cooperbench_eval.origins.tracking import TrackedFile, Tracking
 from cooperbench_eval.reporting.audits import AuditedLines, Fate
@@ -81,7 +81,25 @@ class Fates:
         if places is None:  # the sides have files of several kinds, of which one is kept
             return dict.fromkeys(side.added(path), LineFate(Fate.LOST, in_conflict=True))
         found = inverse(places, len(side.lines(path)))
-        return {line: self._fate(file, found[line]) for line in side.added(path)}
+        fates = {line: self._fate(file, found[line]) for line in side.added(path)}
+        own = self._own(side, path)
+        return fates | dict(_lost_with_others(fates, own, side.lines(path)))
+
+    def _own(self, side: SideTree, path: str) -> Collection[int]:
+        """Return the added lines that show whether a side's work is there.
+
+        Those with few letters and digits do not, nor those that another side has at the place.
+        """
+        file = self.file_of(side, path)
+        lines = side.lines(path)
+        telling = [line for line in side.added(path) if is_telling(lines[line])]
+        places = dict(file.expected.places) if file and file.expected else {}
+        if side.number not in places:
+            return telling
+        found = inverse(places.pop(side.number), len(lines))
+        return [
+            line for line in telling if all(each[found[line]] == ABSENT for each in places.values())
+        ]
 
     def _fate(self, file: TrackedFile, line: int) -> LineFate:
         expected = file.expected
@@ -128,10 +146,11 @@ class Fates:
         wanted = [line for line in side.removed(path) if line in there]
         if not wanted:
             return {}
-        added = self.added(side, path)
+        added, own = self.added(side, path), {*self._own(side, path)}
         found: dict[int, LineFate] = {}
         for line in wanted:
-            fates = {added[n].fate for n in side.put_for(path, line)}
+            instead = side.put_for(path, line)
+            fates = {added[n].fate for n in (own.intersection(instead) or instead)}
             fate = Fate.LOST if fates == {Fate.LOST} else Fate.SUPERSEDED
             found[line] = LineFate(fate, in_conflict=True, place=(file, there[line]))
         return found
@@ -151,6 +170,26 @@ class Fates:
             is_found = place in self.moved_to or place in self.changed_to
             if not file.owners[line] and not is_found and file.base_places[line] not in removed:
                 yield line
+
+
+def _lost_with_others(
+    fates: Mapping[int, LineFate], own: Collection[int], lines: Sequence[bytes]
+) -> Iterator[tuple[int, LineFate]]:
+    """Yield the added lines that are lost together with a side's own lines around them.
+
+    The merged tree has equal lines for other reasons: many texts have an empty one, and another
+    side may have added the same. Lines that tell something are lost only with a block that
+    consists mostly of the side's own.
+    """
+    own = {*own}
+    for run in runs_of(fates):
+        telling = [line for line in run if is_telling(lines[line])]
+        known = own.intersection(telling)
+        if {fates[line].fate for line in known} == {Fate.LOST}:
+            is_whole = 2 * len(known) > len(telling)
+            for line in run:
+                if is_whole or line not in telling:
+                    yield line, LineFate(Fate.LOST, fates[line].in_conflict)
 
 
 def as_lines(fates: Mapping[int, LineFate], lines: Sequence[bytes]) -> tuple[AuditedLines, ...]:

@@ -8,8 +8,9 @@ from functools import cached_property
 
 from attrs import define
 
+from cooperbench_eval.merging.linediff import diff_lines
 from cooperbench_eval.models import Entry
-from cooperbench_eval.origins.expected import ExpectedFile, expect, untouched_file
+from cooperbench_eval.origins.expected import ExpectedFile, Files, expect, untouched_file
 from cooperbench_eval.origins.lines import ABSENT, inverse, lines_of
 from cooperbench_eval.origins.matching import Matched, Owners, match_texts
 from cooperbench_eval.origins.side import SideTree, renamed_files
@@ -112,7 +113,7 @@ def _pairs(
     base: Snapshot, tree: Snapshot, changed: Changes, sides: Mapping[int, SideTree]
 ) -> dict[str, ExpectedFile | None]:
     """Return the expected file for each path of the merged tree that anyone touches."""
-    expected = expect(base, sides)
+    expected = _nearest(tree, expect(base, sides), base, sides)
     found: dict[str, ExpectedFile | None] = {}
     for path in sorted({*expected, *changed}):
         file = expected.get(path)
@@ -130,6 +131,25 @@ def _pairs(
         if entry is not None and path in found:
             found[path] = _like(entry, found[path]) or _copy(entry, sides)
     return {path: file for path, file in found.items() if file or entries.get(path)}
+
+
+def _nearest(tree: Snapshot, files: Files, base: Snapshot, sides: Mapping[int, SideTree]) -> Files:
+    """Return each file with conflicts joined or not, whichever is nearer to the merged tree."""
+    if not any(file and file.is_joined for file in files.values()):
+        return files
+    single = expect(base, sides, join=False)
+    found = dict(files)
+    for path, file in files.items():
+        lines, other = lines_of(tree.get(path)), single.get(path)
+        if file and file.is_joined and other and lines is not None:
+            found[path] = min((other, file), key=lambda each: _distance(each.lines, lines))
+    return found
+
+
+def _distance(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    """Return how many lines only one of two texts has."""
+    changes = diff_lines(one, other)
+    return sum(a_end - a_start + b_end - b_start for a_start, a_end, b_start, b_end in changes)
 
 
 def _like(entry: Entry, file: ExpectedFile | None) -> ExpectedFile | None:
