@@ -18,6 +18,7 @@ from cooperbench_eval.models import (
     count_cases,
     outcome_of,
 )
+from cooperbench_eval.reporting.audits import Audit
 from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
 from cooperbench_eval.staging import staged
@@ -32,7 +33,7 @@ _Graded = Iterator[tuple[str, float | None]]
 
 @checked
 def write_reward(
-    report: GroupReport, path: str | os.PathLike[str], *, policy: str | Policy = "strict"
+    report: GroupReport | Audit, path: str | os.PathLike[str], *, policy: str | Policy = "strict"
 ) -> Path:
     """Write the reward of a report as JSON: one object, whose values are numbers.
 
@@ -42,11 +43,11 @@ def write_reward(
     remove it first if an agent could have written it. Harbor does so.
 
     Args:
-        report: The report.
+        report: The report, or an audit.
         path: The file, or a directory, in which the file is called `reward.json`. A path that
             does not exist is a file if its name has a suffix, and a directory otherwise.
             Directories are created if they are missing.
-        policy: As in `MergeReport.reward`.
+        policy: As in `MergeReport.reward`. An audit has no use for it.
 
     Returns:
         The file.
@@ -55,7 +56,8 @@ def write_reward(
         AnalysisError: No policy has this name.
         ReportError: The report has no answer, or the file cannot be written.
     """
-    text = json.dumps(reward_of(report, policy), allow_nan=False, indent=2) + "\n"
+    reward = report.reward() if isinstance(report, Audit) else reward_of(report, policy)
+    text = json.dumps(reward, allow_nan=False, indent=2) + "\n"
     target = Path(path)
     if target.is_dir() or not target.suffix:
         target /= _FILE

@@ -1346,7 +1346,7 @@ def write_page(
 def write_report(report: GroupReport, directory: str | os.PathLike[str]) -> tuple[Path, ...]: ...
 
 def write_reward(
-    report: GroupReport,
+    report: GroupReport | Audit,
     path: str | os.PathLike[str],
     *,
     policy: str | Policy = 'strict',

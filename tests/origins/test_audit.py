@@ -5,6 +5,7 @@ import json
 import sys
 
 import pytest
+from attrs import evolve
 from generators import diverging_trees
 from hypothesis import given
 from trees import NESTED_MARKERS, numbered, text, trees
@@ -16,16 +17,18 @@ from cooperbench_eval import (
     LocalSandbox,
     MergeStatus,
     Snapshot,
+    TestResult,
     TestRunner,
     TestSuite,
     audit,
     merge,
+    write_reward,
 )
 from cooperbench_eval.errors import ArgumentError, ReportError
 from cooperbench_eval.merging.linediff import split_lines
 from cooperbench_eval.models import FileMode
 from cooperbench_eval.origins.side import SideTree
-from cooperbench_eval.reporting import Audit, EntryAspect, Fate
+from cooperbench_eval.reporting import Audit, EntryAspect, Fate, SuiteRun
 
 
 def found(base, sides, merged):
@@ -196,6 +199,97 @@ class TestLines:
         removed = report.file(1, "a").removed
         assert [each.fate for each in removed if each.text == b"line 1\n"] == [fate]
         assert report.file(2, "a").fate is Fate.KEPT
+
+    def test_an_empty_line_is_lost_with_the_block_that_it_ends(self):
+        """The base has an equal line there, which the other feature's block ends with."""
+        base, one, other = trees(
+            {"a": text("start", "", "end")},
+            {"a": text("start", "one", "mine", "", "end")},
+            {"a": text("start", "other", "yours", "", "", "end")},
+        )
+
+        report = found(base, [one, other], one)
+
+        assert lost(report.file(2, "a")) == ["other", "yours", ""]
+        assert report.file(1, "a").fate is Fate.KEPT
+
+    def test_a_lost_block_is_lost_with_the_lines_that_both_features_added(self):
+        """Those that are left are the other feature's."""
+        shared = ["    def equals(self, other):", "        return other == self.value"]
+        one, other = (
+            [f"class {name}:", f"    value = {value}", "", *shared, "", f"{name}.ready = True"]
+            for name, value in (("One", 1), ("Other", 2))
+        )
+        base, mine, yours = trees(
+            {"a": text("start", "end")},
+            {"a": text("start", *one, "end")},
+            {"a": text("start", *other, "end")},
+        )
+
+        report = found(base, [mine, yours], mine)
+
+        assert lost(report.file(2, "a")) == other
+        assert report.file(1, "a").fate is Fate.KEPT
+
+    def test_a_line_that_both_features_added_is_kept_beside_a_lost_one(self):
+        """The merged tree has it, and the block does not consist mostly of the lost line."""
+        base, one, other = trees(
+            {"a": text("import json")},
+            {"a": text("import json", "import os", "import re", "", "end")},
+            {"a": text("import json", "import os", "import zlib", "")},
+        )
+
+        file = found(base, [one, other], one).file(2, "a")
+
+        assert lost(file) == ["import zlib", ""]
+        assert lines(file.added, Fate.KEPT) == ["import os"]
+
+    def test_a_removal_is_lost_with_the_only_line_of_its_own_in_its_place(self):
+        """What both features put there does not show that the removal is kept."""
+        base, one, other, merged = trees(
+            {"a": text("import json", "from typing import Any", "end")},
+            {"a": text("import json", "import re", "from typing import Any", "end")},
+            {"a": text("import json", "import re", "from typing import Any, Optional", "end")},
+            {"a": text("import json", "import re", "from typing import Any", "end")},
+        )
+
+        file = found(base, [one, other], merged).file(2, "a")
+
+        assert lost(file) == ["from typing import Any, Optional"]
+        assert file.removed_lines(Fate.LOST) == 1
+
+    def test_lines_between_two_conflicts_are_expected_once_or_twice(self):
+        """Git joins such conflicts; who merges by hand keeps the lines between them once."""
+        between = ["one = 1", "two = 2", "three = 3"]
+        versions = [
+            [f"first {word}", *between, f"last {word}"] for word in ("old", "mine", "yours")
+        ]
+        base, mine, yours, by_hand = trees(
+            *({"a": text("start", *each, "end")} for each in versions),
+            {"a": text("start", "first mine and yours", *between, "last mine and yours", "end")},
+        )
+
+        for merged in (by_hand, merge(base, mine, yours, strategy="union")):
+            report = found(base, [mine, yours], merged)
+
+            assert report.is_complete
+            assert not report.foreign
+
+    def test_words_of_a_lost_line_in_another_one_do_not_count(self):
+        """The rest of the block is missing, so the line was not only broken into others."""
+        lost_block = [
+            "        heat: float, optional",
+            "            Scale of it.",
+            "            One.",
+        ]
+        base, one, other, merged = trees(
+            {"a": text("start", "middle", "end")},
+            {"a": text("start", *lost_block, "middle", "end")},
+            {"a": text("start", "middle", "end of all")},
+            {"a": text("start", "middle", "def f(heat: float, x: optional):", "end of all")},
+        )
+
+        assert lost(found(base, [one, other], merged).file(1, "a")) == lost_block
 
     def test_copies_of_a_line_are_counted(self):
         """One of two equal lines is lost."""
@@ -479,6 +573,90 @@ class TestSuites:
 
         with pytest.raises(ArgumentError, match=problem):
             audit(base, [feature], one, dict.fromkeys(suites, suite))
+
+
+class TestReward:
+    def report(self, *commands, merged=None, **suites):
+        """Audit a tree with half of the work, with a suite for each command."""
+        base, one, other = trees(
+            {"a": numbered(1, 2, 3)}, {"a": numbered(0, 1, 2, 3)}, {"a": numbered(1, 2, 3, 4, 5)}
+        )
+        tests = {n: TestSuite(command=each, framework="exit") for n, each in enumerate(commands, 1)}
+        return audit(
+            base,
+            [one, other],
+            one if merged is None else merged,
+            tests,
+            runner=TestRunner(sandbox=LocalSandbox()),
+            strategies=[],
+            **suites,
+        )
+
+    def test_it_is_one_if_every_suite_passes(self):
+        """The other numbers say how much of the work is there."""
+        reward = self.report(["true"], ["true"]).reward()
+
+        assert reward == {
+            "reward": 1.0,
+            "score": 1.0,
+            "features_passed": 1.0,
+            "complete": 0.0,
+            "kept_lines": 1 / 3,
+            "lost_lines": 2,
+            "undone_lines": 0,
+            "foreign_lines": 0,
+            "pass_rate": 1.0,
+        }
+
+    def test_it_is_zero_if_one_fails(self):
+        """Each kind of suite has a number."""
+        always = TestSuite(command=["true"], framework="exit")
+        never = TestSuite(command=["false"], framework="exit")
+
+        reward = self.report(["true"], ["false"], joint=never, regression=always).reward()
+
+        assert (reward["reward"], reward["score"], reward["features_passed"]) == (0.0, 0.5, 0.5)
+        assert (reward["joint_passed"], reward["regression_passed"]) == (0.0, 1.0)
+
+    def test_tests_that_no_longer_apply_are_a_failure(self):
+        """Whoever made the tree has changed the file to which the tests patch applies."""
+        patch = Changes({"a": Entry(numbered(1, 2, 3, "test"))})
+        base = Snapshot.from_files({"a": numbered(1, 2, 3)})
+        suite = TestSuite(command=["true"], framework="exit", patch=patch.diff(base))
+        tree = Snapshot.from_files({"a": b"other\n"})
+
+        report = self.report(["true"], merged=tree, regression=suite)
+
+        assert report.reward()["reward"] == 0.0
+
+    def test_without_an_answer_there_is_none(self, tmp_path):
+        """It says why, and no file appears."""
+        with pytest.raises(ReportError, match="no suites were given"):
+            self.report().reward()
+        with pytest.raises(ReportError, match="no suites were given"):
+            write_reward(self.report(), tmp_path)
+        assert not list(tmp_path.iterdir())
+
+    def test_a_suite_without_a_result_decides_only_beside_a_failure(self):
+        """If another one fails, the tree is known to be wrong."""
+        failed = self.report(["true"], ["false"])
+        passed = self.report(["true"], ["true"])
+        full = TestResult(status="infrastructure_error", reason="the disk is full")
+
+        def with_joint(report):
+            return evolve(report, suites=[*report.suites, SuiteRun(suite="joint", tests=full)])
+
+        assert with_joint(failed).reward()["reward"] == 0.0
+        with pytest.raises(ReportError, match="has no answer: the disk is full"):
+            with_joint(passed).reward()
+
+    def test_it_is_written_for_harbor(self, tmp_path):
+        """As that of a report is."""
+        report = self.report(["true"], ["true"])
+
+        path = write_reward(report, tmp_path)
+
+        assert json.loads(path.read_text()) == report.reward()
 
 
 class TestRecord:

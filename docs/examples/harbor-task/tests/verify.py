@@ -1,9 +1,9 @@
-"""Judges what an agent integrated, with the tests of both features, and writes the reward.
+"""Audits what an agent integrated, with the tests of both features, and writes the reward.
 
     python verify.py --tests DIR --integrated DIR --out DIR
 
-The tree that the agent left is the result of a strategy, so it is judged as any merge is. What
-git makes of the same branches stands beside it in the report.
+The audit also says which of the two agents' work is lost, and how the tree differs from what
+git makes of the same branches.
 """
 
 import argparse
@@ -12,58 +12,38 @@ from pathlib import Path
 
 import cooperbench_eval as ce
 
-
-class Integrated:
-    """A merge that somebody else has made already."""
-
-    name = "integrated"
-
-    def __init__(self, tree: ce.Snapshot) -> None:
-        self._tree = tree
-
-    def merge(self, merge_input: ce.MergeInput, /) -> ce.MergeOutcome:
-        """Return what turns the base into the tree, whatever the sides are."""
-        return ce.MergeOutcome(changes=ce.Changes.between(merge_input.base, self._tree))
+PYTEST = ("python3", "-m", "pytest", "-q")
 
 
-def pair_in(tests: Path) -> ce.FeaturePair:
+def features_in(tests: Path) -> list[ce.Feature]:
     """Return the two agents' features, from files that the integrating agent never had."""
-    base = ce.Snapshot.from_dir(tests / "base")
-    command = ("python3", "-m", "pytest", "-q")
-    features = [
+    return [
         ce.Feature(
             number=number,
             patch=tests / f"agent-{number}.patch",
             tests=ce.TestSuite(
-                command=(*command, name),
+                command=(*PYTEST, name),
                 patch=ce.Patch.read(tests / f"feature-{number}.patch"),
                 env={"PYTHONPATH": "."},
             ),
         )
         for number, name in ((1, "test_discount.py"), (2, "test_tax.py"))
     ]
-    return ce.FeaturePair(
-        repo_name="prices",
-        task_id=1,
-        base=base,
-        feature1=features[0],
-        feature2=features[1],
-        regression=ce.TestSuite(command=(*command, "test_prices.py"), env={"PYTHONPATH": "."}),
-    )
 
 
 def write(tests: Path, integrated: Path, out: Path) -> None:
-    """Evaluate the pair, and write the report and its reward."""
-    evaluator = ce.Evaluator(
-        strategies=["naive", Integrated(ce.Snapshot.from_dir(integrated))],
+    """Audit the tree, and write the audit and its reward."""
+    audit = ce.audit(
+        ce.Snapshot.from_dir(tests / "base"),
+        features_in(tests),
+        integrated,
+        regression=ce.TestSuite(command=(*PYTEST, "test_prices.py"), env={"PYTHONPATH": "."}),
         runner=ce.TestRunner(sandbox=ce.LocalSandbox()),  # the task's container is the sandbox
-        test_other=False,
+        strategies=["naive"],
     )
-    report = evaluator.evaluate(pair_in(tests))
-    print(report)
-    ce.write_report(report, out)
-    policy = ce.analysis.Policy(name="integrated", strategies="integrated")
-    ce.write_reward(report, out, policy=policy)
+    print(audit)
+    ce.write_reward(audit, out)
+    (out / "audit.json").write_text(audit.to_json())
 
 
 def main() -> None:
