@@ -4,8 +4,8 @@
         [--every SECONDS] [--rounds N]
 
 A worktree counts with its uncommitted changes. A line is printed when a collision begins, when its
-places change, and when it ends; and when an agent's worktree cannot be merged, for example in the
-middle of a rebase. Nothing is written to the repository. Ctrl-C ends it.
+places change, and when it ends. The same holds for a worktree that cannot be merged, for example in
+the middle of a rebase. Nothing is written to the repository. Ctrl-C ends the script.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def places(files: tuple[ce.reporting.ConflictedFile, ...]) -> str:
 
 
 def facts_of(probe: ce.reporting.Probe) -> dict[str, str]:
-    """Return what is worth a line, by what it is about."""
+    """Return what to print, by the agents that it is about."""
     short = {each.name: Path(each.name).name for each in probe.branches}
     found = {}
     for branch in probe.branches:
@@ -54,8 +54,8 @@ def main() -> int:
     parser.add_argument("repository", type=Path)
     parser.add_argument("worktrees", type=Path, nargs="+")
     parser.add_argument("--onto", default="main")
-    parser.add_argument("--every", type=float, default=1.0, help="seconds between two looks")
-    parser.add_argument("--rounds", type=int, help="how many looks; without end by default")
+    parser.add_argument("--every", type=float, default=1.0, help="seconds between two probes")
+    parser.add_argument("--rounds", type=int, help="number of probes; unlimited by default")
     options = parser.parse_args()
     facts: dict[str, str] = {}
     rounds = 0
