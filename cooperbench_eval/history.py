@@ -15,7 +15,9 @@ __all__ = ["History", "common_base", "different", "merge_base", "step_base"]
 _KEPT_COMMITS = 1 << 17
 _KEPT_BASES = 1024
 _KEPT_TREES = 8  # of up to 20 MB each
-_FIRST, _LAST = 0, 1 << 62  # of commits that do not exist: git gives them the first time
+# Times of commits that exist only here. Git gives virtual merge bases the time 0; a commit that
+# stands for a merge to come is later than all others.
+_FIRST, _LAST = 0, 1 << 62
 
 
 @checked
@@ -44,7 +46,8 @@ def merge_base(repo: str | os.PathLike[str], one: str, other: str) -> Snapshot:
 def common_base(starts: Iterable[Snapshot]) -> Snapshot:
     """Return the tree on which sides that start from several trees are merged.
 
-    It is the only tree if all are the same, and else the best common ancestor of all commits.
+    If all trees are the same, it is that tree; otherwise it is the best common ancestor of their
+    commits.
 
     Raises:
         ArgumentError: The trees differ, and one of them is not a commit of a repository.
@@ -63,7 +66,7 @@ def common_base(starts: Iterable[Snapshot]) -> Snapshot:
 
 
 def step_base(ours: Iterable[Snapshot], theirs: Iterable[Snapshot]) -> Snapshot:
-    """Return the tree on which one merge is made, of sides in which several features may be.
+    """Return the merge base of two sides, each of which may hold several features.
 
     Args:
         ours: The trees from which the features of one side start.
@@ -171,7 +174,7 @@ class History:
         return self._trees.recall(commits, lambda: _Virtual(self).base_of(commits, level=0))
 
     def read(self, commit_id: str) -> Snapshot:
-        """Read the tree of a commit, which is not kept."""
+        """Read the tree of a commit, without keeping it."""
         tree = self._graph.tree(commit_id)
         return Snapshot(tree, location=self.location, commit_id=commit_id)
 
@@ -209,7 +212,7 @@ class _Virtual:
         return merge_bases(self._commit, one, [other])
 
     def base_of(self, bases: Sequence[str], level: int) -> Snapshot:
-        """Merge merge bases, the oldest first; each merge has a base of its own."""
+        """Merge several merge bases, the oldest first; each of these merges has its own base."""
         *newer, together = bases
         for each in reversed(newer):
             found = self.bases(together, each)

@@ -1,4 +1,4 @@
-"""How far a sample of clusters, such as the pairs of each task, tells less than its size.
+"""Intervals for samples of clusters, such as the pairs of each task.
 
 Things of one cluster are alike, so a hundred pairs of five tasks say less about other tasks
 than a hundred pairs of a hundred tasks.

@@ -23,10 +23,10 @@ _FEWEST = 2
 
 @frozen(kw_only=True)
 class AgentSummary:
-    """What agents' work cost: how each number is spread over the pairs or teams that have it.
+    """What agents' work cost: the distribution of each number over pairs or teams.
 
-    `count` of each distribution is the number of pairs for which it is known; the others are
-    in none of its other numbers. An agent that made both features of a pair counts once.
+    A distribution covers only the pairs for which the number is known, and its `count` says how
+    many these are. An agent that made both features of a pair counts once.
 
     Attributes:
         cost_usd: What the requests to models cost, in US dollars.
@@ -55,11 +55,11 @@ class AgentSummary:
 class CostPerCorrect:
     """What the agents' work cost for each pair that is correct.
 
-    It is the cost of all pairs over the number of correct ones, so pairs that fail make it
-    dearer. Only pairs with an answer and a known cost count. The interval is Fieller's for
+    It is the cost of all pairs over the number of correct ones, so pairs that fail raise it.
+    Only pairs with an answer and a known cost count. The interval is Fieller's for
     the ratio of two means (Some Problems in Interval Estimation, Journal of the Royal
-    Statistical Society B 16, 1954, 175-185), with Student's t. It takes pairs for independent,
-    or, if the summary is clustered, the pairs of different clusters.
+    Statistical Society B 16, 1954, 175-185), with Student's t. It assumes that pairs are
+    independent, or, if the summary is clustered, that clusters are.
 
     Attributes:
         pairs: The number of pairs that count.

@@ -25,7 +25,8 @@ def groups_of(size: int, is_alike: Callable[[int, int], bool]) -> list[_Group]:
             from it.
 
     Returns:
-        The places of the teams of each group, in their order, as the groups begin and end.
+        The places of the teams of each group, in their order. Groups are sorted by their first
+        and then by their last team.
     """
     alike = {pair for pair in combinations(range(size), 2) if is_alike(*pair)}
     covered: set[tuple[int, int]] = set()
@@ -41,7 +42,7 @@ def groups_of(size: int, is_alike: Callable[[int, int], bool]) -> list[_Group]:
 
 
 def _grown(first: int, last: int, size: int, alike: set[tuple[int, int]]) -> _Group:
-    """Return a group with two teams and all others, in their order, that can be added."""
+    """Return a group of two teams and of all others that can be added, tried in their order."""
     group = {first, last}
     for each in range(size):
         if all((min(each, one), max(each, one)) in alike for one in group - {each}):

@@ -36,10 +36,11 @@ def rank(
     """Rank teams that were evaluated on the same tasks, and group those of equal quality.
 
     Only tasks in which every team has an answer are counted, with all of the teams' answers in
-    them. Two teams differ by chance if exchanging their results in any tasks would as well be
-    possible. All pairs of a task are exchanged together, because they are not independent, and
-    the same tasks for all teams. The p-values of all pairs of teams are adjusted together, so
-    that the probability of any false statement about order is at most 1 - *confidence*:
+    them. If two teams are equally good, their results in any task could as well be exchanged, so
+    their difference is compared with those after such exchanges. All pairs of a task are
+    exchanged together, because they are not independent. For all teams, the results of the same
+    tasks are exchanged. The p-values of all pairs of teams are adjusted together, so that the
+    probability of any false statement about order is at most 1 - *confidence*:
     Romano and Wolf (Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, JASA
     100, 2005) with the sign flips of Canay, Romano and Shaikh (Randomization Tests under an
     Approximate Symmetry Assumption, Econometrica 85, 2017). The intervals of ranks count the
@@ -57,8 +58,8 @@ def rank(
         size: Rank the reports of teams with this many features, by a strategy, instead of the
             reports of pairs.
         confidence: The confidence of all intervals, and of all statements about order together.
-        draws: How many random flips; all flips are used if there are not more.
-        seed: Of the random flips. The same numbers give the same ranking.
+        draws: The number of random flips; all flips are used if there are no more than that.
+        seed: The seed of the random flips. The same seed gives the same ranking.
 
     Raises:
         AnalysisError: A team has no report, or no verdict by the *decider*, or there is no
@@ -175,7 +176,10 @@ def _differences(
 def _ranked(
     rates: Mapping[str, Rate], unanswered: Mapping[str, int], apart: Collection[tuple[str, str]]
 ) -> list[RankedTeam]:
-    """Return the teams in the order of *rates*; *apart* has the better and the worse of some."""
+    """Return the teams in the order of *rates*.
+
+    *apart* has every two teams that are told apart, the better one first.
+    """
     names = list(rates)
     groups = groups_of(len(names), lambda one, other: (names[one], names[other]) not in apart)
     shares = [rate.rate or 0.0 for rate in rates.values()]

@@ -35,12 +35,12 @@ class RankedTeam:
     Attributes:
         name: The team's name.
         correct: The share of correct pairs among those with an answer, in the ranking's tasks.
-            Its interval is clustered by task. It is about this team alone: to compare teams,
-            use the groups, because the tasks are the same.
+            Its interval is clustered by task, and is only about this team. To compare teams, use
+            the groups: they take into account that all teams have the same tasks.
         unanswered: The pairs of these tasks that have no answer.
         rank: One more than the number of teams with a greater rate, so equal rates share a rank.
         best_rank: One more than the number of teams that are surely better.
-        worst_rank: The number of teams that are not surely worse, with this one.
+        worst_rank: The number of teams that are not surely worse, including this one.
         groups: The letters of the groups that the team is in, at least one; see `Ranking`.
     """
 
@@ -104,9 +104,9 @@ class Ranking(Shown):
         uneven: The counted tasks in which teams have different numbers of answers.
         differences: Every two teams, in the order of *teams*.
         confidence: The confidence of all intervals, and of all statements about order together.
-        flips: How many sign flips the p-values come from.
-        is_exact: Whether these are all the flips there are. Otherwise they are random.
-        seed: Of the random flips.
+        flips: The number of sign flips from which the p-values are computed.
+        is_exact: Whether these are all possible flips. Otherwise they are random.
+        seed: The seed of the random flips.
     """
 
     _view = "cooperbench_eval.views.rankings:ranking_view"

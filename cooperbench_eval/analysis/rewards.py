@@ -37,10 +37,10 @@ def write_reward(
 ) -> Path:
     """Write the reward of a report as JSON: one object, whose values are numbers.
 
-    That is what Harbor's verifier reads from `/logs/verifier/reward.json`. The file appears
-    complete or not at all, and none appears if the report has no answer: Harbor then records
-    an error for the trial, and no reward. A file that is already there stays in that case, so
-    remove it first if an agent could have written it. Harbor does so.
+    Harbor reads such a file from `/logs/verifier/reward.json`. The file appears complete or not
+    at all. If the report has no answer, nothing is written: Harbor then records an error for the
+    trial, and no reward. A file that is already there stays in that case, so remove it first if
+    an agent could have written it. Harbor does so.
 
     Args:
         report: The report, or an audit.

@@ -26,7 +26,7 @@ def flip_test(differences: Sequence[int]) -> float:
     clusters and disagreements, it is the normal distribution with the same variance.
 
     Args:
-        differences: Of each cluster, how much the one is ahead of the other.
+        differences: How far one team is ahead of the other in each cluster.
 
     Returns:
         1.0 if all differences are zero.
@@ -61,8 +61,9 @@ class Difference:
         second: The place of the other one.
         centre: The share of both together, which is the expected share of each task if they are
             equally good.
-        spread: The root of the sum of the tasks' squared differences, each of which is what
-            the two are above their expected counts, divided by their totals.
+        spread: The root of the sum of the squared differences of the tasks. In a task, each team
+            has an excess: its count minus the count that *centre* predicts, divided by the team's
+            total in all tasks. The difference is the first's excess minus the second's.
         difference: The sum of these differences: how much greater the first's share is.
     """
 
@@ -83,8 +84,8 @@ class Teams:
     """The counts of teams in the same tasks.
 
     Attributes:
-        counts: Of each team, its count in each task.
-        totals: Of each team, its total in each task; none is zero.
+        counts: The counts of each team, one for each task.
+        totals: The totals of each team, one for each task; none is zero.
     """
 
     counts: tuple[tuple[int, ...], ...]
@@ -143,18 +144,18 @@ def adjusted_p_values(
 ) -> list[float]:
     """Return the p-value of each difference, adjusted for all of them.
 
-    The sign of each task is flipped for all teams together. A difference is compared with the
-    greatest statistic of all differences that are not more significant, in either direction, and
-    of the others in the wrong direction (Romano and Wolf, Exact and Approximate Stepdown
-    Methods for Multiple Hypothesis Testing, JASA 100, 2005). So for any `a`, the probability
-    that a difference with a p-value of at most `a` is in fact zero or has the other sign is
-    at most `a`, for all differences together.
+    The sign of each task is flipped for all teams together. After each flip, a difference is
+    compared with the greatest of all statistics. The more significant differences count in the
+    wrong direction only, and the others in either direction (Romano and Wolf, Exact and
+    Approximate Stepdown Methods for Multiple Hypothesis Testing, JASA 100, 2005). So for any `a`,
+    the probability that a difference with a p-value of at most `a` is in fact zero or has the
+    other sign is at most `a`, for all differences together.
 
     Args:
         teams: The counts of the teams.
         differences: Every two teams.
-        draws: How many random flips; all flips are used if there are not more.
-        seed: Of the random flips.
+        draws: The number of random flips; all flips are used if there are no more than that.
+        seed: The seed of the random flips.
     """
     order = sorted(range(len(differences)), key=lambda place: -differences[place].statistic)
     ranked = [differences[place] for place in order]
@@ -175,7 +176,7 @@ def adjusted_p_values(
 
 
 def _flips(tasks: int, draws: int, seed: int) -> Iterator[list[bool]]:
-    """Yield which tasks keep their sign: all ways, or no flip and then random ones."""
+    """Yield which tasks keep their sign: every possibility, or no flip and then random flips."""
     if is_exact(tasks, draws):
         numbers: Iterable[int] = range(2**tasks)
     else:

@@ -172,7 +172,7 @@ class Planner:
     ) -> tuple[tuple[int, ...], str | None]:
         """Return the best order that is known to land, and its tree.
 
-        If the base cannot be read any more, or if the strategy's result depends on other files,
+        If the base can no longer be read, or if the strategy's result depends on other files,
         some patches of other groups cannot be added.
         """
         if tested is not None:

@@ -1,7 +1,7 @@
 """Applies the renames of both sides to the slots.
 
-The rules are those of git's default merge, as its "directory renames" and "rename"
-notes describe it, and as its behaviour shows.
+The rules are those of git's default merge. Git's notes on "directory renames" and "rename"
+describe them, and its behaviour shows the rest.
 """
 
 import functools

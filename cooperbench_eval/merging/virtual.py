@@ -2,8 +2,8 @@
 
 If two commits have several merge bases, git merges these first and uses the result as the
 base. Such a merge always gives a tree: text conflicts stay in it between markers, and
-whatever else remains open is settled by rules of its own, mostly in favour of the base.
-The rules are those that `git merge-tree` shows.
+special rules settle everything else, mostly in favour of the base. The rules are those that
+`git merge-tree` shows.
 """
 
 from attrs import evolve

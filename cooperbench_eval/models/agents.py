@@ -13,7 +13,7 @@ __all__ = ["AGENT_USAGE", "MOST_USAGE", "AgentRun", "AgentUsage", "total_agents"
 
 
 MOST_USAGE = 10**15
-"""No agents use more of anything. A greater number is not one that was measured."""
+"""No agent uses more than this of anything, so a greater number cannot have been measured."""
 
 
 def _is_amount(_: object, attribute: "Attribute[Any]", value: float | None) -> None:

@@ -116,7 +116,7 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
 
 
 def _is_renamed(path: str, tracking: Tracking) -> bool:
-    """Whether a path is new in the merged tree, and the file at it is one of a side."""
+    """Whether the merged tree has a side's file at *path* under a new name."""
     return any(
         file.path == path and file.expected is not None and file.expected.path != path
         for file in tracking.files

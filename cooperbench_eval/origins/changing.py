@@ -1,9 +1,9 @@
 """Finds lines that the merged tree has in another form than expected.
 
-A line was changed if only its blanks differ, if a foreign line at its place is similar, or if
-a few foreign lines there contain most of its words. One foreign line may be the other
-form of a line of each side, because a merge may combine both in one line. A line with few
-letters and digits is only followed with the lines around it.
+A line was changed if only its whitespace differs, if a foreign line at its place is similar, or
+if a few foreign lines there contain most of its words. One foreign line may be the new form of a
+line of each side, because a merge may combine both in one line. A line with few letters and
+digits is only followed together with the lines around it.
 """
 
 import re
@@ -22,7 +22,7 @@ __all__ = ["find_changes"]
 _LEAST_ALIKE = 0.6
 _LEAST_CONTAINED = 0.8
 _MOST_LINES = 16
-"""A line may be broken into this many."""
+"""A line may be split into this many."""
 _MOST_COMPARISONS = 20_000
 """More are not made for one merged tree; the rest of its lines count as missing."""
 _MOST_BYTES = 500

@@ -23,7 +23,7 @@ def compare_strategy(
     """Merge the sides one after another with a strategy, and compare the tree with *merged*.
 
     If a merge leaves conflicts open, the later sides are merged into the tree with its markers,
-    as a person could do it.
+    as a person could do.
 
     Raises:
         RepositoryError: A touched file cannot be read.

@@ -134,8 +134,8 @@ class Fates:
     ) -> dict[int, LineFate]:
         """Return the removals of lines that another side has in a conflict with this one.
 
-        If the merged tree has such a line, the other side's work is there. The removal is lost
-        only if all lines are lost that this side put in the place of the line.
+        If the merged tree has such a line, it may be there as the other side's work. So the
+        removal is lost only if all lines that this side put in its place are lost.
         """
         merged = file.merged_places
         there = {

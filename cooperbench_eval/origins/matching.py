@@ -1,8 +1,8 @@
 """Matches the lines of an expected text with those of the merged text.
 
 A line diff leaves doubts: a missing or added block could often begin a few lines earlier
-or later. The block is then taken that consists of whole additions of one side, or of
-lines of the base that a side removed.
+or later. Among these blocks, one is preferred that consists of whole additions of one side, or
+of lines of the base that a side removed.
 """
 
 from bisect import bisect_left

@@ -58,7 +58,7 @@ def provenance(
             `Feature` objects.
         merged: The merged tree: a `Snapshot`, `Changes`, a patch of *base*, or the path of a
             folder. It may also be the outcome of `merge`, or the row of a strategy in a
-            report. Then the lines that the strategy wrote are told from unknown ones.
+            report. Then lines that the strategy wrote are distinguished from unknown ones.
         apply_policy: How leniently patches are placed.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Reads the branches of a probe, and finds the trees from which two of them start."""
+"""Reads the branches of a probe, and finds the merge base of two of them."""
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -30,7 +30,7 @@ class Branch:
     """A branch that can be merged.
 
     Attributes:
-        number: Its position among the given names, from 1; 0 for the one they are meant for.
+        number: Its position among the given names, from 1; 0 for the one on which they land.
         name: Its name.
         commits: The ids of its commits: one, or several if branches were merged, in their order.
         tree: Its files.
@@ -83,7 +83,7 @@ def _snapshot(names: Names, tree_id: str, commit_id: str) -> Snapshot:
 
 
 class Bases:
-    """The trees from which the sides of merges start.
+    """The merge bases of branches.
 
     Attributes:
         names: The names of the repository.
@@ -95,7 +95,7 @@ class Bases:
         self._history = History(names.location)
 
     def of(self, ours: Branch, theirs: Branch) -> Snapshot | None:
-        """Return the tree from which two branches start; `None` if they are unrelated.
+        """Return the merge base of two branches; `None` if they are unrelated.
 
         Raises:
             RepositoryError: The history cannot be read.
@@ -107,12 +107,12 @@ class Bases:
         found = self._history.merge_base(ours.commits, theirs.commits)
         if found is None:
             return None
-        # One object for each tree, because what merges have in common is kept with their base.
+        # One object for each tree, because merges with the same base share what is kept with it.
         key = self.names.location, found.tree_id, found.commit_id
         return _SNAPSHOTS.recall(key, lambda: found)
 
     def changes(self, base: Snapshot, tree: Snapshot) -> Changes:
-        """Return what a branch changes in the tree from which it starts.
+        """Return what a branch changes in a merge base.
 
         Raises:
             RepositoryError: A folder of one of them cannot be read.

@@ -71,7 +71,7 @@ def _definitions(path: str, text: bytes, lines: range) -> Collection[str]:
     first, last = lines.start + 1, lines.stop
     if lines:
         return [name for name, top, end in _spans(path, text) if top <= last and first <= end]
-    # Nothing is left there, between two lines: it is in what is around both of them.
+    # The side has nothing left between two lines: a definition counts if it has both of them.
     return [name for name, top, end in _spans(path, text) if top < first <= end]
 
 

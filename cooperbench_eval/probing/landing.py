@@ -1,4 +1,4 @@
-"""Finds out which branches can land together on the branch that they are meant for."""
+"""Finds out which branches can land together on a branch."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
@@ -87,7 +87,7 @@ def _lands(met: Met) -> bool:
 
 
 def _left_out(number: int, met: Met, onto: Branch, step: Step | None) -> LeftOut:
-    if step is not None:  # a strategy may fail after it did not
+    if step is not None:  # a strategy may fail although it merged these branches before
         reason = LeftOutReason.STRATEGY_FAILED if step.failure else LeftOutReason.CONFLICT
         files = sorted(step.open_files)
         return LeftOut(number=number, reason=reason, files=files, problem=step.failure)
@@ -136,8 +136,8 @@ class _Taken:
 class BranchMerger(PatchMerger):
     """Merges branches into the one on which they land, and counts the work.
 
-    Each merge starts from the tree that git would find as merge base of the two. The changes of
-    the sides that it returns are those in the tree on which they land.
+    Each merge has the merge base that git would find. The sides that it returns are changes of
+    the tree on which the branches land.
     """
 
     def __init__(self, merger: PairMerger, onto: Branch, branches: Mapping[int, Branch]) -> None:
@@ -160,7 +160,7 @@ class BranchMerger(PatchMerger):
         return self.merge(self._onto.tree.tree_id, number, at_any_cost=True)
 
     def first(self, number: int) -> str:
-        """Return the id of the tree that one branch gives, which must merge."""
+        """Return the id of the tree with one branch merged; its merge must be complete."""
         tree = self.onto(number).tree
         if tree is None:  # pragma: no cover - only branches that merge are searched
             raise ValueError(f"branch {number} does not merge")

@@ -1,4 +1,4 @@
-"""What earlier probes found. Values never change, so each is found by the contents it is made of.
+"""What earlier probes found. Each value is found by the contents that it was computed from.
 
 A second probe therefore costs only what changed. All caches are bounded, and belong to the
 process, because a caller has no object that two probes share.

@@ -46,9 +46,9 @@ class PairMerger:
     """Merges every two branches once.
 
     Attributes:
-        bases: The trees from which they start.
+        bases: Finds their merge bases.
         strategy: The strategy.
-        key: What the strategy is remembered by.
+        key: Identifies the strategy among the remembered merges.
     """
 
     bases: Bases
@@ -56,7 +56,7 @@ class PairMerger:
     key: Hashable
 
     def onto(self, onto: Branch, branch: Branch) -> Met:
-        """Merge a branch into the one that it is meant for."""
+        """Merge a branch into the one on which it is to land."""
         try:
             base = self.bases.of(onto, branch)
             if base is not None and base.tree_id == branch.tree.tree_id:

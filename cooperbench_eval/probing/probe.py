@@ -35,21 +35,20 @@ def probe(
 ) -> Probe:
     """Find out how branches merge at this moment, and which of them could land together.
 
-    Nothing is checked out, written or fetched, and no program of the repository runs, except the
-    tests of *suites*, which run in a sandbox. What earlier calls found is remembered by its
-    contents, so a call costs what changed since then. The files of a worktree are compared with
-    its index each time, as `git status` does.
+    Nothing is checked out, written or fetched. No program of the repository runs except the given
+    tests, which run in a sandbox. What earlier calls found is remembered by its contents, so a
+    call repeats only what has changed since then. The files of a worktree are compared with its
+    index each time, as `git status` does.
 
-    A text is first read as a branch, tag or commit, then as the name of a linked worktree, then
+    A string is first read as a branch, tag or commit, then as the name of a linked worktree, then
     as the path of a worktree. A path object is always a worktree. A worktree counts with its
     uncommitted changes: the tree is what `git add --all` would store. The result has a state for
-    each branch, so a worktree in the middle of a rebase does not keep the others from being
-    answered.
+    each branch, so a worktree in the middle of a rebase does not affect the others.
 
     Args:
         repo: The repository: a working tree with its `.git`, or a bare repository.
         refs: The branches, tags, commits and worktrees.
-        onto: Where they are meant to land, in the same form.
+        onto: Where they are to land, in the same form.
         suites: The tests of branches, by their names in *refs*.
         strategy: A registered name, or an object with `name` and `merge`. Its result should
             depend only on the merged contents.

@@ -35,7 +35,7 @@ class Probing:
             refs: The names of the branches.
             onto: The name of the branch on which they land.
             strategy: Merges them.
-            key: What its merges are remembered by.
+            key: Identifies the strategy among the remembered merges.
 
         Raises:
             RepositoryError: The repository or *onto* cannot be read, or a name is unknown.

@@ -59,8 +59,8 @@ class Scan:
         tree_id: The tree of that commit.
         operation: What the worktree is in the middle of, such as `a rebase`; empty if nothing.
         unmerged: The unmerged files of the index.
-        staged: The nodes that the index has and the commit has not, or has otherwise; `None` for
-            what the index lacks.
+        staged: The paths at which the index differs from the commit, each with the index's node;
+            `None` if the index lacks the path.
         touched: The paths at which the working tree differs from the index, each with the mode
             in the index. The mode is 0 for a path that the index lacks.
         mark: Changes whenever the commit or the index does.

@@ -22,7 +22,7 @@ _LARGE = 4 << 20
 """Files above this size are not kept in memory, and are hashed again only if they changed."""
 _SECOND = 1_000_000_000
 _SETTLED = 2 * _SECOND
-"""A file that was written more recently may be written again without another time stamp."""
+"""A file that was written more recently may be written again without a new time stamp."""
 _MOST_KEPT = 64 << 20
 """How many bytes of one working tree's files are kept in memory; others are read again."""
 _NO_BLOCK = getattr(os, "O_NONBLOCK", 0)
@@ -35,7 +35,7 @@ _IDS = Memo[tuple[str, _Stamp], str](4096)
 
 
 class MovingError(Exception):
-    """A file changed while it was read, each time."""
+    """A file changed during each try to read it."""
 
 
 def clock() -> int:
@@ -45,9 +45,9 @@ def clock() -> int:
 
 
 def changed_at(found: os.stat_result) -> int:
-    """Return the latest time at which a file may have been changed last, in nanoseconds.
+    """Return the latest possible time of a file's last change, in nanoseconds.
 
-    Programs can set all times of a file but this one. Some file systems keep whole seconds.
+    Programs can set all other times of a file. Some file systems only store whole seconds.
     """
     time_ = found.st_mtime_ns if sys.platform == "win32" else found.st_ctime_ns
     return time_ if time_ % _SECOND else time_ + _SECOND - 1
@@ -157,7 +157,7 @@ def _id(handle: int, size: int) -> str:
 
 
 def _read(handle: int, size: int) -> bytes:
-    """Read a file of that size; of a larger one, one byte more."""
+    """Read *size* bytes, and one byte more if the file is larger."""
     pieces = []
     left = size + 1
     while left > 0 and (piece := os.read(handle, min(_PIECE, left))):

@@ -104,7 +104,7 @@ class Conversion:
 
 
 def _is_binary(data: bytes) -> bool:
-    """Whether git takes contents for something else than text when it guesses."""
+    """Whether git decides that contents are not text when it guesses."""
     if b"\0" in data or _LONE_CR.search(data):
         return True
     controls = len(data) - len(data.translate(None, _CONTROLS)) - data.endswith(_END_OF_FILE)

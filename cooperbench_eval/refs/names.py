@@ -134,7 +134,7 @@ class Names:
         return self._registered(self._common / "worktrees" / name)
 
     def _registered(self, folder: Path) -> FoundWorktree | None:
-        """Return the worktree of which the repository keeps its facts in *folder*."""
+        """Return the worktree that the repository describes in *folder*."""
         try:
             text = (folder / "gitdir").read_bytes()
         except OSError:
@@ -146,7 +146,7 @@ class Names:
             lock = reason.decode("utf-8", "backslashreplace").strip() or "without a reason"
         except OSError:
             pass
-        # A relative path starts from the folder of the facts.
+        # A relative path starts from that folder.
         top = Path(os.path.normpath(folder / link)).parent
         return FoundWorktree(folder=top, is_known=True, lock=lock)
 

@@ -37,7 +37,7 @@ class Head:
         is_dirty: Whether the tree differs from that of the commit.
         unfiltered: Changed files that git would pass through a program, such as those of Git LFS.
             The tree has their contents as they are on disk.
-        unsettled: Files that changed while they were read, every time that this was tried.
+        unsettled: Files that changed during each try to read them.
         problem: Why there is no tree.
         details: The problem as a clause, such as `the worktree is in the middle of a rebase`.
     """

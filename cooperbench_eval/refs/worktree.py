@@ -1,8 +1,8 @@
 """Reads a working tree with its uncommitted changes, as `git add --all` would store it.
 
-A tree must be one that existed at some moment, although agents may write while it is read. So
-the files that differ from the index are looked at, and then their times: if one of them was
-changed after the look began, everything is looked at again.
+The result must be a tree that existed at some moment, although agents may write while it is read.
+So the files that differ from the index are read first, and then their times. If one of them was
+changed after the reading began, everything is read again.
 """
 
 import os
@@ -170,7 +170,7 @@ class _Look:
         return not os.path.lexists(folder / ".git") or head_of(folder) is None
 
     def _is_in_folders(self, path: str) -> bool:
-        """Whether everything above a path is a folder; what is behind a link is not of the tree."""
+        """Whether everything above a path is a folder; a link's target is not part of the tree."""
         return all(map(self._is_folder, folders_above(path)))
 
     def _is_folder(self, path: str) -> bool:

@@ -163,14 +163,14 @@ class AuditedFile:
 
     @checked
     def added_lines(self, fate: Fate | None = None) -> int:
-        """Return how many lines were added, optionally those of one fate."""
+        """Return the number of lines that were added, or of those with one fate."""
         if fate is None:
             return sum(each.count for each in self.added)
         return _of(fate, self.added)
 
     @checked
     def removed_lines(self, fate: Fate | None = None) -> int:
-        """Return how many lines were removed, optionally those of one fate."""
+        """Return the number of lines that were removed, or of those with one fate."""
         if fate is None:
             return sum(each.count for each in self.removed)
         return _of(fate, self.removed)
@@ -179,8 +179,8 @@ class AuditedFile:
     def fate(self) -> Fate:
         """What became of the work as a whole.
 
-        It is `LOST` if all of it is lost, `CHANGED` if a part of it is lost or changed, and
-        `KEPT` if all of it is there, even if it was moved.
+        It is `KEPT` if all of it is there, even if it was moved. It is `LOST` or `SUPERSEDED` if
+        all of it is, and otherwise `CHANGED`.
         """
         fates = set(self.fates)
         if fates <= {Fate.KEPT, Fate.MOVED}:

@@ -86,7 +86,7 @@ class ConflictedFile:
 
 @frozen(kw_only=True, field_transformer=named_fields)
 class ProbedBranch(Shown):
-    """A branch, tag, commit or worktree, and how it merges into the branch it is meant for.
+    """A branch, tag, commit or worktree, and how it merges into the target, `Probe.onto`.
 
     Attributes:
         number: Its position among the given names, from 1: its number in the landing plan.
@@ -101,8 +101,8 @@ class ProbedBranch(Shown):
         unfiltered: Changed files of a worktree that git would pass through a program when it
             stores them, such as those of Git LFS. The program is not run, so their contents
             count as they are on disk.
-        unsettled: What changed each time that the worktree was read. The tree may then mix what
-            was there at different moments.
+        unsettled: What changed during each try to read the worktree. The tree may then mix the
+            contents of different moments.
     """
 
     _view = "cooperbench_eval.views.probes:branch_view"
@@ -146,7 +146,7 @@ class Probe(Shown):
     """How the branches of a repository merge at this moment.
 
     Attributes:
-        onto: The name of the branch that they are meant for.
+        onto: The name of the branch on which they are to land.
         onto_commit: The id of its commit.
         onto_tree: The git tree id of its files.
         strategy: The strategy's name.
@@ -197,7 +197,7 @@ class Probe(Shown):
         for each in self.pairs:
             if {each.one, each.other} == wanted:
                 return each
-        raise ArgumentError("other", f"must be another branch than one, {one!r}")
+        raise ArgumentError("other", f"must not be the same branch as one, {one!r}")
 
     def _branch(self, name: str, argument: str) -> ProbedBranch:
         for each in self.branches:

@@ -120,7 +120,7 @@ class FileProvenance:
         path: The path.
         kind: What it is.
         origin: The origin of what has no lines: the contents of a binary file, the target of a
-            link, the commit of a submodule, or that the file is gone. For a text, the origin of
+            link, the commit of a submodule, or the deletion of a file. For a text, the origin of
             its mode.
         runs: The lines of a text, in order; each line is in one run.
         renamed_from: The path in the base; `None` if the file was not renamed.
@@ -180,7 +180,7 @@ class Provenance(Shown):
 
     @checked
     def file(self, path: str) -> FileProvenance | None:
-        """Return the file at *path*; `None` if nobody touches it."""
+        """Return the file at *path*; `None` if neither a feature nor the merge touches it."""
         return next((each for each in self.files if each.path == path), None)
 
     @checked
@@ -188,7 +188,7 @@ class Provenance(Shown):
         """Return the origin of a line, counted from 1.
 
         Raises:
-            ArgumentError: The merged tree has no such text file, or the file no such line.
+            ArgumentError: The merged tree has no such text file, or the file has no such line.
         """
         origins = self._origins(path)
         if not 0 < line <= len(origins):
@@ -205,7 +205,7 @@ class Provenance(Shown):
 
     @checked
     def annotate(self, path: str) -> bytes:
-        """Return a text file with the origin and the number before each line.
+        """Return a text file in which each line has its origin and its number before it.
 
         Raises:
             ArgumentError: The merged tree has no such text file.

@@ -1,4 +1,4 @@
-"""View of the provenance of a merged tree: how many lines of each file come from whom."""
+"""View of the provenance of a merged tree: how many lines of each file have each origin."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _NAME = 60
 
 
 def provenance_view(found: Provenance) -> View:
-    """Describe how many lines of each touched file come from whom."""
+    """Describe how many lines of each touched file have each origin."""
     counts = found.counts()
     total = ", ".join(f"{count:,} from {name}" for name, count in _sorted(counts)[:_MOST_COLUMNS])
     files = wording.counted(len(found.files), "file")
