@@ -9,10 +9,11 @@ merging without these hunks, the others by applying the hunks in reverse to the 
 An audit is right if it reports as lost exactly the lines that these hunks add and the
 tree now lacks, and as undone exactly the removals that they make and that are undone. If
 both sides make a change and it is gone, the other side lost it too. What is reported for the
-good merge itself does not count: `structured` rewrites lines. Prints how many good merges
-have such reports, and the share of
-right audits, by strategy and kind of removal, how many name each line at its very place, and
-the milliseconds per audit; with --verbose, each wrong one.
+good merge itself does not count, because `structured` rewrites lines.
+
+Prints how many good merges have lines reported as lost. Then it prints the share of right
+audits by strategy and kind of removal, how many of them name the exact place of each line, and
+the milliseconds per audit. With --verbose, it prints each wrong audit.
 """
 
 import argparse

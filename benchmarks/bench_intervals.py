@@ -8,10 +8,10 @@ given correlation. For rankings it comes from a normal variable with this correl
 whose variance is common to all teams, because some tasks are hard for all.
 
 The first table has the share of the 95% intervals that contain the true rate, without clusters
-and with them, and the mean width. The second one has the share of rankings that tell equal teams
-apart or put teams in the wrong order, which is to be at most 5%; the share in which every true
-rank is in its interval, which is to be at least 95%; and the share of the different teams that
-are told apart. The last column is the standard error of a share of 95%.
+and with them, and the mean width. The second table has three shares: rankings that tell equal
+teams apart or put teams in the wrong order (at most 5% are wanted), rankings in which every true
+rank is in its interval (at least 95% are wanted), and pairs of different teams that are told
+apart. The last column is the standard error of a share of 95%.
 """
 
 import argparse

@@ -5,9 +5,9 @@
 Makes a repository of 100,000 Python files in 5,000 folders, with packed objects, and eight branches
 that each change 20 files, some of them the same ones. Prints the milliseconds of the first probe
 in a fresh process, with and without the import of the library; of a probe after one branch moved;
-and of `git merge-tree` for the same 36 merges, one process each. With --worktrees also those of
-a probe of eight linked worktrees with uncommitted changes, and of `git status` in each of them.
-Every number is the median of the rounds. The second column is the CPU time, child processes
+and of `git merge-tree` for the same 36 merges, one process each. With --worktrees, it also prints
+those of a probe of eight linked worktrees with uncommitted changes, and of `git status` in each of
+them. Every number is the median of the rounds. The second column is the CPU time, child processes
 included, which depends less on what else the machine does.
 """
 
@@ -30,7 +30,7 @@ _HOT = 30
 _FUNCTIONS = 8
 _ROW = "{:56}{:>10}{:>10}"
 _Times = tuple[float, float]
-"""The milliseconds that passed, and those of CPU time."""
+"""The milliseconds of wall time, and those of CPU time."""
 _FIRST = """
 import sys, time
 begin = time.perf_counter()

@@ -1,6 +1,6 @@
 """Results of random merges, and how the library's differ from git's.
 
-Differences that `docs/explanation/parity.md` explains are known by the scenarios in
+Differences that `docs/explanation/parity.md` explains are named by the scenarios in
 `tests/scenarios/known_gaps` that show them.
 """
 

@@ -7,9 +7,9 @@ Takes random texts with edits on two sides, every pair of a dataset's gold patch
 the two-parent merge commits of real repositories, as far as they merge without a
 conflict. Each merge is committed to a scratch repository on top of three commits: base,
 ours and theirs. `git blame` then names one of the four commits for each line of every file that
-the merge changes. A line agrees if git names the base for a line of the base, or one of
-the features that have it. Prints the lines that agree, of all lines and of those that a
-feature added in either view; with --verbose, the others too.
+the merge changes. A line agrees if git names the base for a line of the base, or one of the
+features that added it. Prints how many lines agree, of all lines and of those that a feature
+added according to git or the library. With --verbose, it prints each line that differs.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     python benchmarks/random_histories.py [--count N] [--seed N] [--first N]
 
-Each history has two or three branches, which merge each other again and again, so that
-their heads have several merge bases, which may have several themselves. Times of commits
-are often equal, and sometimes those of parents are later. The trees are those of
+Each history has two or three branches that merge each other again and again. So their heads
+have several merge bases, and these may themselves have several. Times of commits are often
+equal, and a parent is sometimes later than its child. The trees are those of
 `random_trees.py`. The merge of the first two heads must have git's verdict, tree and unmerged
 stages, and the merge bases must be those of `git merge-base --all`. Differences that
 `docs/explanation/parity.md` explains are counted by their scenario. All others are printed
@@ -124,7 +124,7 @@ def imported(histories: Iterable[RandomHistory]) -> Iterator[bytes]:
         for number, commit in enumerate(history.commits):
             yield b"commit refs/heads/%b\n" % history.name(number).encode()
             yield b"committer Ann <ann@example.org> %d +0000\n" % commit.time
-            # The message keeps equal commits apart, which would otherwise be one commit.
+            # Without different messages, equal commits would be one commit.
             message = history.name(number).encode()
             yield b"data %d\n%b\n" % (len(message), message)
             for word, parent in zip(("from", "merge"), commit.parents, strict=False):

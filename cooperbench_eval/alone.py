@@ -26,7 +26,7 @@ class Placed:
     """A patch on the tree from which its feature starts, before any test runs.
 
     Attributes:
-        changes: What makes the patched tree of the base of the pair or team.
+        changes: The changes that turn the base of the pair or team into the patched tree.
         report: The patch's part of the report.
     """
 

@@ -101,9 +101,9 @@ class FeaturePair:
     Attributes:
         repo_name: The repository's name in the benchmark.
         task_id: The task's number.
-        base: The tree from which features without a base of their own start. Afterwards it is
-            the merge base of both features, which is the same unless they start from
-            different commits. Then git's merge base is found in the repository; several are
+        base: The tree from which features without a base of their own start. The pair's `base`
+            is this tree unless the features start from different commits. Then it is their
+            merge base, found in the repository as git finds it. If there are several, they are
             merged into a virtual one.
         feature1: The feature that is merged into feature 2.
         feature2: The feature into which feature 1 is merged.
@@ -163,8 +163,9 @@ class FeatureTeam:
     Attributes:
         repo_name: The repository's name in the benchmark.
         task_id: The task's number.
-        base: The tree from which features without a base of their own start. Afterwards it is
-            the best common ancestor of all features, as for a pair.
+        base: The tree from which features without a base of their own start. If features start
+            from different commits, the team's `base` is the best common ancestor of all, as for
+            a pair.
         features: The features in their order; their numbers differ.
         joint: Tests of all features together. They run only on trees that hold all of them,
             which must pass them, and on the base and each side for comparison.

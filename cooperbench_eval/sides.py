@@ -1,7 +1,7 @@
 """The sides of a merge: what features change in a base, and the merge of two sides.
 
 All sides of a pair or team are written as changes of one base. If features start from different
-commits, each merge has a base of its own, and the sides are written anew for it.
+commits, each merge has its own merge base, and the sides are rewritten as changes of it.
 
 Feature 1 of a pair is merged into feature 2, as in the benchmark. In the terms of the merge
 core, *ours* is feature 2 and *theirs* is feature 1. No other module chooses the sides of a pair.
@@ -36,7 +36,7 @@ class Side:
 
     Attributes:
         features: What is known about the features, in the order in which they were merged.
-        changes: What makes their tree of the base.
+        changes: The changes that turn the base into their tree.
         starts: The trees from which they start; empty if that is the base.
     """
 
@@ -51,7 +51,7 @@ class Side:
         return cls((context_of(feature),), changes, starts)
 
     def joined(self, other: "Side", changes: Changes, base: Snapshot) -> "Side":
-        """Return the side of the features of both; *changes* makes their tree of *base*."""
+        """Return the side of the features of both; *changes* turns *base* into their tree."""
         starts: Iterable[Snapshot] = ()
         if self.starts or other.starts:
             starts = different((*(self.starts or (base,)), *(other.starts or (base,))))

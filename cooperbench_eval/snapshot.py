@@ -411,7 +411,7 @@ class Changes(Mapping[str, Entry | None]):
 
 
 def rewritten(changes: Changes, old: Snapshot, new: Snapshot) -> Changes:
-    """Return the changes that make of *new* the tree that *changes* makes of *old*."""
+    """Return the changes that turn *new* into the tree into which *changes* turns *old*."""
     return changes if new is old else Changes.between(new, old.overlay(changes))
 
 

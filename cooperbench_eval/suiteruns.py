@@ -229,9 +229,9 @@ class SuiteRuns:
         return self.plain(bare, self._untouched(suite))
 
     def _start_of(self, suite: TestSuite) -> Snapshot:
-        """Return the tree from which the feature of a suite starts, or all features."""
+        """Return the tree from which a suite's feature starts; for other suites, the base."""
         return self._starts.get(suite, self._group.base)
 
     def _untouched(self, suite: TestSuite) -> Changes:
-        """Return the changes that make that tree of the base."""
+        """Return the changes that turn the base into that tree."""
         return rewritten(Changes(), self._start_of(suite), self._group.base)

@@ -73,7 +73,7 @@ class Merged:
         return renamed[1] if renamed else path
 
     def changes_of(self, base: Snapshot) -> Changes:
-        """Return the changes that make the merged tree of *base*."""
+        """Return the changes that turn *base* into the merged tree."""
         return rewritten(self.outcome.changes, self.given.base, base)
 
     def row(

@@ -138,7 +138,7 @@ class Merger:
         return slot.versions[Side.OURS] or slot.versions[Side.THEIRS]
 
     def merge_contents(self, slot: Slot, marker_size: int = 7) -> ContentMerge:
-        """Merge the versions of a slot, of which both sides have one of the same kind."""
+        """Merge the versions of a slot for which both sides have entries of the same kind."""
         base, ours, theirs = slot.versions
         if ours is None or theirs is None:  # pragma: no cover - the callers ensure it
             raise ValueError("a merge of contents needs a version on both sides")

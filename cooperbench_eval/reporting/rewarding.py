@@ -1,7 +1,7 @@
-"""How a report finds its reward, which policies decide.
+"""How a report finds its reward, which a policy decides.
 
 Policies belong to `analysis`, which imports reports. So the function is resolved by its name
-when a report is first asked for its reward, as the views of records are.
+when a report is first asked for its reward, in the same way as the views of records.
 """
 
 from pkgutil import resolve_name
