@@ -270,7 +270,7 @@ def test_usage_is_an_amount(value):
 
 
 def test_a_report_carries_what_its_agents_cost():
-    """In its rows, its JSON, its facts, its reward and its warnings; keys of stores differ not."""
+    """Its rows, JSON, facts, reward and warnings have it; the key in a store does not."""
     base = ce.Snapshot.from_files({"a": b"1\n", "b": b"1\n"})
     diff = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-1\n+2\n"
     broken = "result.json: cost is 'x', not an amount"

@@ -203,7 +203,7 @@ def test_the_first_feature_of_a_team_brings_its_base(repo):
 
 
 def test_a_plan_first_merges_an_older_patch_into_the_base(repo):
-    """What main got meanwhile stays, and a patch that conflicts with it cannot land."""
+    """Later commits of main stay, and a patch that conflicts with them cannot land."""
     old = repo({"f": LINES})
     main = repo({"f": edited(0, b"main\n")}, old)
     patches = [

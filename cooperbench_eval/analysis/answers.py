@@ -45,7 +45,7 @@ Answers = tuple[tuple[str, str], ...]
 Ends = dict[tuple[Answer, Answer], Counter[str]]
 """The number of pairs of each cluster, for each combination of two answers.
 
-The second answer can be gold's. Without clusters, all pairs are of one that has no name.
+The second answer can be gold's. Without clusters, all pairs belong to one without a name.
 """
 
 
@@ -57,7 +57,7 @@ class PairAnswers(NamedTuple):
 
 
 def has_answer(answer: Answer) -> bool:
-    """Whether *answer* says something about the pair, as a missing side does too."""
+    """Whether *answer* says something about the pair; a missing side does, too."""
     return answer is not None and answer != Verdict.NOT_RUN.value
 
 

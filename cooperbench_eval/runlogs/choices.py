@@ -50,8 +50,8 @@ class Setting(_Choice):
     TEAM = "team"
     """A lead and its members, each with a feature and a patch."""
     PLAN_EXECUTE = "plan_execute"
-    """Agents plan together, then other agents each carry out one plan. The patches are theirs,
-    and are named as in `coop`."""
+    """Agents plan together. Then other agents each carry out one plan and write a patch, which is
+    named as in `coop`."""
 
 
 class PatchLocation(_Choice):

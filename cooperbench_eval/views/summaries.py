@@ -158,7 +158,7 @@ def _cluster_texts(summary: Summary) -> list[str]:
     if summary.cluster is None:
         return []
     plural = {"task": "tasks", "repo": "repositories"}[summary.cluster]
-    return [f"intervals are for independent {plural}, not for independent pairs or teams"]
+    return [f"intervals assume that {plural} are independent, not that pairs or teams are"]
 
 
 def _verdicts_table(sections: Sequence[Section]) -> Table:

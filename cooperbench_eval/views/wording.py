@@ -94,8 +94,8 @@ def cost_texts(costs: CostPerCorrect) -> tuple[str, str, str, str]:
     value = "-" if costs.value is None else f"{costs.value:,.2f}"
     interval = "-"
     if costs.low is not None:
-        upper = "any" if costs.high is None else f"{costs.high:,.2f}"
-        interval = f"{costs.low:,.2f}-{upper}"
+        upper = " or more" if costs.high is None else f"-{costs.high:,.2f}"
+        interval = f"{costs.low:,.2f}{upper}"
     return value, interval, f"{costs.pairs:,}", f"{costs.unknown:,}"
 
 

@@ -33,7 +33,7 @@ def rate_of(clusters, **options):
 
 @given(CLUSTERS, st.sampled_from([0.8, 0.95, 0.99]))
 def test_the_interval_contains_the_rate_and_is_from_0_to_1(clusters, confidence):
-    """It never counts more things than there are, and it is missing only with one cluster."""
+    """The interval holds the rate, within 0 and 1; a single cluster has no interval."""
     rate = rate_of(clusters, confidence=confidence)
 
     if len(clusters) == 1 < rate.total:
@@ -75,7 +75,7 @@ def expected_total(clusters, confidence=0.95):
 
 @given(st.integers(2, 20), st.lists(st.integers(0, 20), min_size=2, max_size=20))
 def test_the_interval_has_the_design_effect_of_statsmodels(statsmodels, size, counts):
-    """With clusters of equal size; the interval is statsmodels' of so many independent things."""
+    """For clusters of equal size, the effective total and the interval are statsmodels'."""
     clusters = [(min(count, size), size) for count in counts]
     total = sum(size for _, size in clusters)
     count = sum(count for count, _ in clusters)
@@ -94,7 +94,7 @@ def test_the_interval_has_the_design_effect_of_statsmodels(statsmodels, size, co
 
 @given(st.integers(2, 45), st.lists(st.booleans(), min_size=2, max_size=30))
 def test_things_of_a_cluster_count_as_one_if_they_always_agree(size, ends):
-    """With equal sizes, it is as if each cluster were one thing, or fewer with few clusters."""
+    """Clusters of equal size then count as one thing each, or less if there are few clusters."""
     clusters, total = len(ends), size * len(ends)
     quantiles = student(0.95, total - 1) / student(0.95, clusters - 1)
 
@@ -115,7 +115,7 @@ def test_a_rate_of_all_assumes_that_clusters_agree():
 
 
 def test_one_cluster_has_no_interval():
-    """It says so in text and in JSON; one thing has Wilson's."""
+    """The text and the JSON say so; a cluster of one thing has Wilson's interval."""
     rate = rate_of([(8, 10)])
 
     assert str(rate) == "8/10 = 80.0% [no interval: one cluster]"
@@ -126,7 +126,7 @@ def test_one_cluster_has_no_interval():
 
 
 def test_empty_clusters_do_not_count():
-    """They say nothing."""
+    """A cluster without things changes neither the interval nor the counts."""
     assert rate_of([(8, 10), (0, 0)]) == rate_of([(8, 10)])
 
 
@@ -173,7 +173,7 @@ SHARES = st.lists(
 
 @given(SHARES)
 def test_the_interval_of_a_mean_is_bell_and_mccaffreys(given_shares):
-    """Computed with matrices, with clusters of any sizes; it is never below Student's."""
+    """It equals the one computed with matrices, and is never narrower than Student's."""
     clusters, shares = zip(*given_shares, strict=True)
     found = Mean.of(shares, clusters=list(clusters))
 
@@ -187,7 +187,7 @@ def test_the_interval_of_a_mean_is_bell_and_mccaffreys(given_shares):
 
 @given(st.lists(st.sampled_from([0.45, 0.48, 0.51]), min_size=4, max_size=12))
 def test_the_interval_of_a_mean_is_statsmodels(values):
-    """With clusters of equal size."""
+    """For clusters of equal size, the interval of a mean is that of statsmodels."""
     np, ols = need_package("numpy"), need_package("statsmodels.api").OLS
     shares = [share for share in values for _ in range(3)]
     shares[0] += 0.01
@@ -351,7 +351,7 @@ def test_a_clustered_summary_says_so():
 
     row = next(line.split() for line in text.splitlines() if line.split()[:1] == ["naive"])
     assert row[1:4] == ["2/3", "66.7%", "-"]
-    assert text.endswith("intervals are for independent tasks, not for independent pairs or teams")
+    assert text.endswith("intervals assume that tasks are independent, not that pairs or teams are")
 
 
 def test_teams_are_clustered_too():

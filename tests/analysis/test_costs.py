@@ -26,7 +26,7 @@ COSTS = st.lists(st.floats(0.001, 1000), min_size=1, max_size=12)
 
 
 def priced(cost, *, facts=None, **rows):
-    """A pair whose agents cost so much; `None` for a pair without a known cost."""
+    """Return a pair whose agents cost *cost*; `None` for a pair without a known cost."""
     usage = AgentUsage(cost_usd=cost, steps=None if cost is None else 10)
     return pair(facts={"agent_usage": usage, **(facts or {})}, **rows)
 

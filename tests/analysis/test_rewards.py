@@ -286,7 +286,7 @@ def test_a_directory_may_have_a_name_with_a_suffix(tmp_path):
 
 
 def test_an_earlier_reward_is_replaced(tmp_path):
-    """As a whole: an agent may have left one there, or a link to another file."""
+    """The whole file is replaced: an agent may have left one there, or a link to another file."""
     other = tmp_path / "other.json"
     other.write_text('{"reward": 1}')
     (tmp_path / "reward.json").symlink_to(other)

@@ -319,7 +319,7 @@ class TestLines:
         assert report.file(2, "a").fate is Fate.KEPT
 
     def test_a_moved_block_is_not_lost(self):
-        """Not within the file, and not in another one."""
+        """A block is not lost if it was moved within the file or to another one."""
         base, one, other, merged = trees(
             {"a": numbered(*range(9)), "b": numbered("b")},
             {"a": text("def moved():", "    {", "    }") + numbered(*range(9), "also moved")},
@@ -350,7 +350,7 @@ class TestLines:
         ],
     )
     def test_an_edited_line_is_changed(self, form):
-        """An argument more, another indentation, or more lines."""
+        """A line may get an argument, another indentation, or more lines."""
         base, one, other, merged = trees(
             {"a": numbered(*range(9))},
             {"a": numbered(*range(4)) + text("    result = compute(width, height)") + numbered(4)},

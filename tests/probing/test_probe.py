@@ -100,7 +100,7 @@ def test_conflicts_with_the_target_are_those_of_the_branch(agents):
 
 
 def test_a_branch_may_be_contained_or_continue_the_target(agents):
-    """Contained branches and fast-forwards are told from merges; a contained one has no plan."""
+    """Contained branches and fast-forwards are not merges; a contained branch does not land."""
     agents.git("branch", "old")
     agents.write({"notes.txt": b"more\n"})
     agents.commit()
@@ -200,7 +200,7 @@ class Files:
 
 @given(seed=st.integers(0, 10**9))
 def test_every_merge_ends_as_that_of_git(seed, tmp_path_factory):
-    """Every pair conflicts if and only if it does for git, and git can land what could land."""
+    """Every pair conflicts if and only if it does for git, and git can merge what could land."""
     source = random.Random(seed)  # noqa: S311
     tree = Agents(tmp_path_factory.mktemp("agents") / "repo")
     files = Files(tree, source)
@@ -362,7 +362,7 @@ def _stash(tree):
     ],
 )
 def test_a_worktree_in_the_middle_of_something_is_named(begin, words, agents):
-    """Such a worktree has a state of its own, and the others are answered."""
+    """Such a worktree has a state of its own, and the others are not affected."""
     agents.branch("other", {"app.py": OTHER_GET})
     one = agents.worktree("one", {"app.py": GET})
     one.commit()
@@ -418,7 +418,7 @@ def test_a_pruned_worktree_is_unknown(agents):
 
 
 def test_an_unreadable_index_is_a_state(agents):
-    """A worktree whose index is damaged is unreadable, and the others are answered."""
+    """A worktree whose index is damaged is unreadable, and the others are not affected."""
     one = agents.worktree("one")
     index = agents.folder / one.git("rev-parse", "--git-path", "index")
     index.write_bytes(b"damaged")
@@ -467,7 +467,7 @@ def test_a_missing_branch_is_refused_with_the_nearest_names(agents):
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message, agents):
-    """What cannot be meant is refused before anything is read."""
+    """Wrong arguments are refused before anything is read."""
     with pytest.raises(ArgumentError, match=message):
         ce.probe(agents.folder, **arguments)
 
@@ -587,7 +587,7 @@ def test_a_repository_of_another_user_is_refused(agents):
 
 
 def test_a_worktree_of_another_user_is_a_state(agents):
-    """A linked worktree that another user owns is unreadable, and the others are answered."""
+    """A linked worktree that another user owns is unreadable; the others are not affected."""
     one = agents.worktree("one", {"app.py": GET})
     _give_away(one.folder)
 
@@ -714,5 +714,5 @@ def test_a_wrong_name_of_a_branch_lists_the_others(agents):
 
     with pytest.raises(ArgumentError, match="name is not a branch of the probe: 'x'; it has main"):
         probe.branch("x")
-    with pytest.raises(ArgumentError, match="other must be another branch"):
+    with pytest.raises(ArgumentError, match="other must not be the same branch"):
         probe.pair("main", "main")
