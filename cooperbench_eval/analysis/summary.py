@@ -107,7 +107,7 @@ class Summary(Shown):
         confidence: The confidence of the intervals.
         agents: What the agents' work cost.
         cluster: What the intervals are clustered by, if by anything.
-        clusters: If they are, `statuses` for each cluster.
+        clusters: The `statuses` of each cluster, if the intervals are clustered.
     """
 
     _view = "cooperbench_eval.views.summaries:summary_view"

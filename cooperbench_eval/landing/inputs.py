@@ -155,7 +155,7 @@ class Placing:
     strategy: MergeStrategy
 
     def place(self, given: Iterable[tuple[Feature, Changes | None]]) -> Placed:
-        """Place each patch; leave out those that cannot be, and duplicates."""
+        """Place each patch; leave out duplicates and those that cannot be placed."""
         read = [
             (on_base(feature, self.base) if changes is None else feature, changes)
             for feature, changes in given

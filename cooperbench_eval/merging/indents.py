@@ -28,7 +28,7 @@ _OUTER_WITH_BLANK = 17
 _SHALLOWER = 23
 _SHALLOWER_WITH_BLANK = 17
 _PER_INDENT = 60
-"""How much penalty outweighs that the other position is less indented."""
+"""How much penalty outweighs a smaller indentation of the other position."""
 
 
 class _Score(NamedTuple):

@@ -45,7 +45,7 @@ class Slot:
         is_replaced: A directory rename moved a file of one side here, and the other side
             kept the base's file. Git then takes the moved file.
         is_gone: The file of the base has another path now, and the merge has nothing at this
-            one. As in git, not even a file that a directory rename moved here.
+            one. As in git, even a file that a directory rename moved here is lost.
     """
 
     versions: list[Entry | None]

@@ -112,7 +112,7 @@ class FileReader:
         folder = self._folder
 
         def read() -> bytes:
-            problem = f"the uncommitted file {path} has changed since it was looked at"
+            problem = f"the uncommitted file {path} has changed since it was first read"
             try:
                 with _opened(f"{folder}/{path}") as handle:
                     data = _read(handle, os.fstat(handle).st_size)
