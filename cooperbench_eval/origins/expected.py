@@ -118,6 +118,8 @@ class _Fold:
 
     def _join(self, path: str, slot: Slot) -> ExpectedFile | None:
         base, ours, theirs = slot.versions
+        if slot.is_gone:
+            return None
         if ours is not None and theirs is not None:
             return self._merge(path, slot, ours, theirs)
         present = ours or theirs
@@ -168,8 +170,9 @@ class _Fold:
         name = slot.names[Side.OURS]
         file = self._files.get(name)
         if file is None:
-            numbers = [side.number for side in self._seen]
-            file = untouched_file(name, self._base.get(name) or entry, numbers)
+            source = self._base.get(name) or entry
+            numbers = [side.number for side in self._seen if side.get(name) == source]
+            file = untouched_file(name, source, numbers)
         return self._at(path, file, entry)
 
     def _later(self, path: str, slot: Slot, entry: Entry) -> ExpectedFile:

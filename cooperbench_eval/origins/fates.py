@@ -162,14 +162,32 @@ class Fates:
     def vanished(self, file: TrackedFile) -> Iterator[int]:
         """Yield the expected lines of the base that the merged tree lacks, and no side removes."""
         paths = file.expected.paths if file.expected else {}
-        removed = {
-            line for n, path in paths.items() for line in self.tracking.sides[n].removed(path)
-        }
+        sides = self.tracking.sides
+        if any(n not in paths and side.get(file.base_path) is None for n, side in sides.items()):
+            return  # a side deleted the file
+        removed = {line for n, path in paths.items() for line in sides[n].removed(path)}
         for line in file.missing:
-            place = file, line
-            is_found = place in self.moved_to or place in self.changed_to
-            if not file.owners[line] and not is_found and file.base_places[line] not in removed:
+            place, old = (file, line), file.base_places[line]
+            is_there = place in self.moved_to or place in self.changed_to
+            is_there = is_there or (file.base_path, old) in self._kept_of_base
+            if not file.owners[line] and not is_there and old not in removed:
                 yield line
+
+    @cached_property
+    def _kept_of_base(self) -> Collection[tuple[str, int]]:
+        """The lines of the base that the merged tree has, by their files and places there."""
+        found = {
+            (file.base_path, file.base_places[line])
+            for file in self.tracking.files
+            for line in file.matched.places
+            if line != ABSENT
+        }
+        restored = (
+            (each.base_path, old)
+            for each in self.tracking.files
+            for old in each.matched.restored.values()
+        )
+        return found.union(restored)
 
 
 def _lost_with_others(

@@ -52,7 +52,8 @@ def match_texts(
         base: The lines of the base.
         base_places: For each expected line its place in the base.
     """
-    expected, merged, base = closed(expected), closed(merged), closed(base)
+    if not merged or merged[-1:] != base[-1:] or merged[-1:] == expected[-1:]:
+        expected, merged, base = closed(expected), closed(merged), closed(base)
     changes = diff_lines(expected, merged, algorithm=DiffAlgorithm.MYERS)
     ghosts = _Ghosts(base, base_places)
     settled = _settled(expected, merged, changes, owners, ghosts)

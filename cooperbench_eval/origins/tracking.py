@@ -29,6 +29,7 @@ class TrackedFile:
         entry: The merged entry; `None` if there is none.
         expected: The expected file; `None` if none is expected.
         lines: The lines of the merged text; none for anything else.
+        base_path: The path of the base's file.
         owners: Who added each expected line.
         base_places: For each expected line its place in the base's file.
         matched: Where the merged lines come from.
@@ -38,6 +39,7 @@ class TrackedFile:
     entry: Entry | None
     expected: ExpectedFile | None
     lines: Sequence[bytes]
+    base_path: str
     owners: Sequence[Owners]
     base_places: Sequence[int]
     matched: Matched
@@ -114,15 +116,21 @@ def _pairs(
 ) -> dict[str, ExpectedFile | None]:
     """Return the expected file for each path of the merged tree that anyone touches."""
     expected = _nearest(tree, expect(base, sides), base, sides)
+    renames = {old: new for side in sides.values() for new, old in side.renames.items()}
+    touched = {path for side in sides.values() for path in side.changes}
     found: dict[str, ExpectedFile | None] = {}
     for path in sorted({*expected, *changed}):
-        file = expected.get(path)
-        old = base.get(path)
-        if file is None and old is not None and (path not in expected or tree.get(path)):
-            has_none = path in expected  # the sides removed it, but the merged tree has it
-            file = untouched_file(path, old, () if has_none else tuple(sides))
-        found[path] = file
+        found[path] = expected.get(path)
     entries = {path: tree.get(path) for path in found}
+    for path, old in ((path, base.get(path)) for path in [*found]):
+        new = renames.get(path)
+        if found.get(path) or old is None or (path in touched and not entries[path]):
+            continue
+        if new and found.get(new) and not entries[new]:
+            found[path] = found.pop(new)  # a side renamed the file, and the merged tree did not
+        else:
+            # If a side removed or renamed it, the merged tree has it again.
+            found[path] = untouched_file(path, old, () if path in touched else tuple(sides))
     lacking = {p: f.entry for p, f in found.items() if f and entries[p] is None}
     added = {p: e for p, e in entries.items() if e and found[p] is None}
     for new, old_path in renamed_files(lacking, added).items():
@@ -181,7 +189,8 @@ class _Tracker:
         entry = self._tree.get(path)
         lines = lines_of(entry) or []
         if file is None:
-            return TrackedFile(path, entry, None, lines, (), (), Matched([ABSENT] * len(lines)))
+            matched = Matched([ABSENT] * len(lines))
+            return TrackedFile(path, entry, None, lines, path, (), (), matched)
         base_path = self._base_path(file)
         if entry is not None:
             self.base_paths.add(base_path)
@@ -191,7 +200,7 @@ class _Tracker:
         else:
             old = lines_of(self._base.get(base_path)) or ()
             matched = match_texts(file.lines, lines, owners, old, base_places)
-        return TrackedFile(path, entry, file, lines, owners, base_places, matched)
+        return TrackedFile(path, entry, file, lines, base_path, owners, base_places, matched)
 
     def _base_path(self, file: ExpectedFile) -> str:
         for number, path in file.paths.items():

@@ -40,8 +40,16 @@ class SideWork:
                 continue
             if entry is not None:
                 yield self._file(side, path, entry)
-            elif path not in renamed:
+            elif path not in renamed or self._is_back(side, path):
                 yield self._deleted(side, path)
+
+    def _is_back(self, side: SideTree, path: str) -> bool:
+        """Whether the merged tree has a renamed file at its old path too."""
+        if self.tracking.merged.get(path) is None:
+            return False
+        new = next(new for new, old in side.renames.items() if old == path)
+        file = self.fates.file_of(side, new)
+        return file is not None and file.path != path
 
     def _file(self, side: SideTree, path: str, entry: Entry) -> AuditedFile:
         file = self.fates.file_of(side, path)
@@ -105,7 +113,8 @@ class SideWork:
         fate, removed = Fate.KEPT, dict.fromkeys(range(len(old)), LineFate(Fate.KEPT))
         if file is not None and merged is not None:
             # If another side has the file, it had work in it.
-            is_wanted = file.expected is not None and bool(file.expected.paths)
+            is_wanted = bool(file.expected and file.expected.paths)
+            is_wanted = is_wanted and merged != self.tracking.base.get(path)
             fate = Fate.SUPERSEDED if is_wanted else Fate.LOST
             for line, place in self._found(file, len(old)):
                 removed[line] = LineFate(fate, is_wanted, (file, place))

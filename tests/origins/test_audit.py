@@ -291,6 +291,15 @@ class TestLines:
 
         assert lost(found(base, [one, other], merged).file(1, "a")) == lost_block
 
+    def test_the_final_newline_is_a_change_of_its_own(self):
+        """It is lost if the merged file ends as the base does, and not if lines follow it."""
+        base, one, other, both = trees(
+            {"a": b"1\n2"}, {"a": b"1\n2\n"}, {"a": b"0\n1\n2"}, {"a": b"0\n1\n2\n3\n"}
+        )
+
+        assert found(base, [one, other], other).file(1, "a").fate is Fate.LOST
+        assert found(base, [one, other], both).is_complete
+
     def test_copies_of_a_line_are_counted(self):
         """One of two equal lines is lost."""
         base, one, other, merged = trees(
@@ -440,6 +449,79 @@ class TestLines:
         (entry,) = report.file(1, "a").entries
         assert (entry.aspect, entry.fate) == (EntryAspect.DELETION, Fate.SUPERSEDED)
         assert report.is_complete
+
+
+class TestRenames:
+    """One feature renames and edits a file, and the other one edits it."""
+
+    RENAMED = numbered(1, "two", *range(3, 20))
+    BASE, ONE, OTHER = trees(
+        {"a": numbered(*range(1, 20))},
+        {"a": None, "b": RENAMED},
+        {"a": numbered(*range(1, 20), "last")},
+    )
+
+    def test_a_clean_merge_loses_nothing(self):
+        """No line of the old path counts as removed by nobody."""
+        for sides in ([self.ONE, self.OTHER], [self.OTHER, self.ONE]):
+            merged = merge(self.BASE, *sides)
+
+            report = found(self.BASE, sides, merged)
+
+            assert merged.status is MergeStatus.CLEAN
+            assert (report.is_complete, report.foreign, report.foreign_files) == (True, (), ())
+
+    def test_a_file_that_kept_its_old_name_is_compared_with_the_renamed_one(self):
+        """The name and the edit are lost, and the removed line is back."""
+        report = found(self.BASE, [self.ONE, self.OTHER], self.OTHER)
+
+        file = report.file(1, "b")
+        assert (file.merged_path, file.fate, lost(file)) == ("a", Fate.LOST, ["line two"])
+        assert file.removed_lines(Fate.LOST) == 1
+        assert report.file(2, "a").fate is Fate.KEPT
+        assert not report.foreign
+
+    def test_an_old_file_beside_the_renamed_one_is_a_lost_deletion(self):
+        """The merged tree has the file twice."""
+        merged = Changes({"a": self.OTHER["a"], "b": self.ONE["b"]})
+
+        report = found(self.BASE, [self.ONE, self.OTHER], merged)
+
+        assert [each.path for each in report.lost_files] == ["a"]
+        assert report.file(1, "b").fate is Fate.KEPT
+
+    def test_one_of_two_names_has_the_lines_of_the_base(self):
+        """They are not missing under the other name."""
+        other = Changes({"a": None, "c": self.OTHER["a"]})
+
+        report = found(self.BASE, [self.ONE, other], self.ONE)
+
+        assert lost(report.file(2, "c")) == ["line last"]
+        assert not report.foreign
+
+
+class TestDeletions:
+    """One feature deletes a file, and the other one edits it."""
+
+    BASE, ONE, OTHER, NONE = trees(
+        {"a": numbered(1, 2, 3)}, {"a": None}, {"a": numbered(1, 2, 3, 4)}, {}
+    )
+
+    @pytest.mark.parametrize(
+        ("merged", "fates"),
+        [
+            (ONE, (Fate.KEPT, Fate.LOST)),
+            (OTHER, (Fate.SUPERSEDED, Fate.KEPT)),
+            (NONE, (Fate.LOST, Fate.LOST)),
+        ],
+        ids=["deleted", "edited", "neither"],
+    )
+    def test_the_deletion_and_the_edit_have_a_fate(self, merged, fates):
+        """What the deletion removes is not removed by nobody."""
+        report = found(self.BASE, [self.ONE, self.OTHER], merged)
+
+        assert tuple(report.file(n, "a").fate for n in (1, 2)) == fates
+        assert not report.foreign
 
 
 class TestDefinitions:
@@ -690,14 +772,17 @@ def test_an_audit_of_a_union_reports_nothing_as_lost(files):
     """A union keeps the lines of all sides; only whole files may be in dispute.
 
     Where a file is renamed to the path of another side's file, git merges three files into one,
-    and may lose lines of one of them without a conflict.
+    and may lose lines of one of them without a conflict. If a side renames a file and deletes a
+    similar one, git may pair the new file with either.
     """
     base, *others = (Snapshot.from_files(each) for each in files)
     sides = [Changes.between(base, each) for each in others]
-    if any(
-        other.get(path) is not None
-        for side, other in itertools.permutations(sides, 2)
-        for path in SideTree(base, 1, side).renames
+    renames = [SideTree(base, 1, side).renames for side in sides]
+    deleted = [sum(entry is None for entry in side.values()) for side in sides]
+    if any(0 < len(new) < count for new, count in zip(renames, deleted, strict=True)) or any(
+        sides[other].get(path) is not None
+        for one, other in itertools.permutations(range(len(sides)), 2)
+        for path in renames[one]
     ):
         return
     merged = Changes()
