@@ -13,7 +13,6 @@ from cooperbench_eval.analysis.answers import (
     answer_of_policy,
     count_end,
     has_answer,
-    task_of,
 )
 from cooperbench_eval.analysis.comparing import comparison_of
 from cooperbench_eval.analysis.facts import PairFacts
@@ -108,7 +107,7 @@ def compare_with_cooperbench(
     for result, report in pairs:
         judged = judge.judge(report)
         answers = (_answer_of(result), answer_of_policy(judged))
-        count_end(ends, answers, Counter([task_of(report)]), None)
+        count_end(ends, answers, Counter([PairId.of(report).key]), None)
         if all(map(has_answer, answers)) and (answers[0] == CORRECT) != (answers[1] == CORRECT):
             disagreements.append(
                 CooperBenchDisagreement(cooperbench=result, ours=report, judged=judged)

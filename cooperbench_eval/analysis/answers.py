@@ -31,6 +31,7 @@ __all__ = [
     "gold_answers",
     "has_answer",
     "task_of",
+    "task_of_key",
 ]
 
 _Found = TypeVar("_Found")
@@ -66,16 +67,21 @@ def task_of(facts: GroupFacts | PairId) -> str:
     return intern(f"{facts.repo_name}/{facts.task_id}")
 
 
+def task_of_key(key: PairKey) -> str:
+    """Return the name of the task of a pair or team."""
+    return intern(f"{key[0]}/{key[1]}")
+
+
 def count_end(
-    ends: Ends, answers: tuple[Answer, Answer], tasks: Counter[str], cluster: Cluster | None
+    ends: Ends, answers: tuple[Answer, Answer], pairs: Counter[PairKey], cluster: Cluster | None
 ) -> None:
-    """Count the pairs of *tasks* with these two *answers*."""
+    """Count *pairs* with these two *answers*."""
     found = ends.setdefault(answers, Counter())
     if cluster is None:
-        found[""] += tasks.total()
+        found[""] += pairs.total()
         return
-    for task, pairs in tasks.items():
-        found[cluster_of(task, cluster)] += pairs
+    for key, count in pairs.items():
+        found[cluster_of(task_of_key(key), cluster)] += count
 
 
 def answer_of(attempt: AttemptFacts | TeamAttemptFacts) -> str:

@@ -4,8 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from cooperbench_eval.analysis.answers import MISSING, Answer
+from cooperbench_eval.analysis.answers import MISSING, Answer, task_of_key
 from cooperbench_eval.analysis.verdicts import Verdicts
+from cooperbench_eval.models import PairKey
 from cooperbench_eval.reporting.rows import Verdict
 
 __all__ = ["ByTask", "verdicts_of"]
@@ -29,18 +30,23 @@ class ByTask(Mapping[str, Verdicts]):
     They are made on first access, because all strategies and policies share their numbers.
     """
 
-    def __init__(self, answers: tuple[Answer, ...], pairs: tuple[Counter[str], ...]) -> None:
-        """Count the *answers*; *pairs* counts the pairs of each by task."""
+    def __init__(self, answers: tuple[Answer, ...], pairs: tuple[Counter[PairKey], ...]) -> None:
+        """Count the *answers*; *pairs* counts the reports of each pair that has the answer."""
         self._answers = answers
         self._pairs = pairs
 
     @cached_property
     def _verdicts(self) -> dict[str, Verdicts]:
         found: defaultdict[str, Counter[Answer]] = defaultdict(Counter)
-        for answer, tasks in zip(self._answers, self._pairs, strict=True):
-            for task, pairs in tasks.items():
-                found[task][answer] += pairs
+        for key, answer, count in self.pairs():
+            found[task_of_key(key)][answer] += count
         return {task: verdicts_of(found[task]) for task in sorted(found)}
+
+    def pairs(self) -> Iterator[tuple[PairKey, Answer, int]]:
+        """Yield each pair or team with an answer, and the number of reports that give it."""
+        for answer, pairs in zip(self._answers, self._pairs, strict=True):
+            for key, count in pairs.items():
+                yield key, answer, count
 
     def __getitem__(self, task: str) -> Verdicts:
         return self._verdicts[task]

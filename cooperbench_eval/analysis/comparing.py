@@ -18,6 +18,7 @@ from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Cells, Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.arguments import checked
+from cooperbench_eval.models import PairKey
 
 __all__ = ["Comparisons", "compare", "comparison_of"]
 
@@ -59,8 +60,7 @@ def compare(
     judge.check([*ones.values(), *others.values()])
     ends: Ends = {}
     for key in ones.keys() & others.keys():
-        task = Counter([f"{key[0]}/{key[1]}"])
-        count_end(ends, (ones[key], others[key]), task, cluster)
+        count_end(ends, (ones[key], others[key]), Counter([key]), cluster)
     return comparison_of(
         ends,
         first,
@@ -119,11 +119,11 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
     def __init__(
         self,
         answers: Mapping[str, tuple[Answer, ...]],
-        pairs: tuple[Counter[str], ...],
+        pairs: tuple[Counter[PairKey], ...],
         confidence: float,
         cluster: Cluster | None = None,
     ) -> None:
-        """Compare the *answers* of each strategy; *pairs* counts each entry's pairs by task."""
+        """Compare the *answers* of each strategy; *pairs* counts the reports with each answer."""
         self._answers = answers
         self._pairs = pairs
         self._confidence = confidence

@@ -1,9 +1,11 @@
 """`rank`: several teams on the same tasks."""
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from cooperbench_eval.analysis.answers import Decider
+from cooperbench_eval.analysis.answers import CORRECT, Answer, Decider, has_answer, task_of_key
+from cooperbench_eval.analysis.bytask import ByTask
 from cooperbench_eval.analysis.clusters import Counts
 from cooperbench_eval.analysis.grouping import key_text
 from cooperbench_eval.analysis.letters import groups_of, letter
@@ -14,13 +16,14 @@ from cooperbench_eval.analysis.signflips import Teams, adjusted_p_values, is_exa
 from cooperbench_eval.analysis.sources import FactsSource
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.summary import Summary
-from cooperbench_eval.analysis.verdicts import Judged, Verdicts
+from cooperbench_eval.analysis.verdicts import Judged
 from cooperbench_eval.arguments import checked, rule_of
 from cooperbench_eval.errors import AnalysisError, ArgumentError
+from cooperbench_eval.models import PairKey
 
 __all__ = ["rank"]
 
-_ByTask = Mapping[str, Verdicts]
+_ByPair = Mapping[PairKey, Answer]
 
 
 @checked(summaries=rule_of(Mapping[Hashable, object]))
@@ -35,8 +38,8 @@ def rank(
 ) -> Ranking:
     """Rank teams that were evaluated on the same tasks, and group those of equal quality.
 
-    Only tasks in which every team has an answer are counted, with all of the teams' answers in
-    them. If two teams are equally good, their results in any task could as well be exchanged, so
+    Only pairs to which every team has an answer are counted, so that all teams have the same ones.
+    If two teams are equally good, their results in any task could as well be exchanged, so
     their difference is compared with those after such exchanges. All pairs of a task are
     exchanged together, because they are not independent. For all teams, the results of the same
     tasks are exchanged. The p-values of all pairs of teams are adjusted together, so that the
@@ -62,8 +65,8 @@ def rank(
         seed: The seed of the random flips. The same seed gives the same ranking.
 
     Raises:
-        AnalysisError: A team has no report, or no verdict by the *decider*, or there is no
-            task in which every team has an answer.
+        AnalysisError: A team has no report, no verdict by the *decider*, or a pair twice, or
+            there is no pair to which every team has an answer.
         ArgumentError: There are fewer than two teams, two have the same name, or an option is
             out of range.
     """
@@ -75,12 +78,13 @@ def rank(
     if size is not None and judge.policy is not None:
         problem = f"{judge.name!r} is a policy, and policies are about pairs"
         raise AnalysisError(f"{problem}: for teams of {size} features, name a strategy")
-    found = _by_task(summaries, judge, size)
-    common = [{task for task, one in tasks.items() if one.answered} for tasks in found.values()]
-    tasks = sorted(set.intersection(*common))
+    found = _by_team(summaries, judge, size)
+    answered = [{key for key, one in pairs.items() if has_answer(one)} for pairs in found.values()]
+    common = set.intersection(*answered)
+    tasks = sorted({task_of_key(key) for key in common})
     if not tasks:
-        raise AnalysisError("there is no task in which every team has an answer")
-    rates = {name: _rate(tasks_of, tasks, confidence) for name, tasks_of in found.items()}
+        raise AnalysisError(f"there is no {_noun(size)} to which every team has an answer")
+    rates = {name: _rate(pairs, common, tasks, confidence) for name, pairs in found.items()}
     names = sorted(rates, key=lambda name: (-(rates[name].rate or 0.0), name))
     counts = [rates[name].clusters or () for name in names]
     differences = _differences(names, counts, draws=draws, seed=seed)
@@ -90,14 +94,16 @@ def rank(
         size=size,
         teams=_ranked(
             {name: rates[name] for name in names},
-            {name: sum(found[name][task].unanswered for task in tasks) for name in names},
+            {name: _unanswered(found[name], tasks) for name in names},
             {(each.first, each.second) for each in differences if each.p_value <= 1 - confidence},
         ),
         tasks=tasks,
         left_out=_left_out(found, tasks),
-        uneven=[
-            task for place, task in enumerate(tasks) if len({each[place][1] for each in counts}) > 1
-        ],
+        unmatched={
+            name: len(keys - common)
+            for name, keys in zip(found, answered, strict=True)
+            if keys - common
+        },
         differences=differences,
         confidence=confidence,
         flips=2 ** len(tasks) if exact else draws + 1,
@@ -106,19 +112,40 @@ def rank(
     )
 
 
-def _by_task(
+def _by_team(
     summaries: Mapping[Hashable, object], judge: Decider, size: int | None
-) -> dict[str, _ByTask]:
-    """Return the verdicts of each team, by its name and by task."""
+) -> dict[str, _ByPair]:
+    """Return the answers of each team, by its name and by pair.
+
+    Raises:
+        AnalysisError: A team has a pair twice.
+    """
     if len(summaries) < 2:  # noqa: PLR2004 - one team has no rank
         raise ArgumentError("summaries", f"must have at least two teams, not {len(summaries)}")
-    found: dict[str, _ByTask] = {}
+    found: dict[str, _ByPair] = {}
     for key, given in summaries.items():
         name = key_text(key)
         if name in found:
             raise ArgumentError("summaries", f"has two teams called {name!r}")
-        found[name] = _judged(name, given, judge, size).tasks
+        pairs: dict[PairKey, Answer] = {}
+        tasks = _judged(name, given, judge, size).tasks
+        if not isinstance(tasks, ByTask):
+            raise AnalysisError(f"the summary of team {name!r} is not one that `summarize` made")
+        for pair, answer, count in tasks.pairs():
+            if pair in pairs or count > 1:
+                problem = f"has features {_listed(pair)} of {task_of_key(pair)} twice"
+                raise AnalysisError(f"team {name!r} {problem}: keep one of several tries")
+            pairs[pair] = answer
+        found[name] = pairs
     return found
+
+
+def _noun(size: int | None) -> str:
+    return "pair" if size is None else f"team of {size} features"
+
+
+def _listed(pair: PairKey) -> str:
+    return ", ".join(map(str, sorted(pair[2])))
 
 
 def _judged(name: str, given: Any, judge: Decider, size: int | None) -> Judged:
@@ -147,10 +174,18 @@ def _judged(name: str, given: Any, judge: Decider, size: int | None) -> Judged:
     return known[judge.name]
 
 
-def _rate(found: _ByTask, tasks: Iterable[str], confidence: float) -> Rate:
-    counts = [(found[task].correct, found[task].answered) for task in tasks]
-    count, total = (sum(part) for part in zip(*counts, strict=True))
-    return Rate(count, total, confidence=confidence, clusters=counts)
+def _rate(
+    found: _ByPair, counted: Collection[PairKey], tasks: Iterable[str], confidence: float
+) -> Rate:
+    totals = Counter(task_of_key(key) for key in counted)
+    correct = Counter(task_of_key(key) for key in counted if found[key] == CORRECT)
+    counts = [(correct[task], totals[task]) for task in tasks]
+    return Rate(correct.total(), totals.total(), confidence=confidence, clusters=counts)
+
+
+def _unanswered(found: _ByPair, tasks: Collection[str]) -> int:
+    """Count the pairs of *tasks* that have no answer."""
+    return sum(not has_answer(one) and task_of_key(key) in tasks for key, one in found.items())
 
 
 def _differences(
@@ -197,7 +232,9 @@ def _ranked(
     ]
 
 
-def _left_out(found: Mapping[str, _ByTask], tasks: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    counted = set(tasks)
-    left_out = {name: tuple(sorted(set(every) - counted)) for name, every in found.items()}
+def _left_out(found: Mapping[str, _ByPair], tasks: Collection[str]) -> dict[str, tuple[str, ...]]:
+    left_out = {
+        name: tuple(sorted({task_of_key(key) for key in pairs}.difference(tasks)))
+        for name, pairs in found.items()
+    }
     return {name: every for name, every in left_out.items() if every}

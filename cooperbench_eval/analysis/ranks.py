@@ -101,7 +101,8 @@ class Ranking(Shown):
         teams: The teams, the best first; equal rates in the order of the names.
         tasks: The tasks that are counted: those in which every team has an answer.
         left_out: The other tasks of each team that has any.
-        uneven: The counted tasks in which teams have different numbers of answers.
+        unmatched: The number of pairs to which a team has an answer and another team has none,
+            for each team that has any. They are not counted.
         differences: Every two teams, in the order of *teams*.
         confidence: The confidence of all intervals, and of all statements about order together.
         flips: The number of sign flips from which the p-values are computed.
@@ -116,7 +117,7 @@ class Ranking(Shown):
     teams: tuple[RankedTeam, ...] = field(converter=tuple[RankedTeam, ...])
     tasks: tuple[str, ...] = field(converter=tuple[str, ...], repr=False)
     left_out: Mapping[str, tuple[str, ...]] = field(factory=dict, hash=False, repr=False)
-    uneven: tuple[str, ...] = field(default=(), converter=tuple[str, ...], repr=False)
+    unmatched: Mapping[str, int] = field(factory=dict, hash=False, repr=False)
     differences: tuple[TeamDifference, ...] = field(
         converter=tuple[TeamDifference, ...], repr=False
     )
@@ -142,7 +143,7 @@ class Ranking(Shown):
             "differences": [each.to_dict() for each in self.differences],
             "tasks": list(self.tasks),
             "left_out": {name: list(tasks) for name, tasks in self.left_out.items()},
-            "uneven": list(self.uneven),
+            "unmatched": dict(self.unmatched),
         }
 
     def to_records(self) -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ from cooperbench_eval.analysis.verdicts import (
     Verdicts,
 )
 from cooperbench_eval.arguments import checked, rule_of
-from cooperbench_eval.models import PairId
+from cooperbench_eval.models import PairId, PairKey
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.landings import LeftOutReason
@@ -241,24 +241,24 @@ class _Builder:
     def _teams(self, size: int, tally: TeamTally) -> TeamSummary:
         return TeamSummary(
             size=size,
-            teams=tally.tasks.total(),
+            teams=tally.pairs.total(),
             statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
             problems=dict(tally.problems.most_common(_PROBLEMS)),
             repeated=tally.repeated,
             agents=measure_agents(tally.agents),
             strategies={
-                name: self._team_strategy(name, tally.attempts[name], tally.tasks)
+                name: self._team_strategy(name, tally.attempts[name], tally.pairs)
                 for name in _in_order(tally.attempts)
             },
         )
 
     def _team_strategy(
-        self, name: str, rows: TeamAttemptTally, tasks: Counter[str]
+        self, name: str, rows: TeamAttemptTally, teams: Counter[PairKey]
     ) -> TeamStrategySummary:
-        known = sum(rows.ends.values(), Counter[str]())
-        found: dict[Answer, Counter[str]] = dict(rows.ends.items())
-        found[None] = tasks - known
+        known = sum(rows.ends.values(), Counter[PairKey]())
+        found: dict[Answer, Counter[PairKey]] = dict(rows.ends.items())
+        found[None] = teams - known
         ends: Ends = {}
         for answer, pairs in found.items():
             count_end(ends, (answer, None), pairs, self.cluster)

@@ -1,8 +1,8 @@
 """Counts over the facts of pairs and teams, from which a summary is made.
 
 A tally holds counts and a few numbers for each pair and strategy, so that a hundred
-thousand pairs need some tens of megabytes. The order of the pairs does not matter. Answers are
-counted by task, because pairs of one task are not independent and teams are ranked by task.
+thousand pairs need some tens of megabytes. The order of the pairs does not matter. Each answer
+has its pairs, because pairs of one task are not independent and teams are ranked on the same ones.
 """
 
 from array import array
@@ -21,7 +21,6 @@ from cooperbench_eval.analysis.answers import (
     answer_of,
     count_end,
     has_answer,
-    task_of,
 )
 from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
@@ -31,6 +30,7 @@ from cooperbench_eval.models import (
     AgentUsage,
     MergeStatus,
     PairId,
+    PairKey,
     UsageTotals,
 )
 from cooperbench_eval.reporting.blame import BlameKind
@@ -60,7 +60,13 @@ class _Counts:
 
 
 _Counted = TypeVar(
-    "_Counted", "AttemptTally", "TeamAttemptTally", "TeamTally", "_Tasks", "array[float]"
+    "_Counted",
+    "AttemptTally",
+    "TeamAttemptTally",
+    "TeamTally",
+    "_Pairs",
+    "_Clusters",
+    "array[float]",
 )
 
 
@@ -112,8 +118,12 @@ class AttemptTally(_Counts):
             self.costs.append(attempt.cost_usd)
 
 
-class _Tasks(Counter[str]):
-    """The number of pairs or teams of each task or cluster."""
+class _Pairs(Counter[PairKey]):
+    """How many reports there are of each pair or team."""
+
+
+class _Clusters(Counter[str]):
+    """The number of pairs of each cluster."""
 
 
 class _Tallies(defaultdict[_Key, _Counted]):
@@ -140,7 +150,7 @@ class TeamAttemptTally(_Counts):
         usage: The requests to models.
     """
 
-    ends: defaultdict[str, _Tasks] = field(factory=lambda: _Tallies(_Tasks))
+    ends: defaultdict[str, _Pairs] = field(factory=lambda: _Tallies(_Pairs))
     blame: Counter[BlameKind] = field(factory=Counter)
     scores: "array[float]" = field(factory=_numbers)
     clusters: list[str] = field(factory=list)
@@ -149,9 +159,9 @@ class TeamAttemptTally(_Counts):
     costs: "array[float]" = field(factory=_numbers)
     usage: UsageTotals = field(factory=UsageTotals)
 
-    def add(self, attempt: TeamAttemptFacts, task: str, cluster: str) -> None:
+    def add(self, attempt: TeamAttemptFacts, key: PairKey, cluster: str) -> None:
         """Count a row of a team that was evaluated."""
-        self.ends[answer_of(attempt)][task] += 1
+        self.ends[answer_of(attempt)][key] += 1
         self.blame[attempt.blame] += 1
         if not attempt.service_failed:
             self.scores.append(attempt.score)
@@ -176,10 +186,10 @@ def _add_usage(agents: Mapping[str, "array[float]"], usage: AgentUsage) -> None:
 class TeamTally(_Counts):
     """Everything that is counted over teams of one size; see `Tally`.
 
-    *tasks* counts all teams, also those that were not evaluated, by their task.
+    *pairs* counts the reports of each team, also those that were not evaluated.
     """
 
-    tasks: Counter[str] = field(factory=Counter)
+    pairs: Counter[PairKey] = field(factory=Counter)
     statuses: Counter[PairStatus] = field(factory=Counter)
     failures: Counter[FailureKind] = field(factory=Counter)
     problems: Counter[str] = field(factory=Counter)
@@ -194,8 +204,8 @@ class TeamTally(_Counts):
 
     def add(self, facts: TeamFacts, cluster: str = "") -> None:
         """Count a team."""
-        task = task_of(facts)
-        self.tasks[task] += 1
+        key = PairId.of(facts).key
+        self.pairs[key] += 1
         _add_usage(self.agents, facts.agent_usage)
         self.statuses[facts.merge_status] += 1
         if facts.problem:
@@ -203,7 +213,7 @@ class TeamTally(_Counts):
         for attempt in facts.attempts:
             rows = self.attempts[attempt.strategy]
             if facts.failure is None:
-                rows.add(attempt, task, cluster)
+                rows.add(attempt, key, cluster)
         if facts.failure is None:
             self.tries[hash(PairId.of(facts))] += 1
         else:
@@ -215,9 +225,9 @@ class Tally(_Counts):
     """Everything that is counted over pairs.
 
     Attributes:
-        answers: The number of pairs of each task, for each combination of the answers of all
-            strategies and policies, the team's and gold's. Few combinations occur, and every
-            verdict count and comparison follows from them.
+        answers: The pairs with each combination of the answers of all strategies and policies,
+            the team's and gold's. Few combinations occur, and every verdict count and comparison
+            follows from them.
         statuses: Pairs by merge status and by cluster.
         failures: Pairs that could not be evaluated, by reason.
         problems: Pairs that were not evaluated, or with tests that cannot run, by the reason
@@ -232,10 +242,10 @@ class Tally(_Counts):
         priced: The known costs of the pairs with each combination of answers, by cluster.
     """
 
-    answers: defaultdict[tuple[PairAnswers, PairAnswers | None], _Tasks] = field(
-        factory=lambda: _Tallies(_Tasks)
+    answers: defaultdict[tuple[PairAnswers, PairAnswers | None], _Pairs] = field(
+        factory=lambda: _Tallies(_Pairs)
     )
-    statuses: defaultdict[PairStatus, _Tasks] = field(factory=lambda: _Tallies(_Tasks))
+    statuses: defaultdict[PairStatus, _Clusters] = field(factory=lambda: _Tallies(_Clusters))
     failures: Counter[FailureKind] = field(factory=Counter)
     problems: Counter[str] = field(factory=Counter)
     alone: RunTally = field(factory=RunTally)
@@ -257,7 +267,7 @@ class Tally(_Counts):
     @property
     def pairs(self) -> int:
         """How many pairs there are."""
-        return sum(tasks.total() for tasks in self.answers.values())
+        return sum(pairs.total() for pairs in self.answers.values())
 
     def add(
         self,
@@ -267,7 +277,7 @@ class Tally(_Counts):
         cluster: str = "",
     ) -> None:
         """Count a pair; *cluster* is empty if pairs are not clustered."""
-        self.answers[answers, gold][task_of(facts)] += 1
+        self.answers[answers, gold][PairId.of(facts).key] += 1
         _add_usage(self.agents, facts.agent_usage)
         if facts.agent_usage.cost_usd is not None:
             self.priced[answers, cluster].append(facts.agent_usage.cost_usd)
@@ -292,11 +302,11 @@ class Tally(_Counts):
         """Count, for each strategy or policy, the pairs by its answer and by gold's answer."""
         found: dict[str, Ends] = {name: {} for name in names}
         judges = attrgetter("policies" if policies else "strategies")
-        for (answers, gold), tasks in self.answers.items():
+        for (answers, gold), pairs in self.answers.items():
             own = dict(judges(answers))
             best = dict(judges(gold)) if gold is not None else {}
             for name, ends in found.items():
-                count_end(ends, (own.get(name), best.get(name)), tasks, cluster)
+                count_end(ends, (own.get(name), best.get(name)), pairs, cluster)
         return found
 
     def costs(self, name: str, *, policies: bool = False) -> Iterator[tuple[str, bool, float]]:

@@ -52,9 +52,12 @@ def _few_texts(ranking: Ranking) -> list[str]:
 
 def _left_out_texts(ranking: Ranking) -> list[str]:
     texts = []
-    if ranking.uneven:
-        tasks = wording.counted(len(ranking.uneven), "task")
-        texts.append(f"in {tasks}, teams have different numbers of answers")
+    if ranking.unmatched:
+        named = [f"{name} {count:,}" for name, count in ranking.unmatched.items()]
+        texts.append(
+            f"answers left out, because another team has none: {', '.join(named[:_SHOWN_TEAMS])}"
+        )
+        texts += wording.and_more(len(named) - _SHOWN_TEAMS, "team")
     if ranking.left_out:
         named = [f"{name} {len(tasks):,}" for name, tasks in ranking.left_out.items()]
         texts.append(

@@ -6,12 +6,13 @@ from itertools import combinations, product
 
 import pytest
 from generators import lists_of
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from made_pairs import pair
 from made_teams import team as made_team
 from needs import need_package
 
+from cooperbench_eval.analysis.comparing import compare
 from cooperbench_eval.analysis.letters import groups_of, letter
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.ranking import rank
@@ -47,6 +48,15 @@ def pairs_below(size):
     """Two different places below *size*, in their order; none below 2."""
     pairs = list(combinations(range(size), 2))
     return st.sampled_from(pairs) if pairs else st.nothing()
+
+
+@st.composite
+def some_reports(draw):
+    """A team's pairs in up to three tasks, some of which have no answer."""
+    signs = [draw(st.text("+-? ", max_size=4)) for _ in range(3)]
+    every = team(*(each.replace(" ", "+") for each in signs))
+    kept = [sign != " " for each in signs for sign in each]
+    return [report for report, is_kept in zip(every, kept, strict=True) if is_kept]
 
 
 @st.composite
@@ -223,22 +233,46 @@ def test_only_common_tasks_are_counted():
     assert "tasks left out, because a team has no answer: a 2, b 2" in str(found)
 
 
-def test_different_numbers_of_answers_are_reported():
-    """The tasks count with all answers that there are."""
-    found = rank({"a": team("++?", "+-"), "b": team("+++", "--")})
+def test_only_pairs_to_which_every_team_has_an_answer_are_counted():
+    """A team does not get better because the tests of its wrong pairs could not run."""
+    found = rank({"a": team("++??", "+-"), "b": team("++--", "--")})
 
-    assert found.uneven == ("click/0",)
-    assert {each.name: (each.correct.total, each.unanswered) for each in found.teams} == {
-        "a": (4, 1),
-        "b": (5, 0),
+    assert {each.name: (each.correct.count, each.correct.total) for each in found.teams} == {
+        "a": (3, 4),
+        "b": (2, 4),
     }
-    assert "in 1 task, teams have different numbers of answers" in str(found)
+    assert (found.unmatched, found.teams[0].unanswered) == ({"b": 2}, 2)
+    assert "answers left out, because another team has none: b 2" in str(found)
 
 
-def test_teams_without_a_common_task_are_an_error():
-    """There is nothing to rank them by."""
-    with pytest.raises(AnalysisError, match="no task in which every team has an answer"):
+def test_teams_without_a_common_pair_are_an_error():
+    """There is nothing to rank them by, even if they have the same task."""
+    words = "no pair to which every team has an answer"
+    with pytest.raises(AnalysisError, match=words):
         rank({"a": team("++"), "b": team("++", first=1)})
+    with pytest.raises(AnalysisError, match=words):
+        rank({"a": team("++??"), "b": team("??--")})
+
+
+def test_a_pair_that_a_team_has_twice_is_an_error():
+    """As in a comparison: several tries of a pair are not independent."""
+    with pytest.raises(AnalysisError, match=r"team 'a' has features 1, 2 of click/0 twice: keep"):
+        rank({"a": [*team("++"), *team("+-")], "b": team("++")})
+
+
+@given(some_reports(), some_reports())
+def test_two_teams_have_the_counts_of_a_comparison(one, other):
+    """Whatever pairs they have, and whatever has no answer."""
+    compared = compare(one, other, "strict")
+    assume(compared.pairs)
+
+    found = rank({"one": one, "other": other})
+
+    counts = {each.name: (each.correct.count, each.correct.total) for each in found.teams}
+    assert counts == {
+        "one": (compared.first_rate.count, compared.pairs),
+        "other": (compared.second_rate.count, compared.pairs),
+    }
 
 
 def test_teams_can_be_ranked_by_a_strategy_or_a_policy_of_ones_own():
@@ -311,7 +345,7 @@ def test_five_tasks_are_too_few():
 
 def test_a_ranking_is_json_and_a_table():
     """The same columns in records and in a frame."""
-    found = rank(TEAMS | {"none": team(*["?+"] * 10)})
+    found = rank(TEAMS | {"alone": team(*["+?"] * 10)})
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     records = to_records(found)
 
@@ -319,10 +353,10 @@ def test_a_ranking_is_json_and_a_table():
     assert len(plain["differences"]) == 6
     assert records == found.to_records()
     assert records[0] | {"low": None, "high": None} == {
-        "team": "none",
+        "team": "alone",
         "rank": 1,
         "best_rank": 1,
-        "worst_rank": 2,
+        "worst_rank": 3,
         "groups": "a",
         "correct": 10,
         "answered": 10,

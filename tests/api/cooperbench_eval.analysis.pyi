@@ -384,7 +384,7 @@ class Ranking(ABC):
         teams: tuple[RankedTeam, ...],
         tasks: tuple[str, ...],
         left_out: Mapping[str, tuple[str, ...]] = dict(),
-        uneven: tuple[str, ...] = (),
+        unmatched: Mapping[str, int] = dict(),
         differences: tuple[TeamDifference, ...],
         confidence: float = 0.95,
         flips: int,
@@ -409,7 +409,7 @@ class Ranking(ABC):
     teams: tuple[RankedTeam, ...]
     def to_dict(self) -> dict[str, Any]: ...
     def to_records(self) -> list[dict[str, Any]]: ...
-    uneven: tuple[str, ...]
+    unmatched: Mapping[str, int]
 
 class Rate(ABC):
     def __init__(
