@@ -67,40 +67,47 @@ def match_texts(
         for line, place in enumerate(found, change.b_start):
             if place != ABSENT:
                 restored[line] = window[place]
-    if restored:
-        _prefer_restored(places, restored, owners, map_lines(base, merged), ghosts)
+    if ghosts.missing:
+        _prefer_base(places, restored, map_lines(base, merged), base_places, len(base))
     return Matched(places, restored)
 
 
-def _prefer_restored(
+def _prefer_base(
     places: list[int],
     restored: dict[int, int],
-    owners: Sequence[Owners],
     in_base: Sequence[int],
-    ghosts: "_Ghosts",
+    base_places: Sequence[int],
+    base_size: int,
 ) -> None:
-    """Let lines in a restored block come from the base, not from a side.
+    """Let lines come from the base where the merged text is nearer to it than to the expected one.
 
-    A side may have added an equal line by chance, such as an empty one.
+    If a side moved lines and the merged text has them at their old place, a diff with the
+    expected text finds them anyway, and so it does with equal lines that a side added.
     """
-    count = len(places)
-    for order, step in ((range(count), -1), (reversed(range(count)), 1)):
-        for line in order:
-            place, old = places[line], in_base[line]
-            if old not in ghosts.missing or line in restored:
-                continue
-            continues = restored.get(line + step) == old + step
-            if place == ABSENT:
-                restored[line] = old
-            elif continues and owners[place] and not _is_amid(places, line):
-                places[line] = ABSENT
-                restored[line] = old
+    expected_at = {old: line for line, old in enumerate(base_places) if old != ABSENT}
+    anchors = [
+        (line, place, old)
+        for line, (place, old) in enumerate(zip(places, in_base, strict=True))
+        if ABSENT not in {place, old} and base_places[place] == old
+    ]
+    ends = [*anchors, (len(places), len(base_places), base_size)]
+    for start, end in zip([(-1, -1, -1), *anchors], ends, strict=True):
+        lines = range(start[0] + 1, end[0])
+        of_expected, of_base = (end[n] - start[n] - 1 for n in (1, 2))
+        if _lacking(lines, places, of_expected) <= _lacking(lines, in_base, of_base):
+            continue
+        for line in lines:
+            old = in_base[line]
+            if old != ABSENT:
+                places[line] = expected_at.get(old, ABSENT)
+                if old not in expected_at:
+                    restored[line] = old
 
 
-def _is_amid(places: Sequence[int], line: int) -> bool:
-    """Whether the lines before and after a line are its neighbours in the expected text too."""
-    around = (each for each in (line - 1, line + 1) if 0 <= each < len(places))
-    return all(places[each] == places[line] + each - line for each in around)
+def _lacking(lines: range, places: Sequence[int], count: int) -> int:
+    """Return how many lines are not in both texts, of which the old one has *count* there."""
+    both = sum(places[line] != ABSENT for line in lines)
+    return len(lines) + count - 2 * both
 
 
 class _Ghosts:

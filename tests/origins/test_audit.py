@@ -300,6 +300,20 @@ class TestLines:
         assert found(base, [one, other], other).file(1, "a").fate is Fate.LOST
         assert found(base, [one, other], both).is_complete
 
+    @pytest.mark.parametrize("also", ["line 9", "line 5"], ids=["apart", "amid"])
+    def test_lines_that_a_feature_moved_are_lost_at_their_old_place(self, also):
+        """The other feature's edit is kept, even where the lines are."""
+        base = numbered(*range(10))
+        moved = numbered(0, 4, 5, 6, 1, 2, 3, 7, 8, 9)
+        edited = base.replace(also.encode(), b"edited")
+        start, one, other = trees({"a": base}, {"a": moved}, {"a": edited})
+
+        report = found(start, [one, other], other)
+
+        assert report.file(1, "a").fate is Fate.LOST
+        assert report.file(2, "a").fate is Fate.KEPT
+        assert not report.foreign
+
     def test_copies_of_a_line_are_counted(self):
         """One of two equal lines is lost."""
         base, one, other, merged = trees(
