@@ -34,7 +34,13 @@ def agent(number, cost=0.5, steps=10, tokens=TOKENS, **more):
 def coop(*agents, messages=3, **more):
     """A record of agents that worked together."""
     named = {f"agent{place}": values for place, values in enumerate(agents, start=1)}
-    return {"setting": "coop", "agents": named, "total_cost": 1.0, "messages_sent": messages} | more
+    total = sum(each.get("cost", 0) for each in agents if isinstance(each.get("cost", 0), float))
+    return {
+        "setting": "coop",
+        "agents": named,
+        "total_cost": total,
+        "messages_sent": messages,
+    } | more
 
 
 def solo(**values):
@@ -171,6 +177,16 @@ def test_other_settings_have_the_same_keys(read, setting):
         (json.dumps(coop(agent(1), agent(3, steps=2.5))), "steps is 2.5, not a count"),
         (json.dumps(coop(agent(1), agent(3), messages="3")), "messages_sent is '3', not a count"),
         (json.dumps(coop(agent(1), agent(3), messages=10**400)), "messages_sent is 1000"),
+        (json.dumps(coop(agent(1), agent(3), setting="weird")), "the setting 'weird' is unknown"),
+        (json.dumps(coop(agent(1), agent(3), setting=["x"])), "the setting list is unknown"),
+        (
+            json.dumps(coop(agent(1), agent(3), total_cost=50.0)),
+            "total_cost is 50.0, but the agents' costs are 1",
+        ),
+        (
+            json.dumps(coop(agent(1), agent(3), agent(9))),
+            "it has an agent of feature 9, which the folder does not name",
+        ),
     ],
 )
 def test_a_record_that_no_version_writes_is_reported(read, record, problem):
@@ -191,6 +207,7 @@ def test_a_record_that_no_version_writes_is_reported(read, record, problem):
         ('{"a": 1}', "conversation.json: it is not a list of messages with a feature_id"),
         ('[{"from": "agent1"}]', "conversation.json: it is not a list of messages"),
         (conversation(1), "conversation.json: it has 1 messages, but result.json says 3"),
+        (conversation(1, 1, 9), "it has messages of feature 9, which the folder lacks"),
     ],
 )
 def test_an_unfamiliar_conversation_is_reported(read, messages, problem):

@@ -49,6 +49,15 @@ def verify(app, tests=TASK / "tests"):
     return done, out
 
 
+def integrate(app):
+    """Run the task's own solution."""
+    script = (TASK / "solution" / "solve.sh").read_text().replace("/app", str(app))
+    identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org"}
+    identity |= {key.replace("AUTHOR", "COMMITTER"): value for key, value in identity.items()}
+    path = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+    subprocess.run(["bash", "-c", script], check=True, capture_output=True, env=identity | path)
+
+
 def reward_after(app):
     """Return the reward that the verifier writes."""
     done, out = verify(app)
@@ -58,11 +67,7 @@ def reward_after(app):
 
 def test_the_oracle_is_worth_one(app):
     """Its script resolves the conflict, and both features' tests pass on what it leaves."""
-    script = (TASK / "solution" / "solve.sh").read_text().replace("/app", str(app))
-    identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org"}
-    identity |= {key.replace("AUTHOR", "COMMITTER"): value for key, value in identity.items()}
-    path = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
-    subprocess.run(["bash", "-c", script], check=True, capture_output=True, env=identity | path)
+    integrate(app)
 
     reward = reward_after(app)
 
@@ -70,6 +75,15 @@ def test_the_oracle_is_worth_one(app):
     assert reward["regression_passed"] == reward["complete"] == 1.0
     # What Harbor 0.26.0 accepts: an object of finite numbers.
     assert all(type(each) in {int, float} and math.isfinite(each) for each in reward.values())
+
+
+def test_tests_of_the_agent_give_way_to_those_of_the_features(app):
+    """They have the same name. Right work stays right, and idle work stays wrong."""
+    (app / "test_discount.py").write_text("def test_nothing():\n    pass\n")
+
+    assert reward_after(app)["reward"] == 0.0
+    integrate(app)
+    assert reward_after(app)["reward"] == 1.0
 
 
 def test_an_idle_agent_that_forges_a_run_is_worth_nothing(app):

@@ -218,6 +218,7 @@ KNOWS = {
         "sides",
         "snapshot",
         "strategies",
+        "suggestions",
         "suiteruns",
         "tracing",
     },

@@ -614,6 +614,16 @@ def test_other_folders_are_skipped(tmp_path, path):
     assert discover(tmp_path) == [("coop", REPO, 1, (1, 2))]
 
 
+def test_an_unknown_setting_is_named_if_there_is_no_other(tmp_path):
+    """It may be the one of a later version."""
+    write(tmp_path / "run" / "swarm" / REPO / "1" / "f1_f2", agent1="one", agent2="two")
+
+    with pytest.raises(
+        ce.errors.DatasetError, match=r"unknown settings: swarm \(known: coop, coop_"
+    ):
+        discover(tmp_path)
+
+
 def test_a_folder_without_a_record_or_patch_is_skipped(tmp_path):
     """A conversation is not enough; an empty patch is."""
     for pair, name in (("f1_f2", "conversation.json"), ("f1_f3", "agent3.patch")):

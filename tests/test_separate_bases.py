@@ -334,3 +334,37 @@ def test_a_pair_survives_pickling_and_has_a_key_of_its_own(tested_pair, tmp_path
         None,
     }
     assert len(list(ce.ReportStore(tmp_path))) == 2
+
+
+@pytest.mark.parametrize("place", ["old", "new"])
+def test_an_audit_has_the_work_of_features_that_start_elsewhere(repo, place):
+    """Their branches are read on the given base, whichever of the two commits it is."""
+    old = repo({"f": LINES})
+    new = repo({"f": edited(0, b"new\n")}, old)
+    one = feature(repo, 1, new, {"f": edited(0, b"new\n").replace(b"line 9", b"one")})
+    two = feature(repo, 2, old, {"f": edited(5, b"two\n")})
+    base = at(repo, {"old": old, "new": new}[place])
+    whole = edited(0, b"new\n").replace(b"line 9", b"one").replace(b"line 5", b"two")
+    merged, lacking = (
+        Snapshot.from_files({"f": each}) for each in (whole, whole.replace(b"two", b"line 5"))
+    )
+
+    report = ce.audit(base, [one, two], merged)
+    lost = ce.audit(base, [one, two], lacking, strategies=[])
+    origins = ce.provenance(base, [one, two], merged)
+
+    assert report.is_complete
+    assert [each.is_equal for each in report.comparisons] == [True, True, True]
+    assert [(each.feature, each.path) for each in lost.lost_files] == [(2, "f")]
+    assert str(origins.origin_of("f", 6)) == "feature 2"
+    assert str(origins.origin_of("f", 1)) == {"old": "feature 1", "new": "base"}[place]
+
+
+def test_an_audit_names_a_feature_that_conflicts_with_the_base(repo):
+    """It says in which files, as for a patch that does not apply."""
+    old = repo({"f": LINES})
+    new = repo({"f": edited(5, b"new\n")}, old)
+    two = feature(repo, 2, old, {"f": edited(5, b"two\n")})
+
+    with pytest.raises(ce.PatchError, match=r"features\[0\].*conflicts with the base in f"):
+        ce.audit(at(repo, new), [two], at(repo, new))

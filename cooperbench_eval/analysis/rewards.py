@@ -1,4 +1,4 @@
-"""Rewards: what a pair or team achieved, as plain numbers."""
+"""Rewards: what a pair, a team or a merged tree achieved, as plain numbers."""
 
 import json
 import os
@@ -18,12 +18,13 @@ from cooperbench_eval.models import (
     count_cases,
     outcome_of,
 )
-from cooperbench_eval.reporting.audits import Audit
+from cooperbench_eval.reporting.audits import Audit, Fate
+from cooperbench_eval.reporting.landings import TeamSuite
 from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
 from cooperbench_eval.staging import staged
 
-__all__ = ["reward_of", "write_reward"]
+__all__ = ["reward_of", "reward_of_audit", "write_reward"]
 
 _FILE = "reward.json"
 _COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
@@ -46,7 +47,8 @@ def write_reward(
         report: The report, or an audit.
         path: The file, or a directory, in which the file is called `reward.json`. A path that
             does not exist is a file if its name has a suffix, and a directory otherwise.
-            Directories are created if they are missing.
+            Directories are created if they are missing. A file `.txt` gets only the reward itself,
+            because Harbor reads one number from `reward.txt`.
         policy: As in `MergeReport.reward`. An audit has no use for it.
 
     Returns:
@@ -56,11 +58,13 @@ def write_reward(
         AnalysisError: No policy has this name.
         ReportError: The report has no answer, or the file cannot be written.
     """
-    reward = report.reward() if isinstance(report, Audit) else reward_of(report, policy)
-    text = json.dumps(reward, allow_nan=False, indent=2) + "\n"
+    reward = reward_of_audit(report) if isinstance(report, Audit) else reward_of(report, policy)
     target = Path(path)
     if target.is_dir() or not target.suffix:
         target /= _FILE
+    text = json.dumps(reward, allow_nan=False, indent=2) + "\n"
+    if target.suffix == ".txt":  # Harbor reads a single number from it
+        text = f"{reward['reward']}\n"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with staged(target) as part:
@@ -89,6 +93,46 @@ def reward_of(report: GroupReport, policy: str | Policy = "strict") -> dict[str,
     reward = float(found.verdict is Verdict.CORRECT)
     graded = (*_graded(report, row), *_costs(report))
     return {"reward": reward} | {name: value for name, value in graded if value is not None}
+
+
+def reward_of_audit(audit: Audit) -> dict[str, float]:
+    """Return how good a merged tree is, as in `Audit.reward`.
+
+    Raises:
+        ReportError: The audit has no answer.
+    """
+    outcomes = [run.outcome for run in audit.suites]
+    if False not in outcomes and (None in outcomes or not outcomes):
+        problem = "no suites were given"
+        if outcomes:
+            unknown = (run.tests for run in audit.suites if run.outcome is None)
+            problem = next((run.reason for run in unknown if run), "") or "a suite was not run"
+        raise ReportError(f"has no answer: {problem}", audit.tree_id)
+    reward = float(False not in outcomes)
+    graded = (("score", audit.score), *_of_suites(audit), *_of_lines(audit))
+    return {"reward": reward} | {name: value for name, value in graded if value is not None}
+
+
+def _of_suites(audit: Audit) -> _Graded:
+    names = (
+        (TeamSuite.FEATURE, "features_passed"),
+        (TeamSuite.JOINT, "joint_passed"),
+        (TeamSuite.REGRESSION, "regression_passed"),
+    )
+    for kind, name in names:
+        yield name, _share(run.outcome for run in audit.suites if run.suite is kind)
+    yield "pass_rate", _pass_rate(*(run.tests for run in audit.suites))
+
+
+def _of_lines(audit: Audit) -> _Graded:
+    total = sum(file.added_lines() for file in audit.files)
+    fates = Fate.KEPT, Fate.MOVED
+    kept = sum(file.added_lines(fate) for file in audit.files for fate in fates)
+    yield "complete", float(audit.is_complete)
+    yield "kept_lines", kept / total if total else None
+    yield "lost_lines", sum(file.added_lines(Fate.LOST) for file in audit.files)
+    yield "undone_lines", sum(file.removed_lines(Fate.LOST) for file in audit.files)
+    yield "foreign_lines", sum(lines.count for lines in audit.foreign)
 
 
 def _why_unanswered(report: GroupReport, policy: Policy) -> str:
@@ -157,8 +201,13 @@ def _share(outcomes: Iterable[bool | None]) -> float | None:
 
 
 def _pass_rate(*runs: TestResult | None) -> float | None:
-    """Return the share of passed cases in all *runs*; `None` if there is no such case."""
+    """Return the share of passed cases in all *runs*; `None` if one of them has no cases.
+
+    It may have timed out, and the cases of the others would say too much.
+    """
     counts = [count_cases(run.cases) for run in runs if was_run(run)]
+    if not all(each.total_tests for each in counts):
+        return None
     total = sum(each.total_tests for each in counts)
     return sum(each.passed_tests for each in counts) / total if total else None
 

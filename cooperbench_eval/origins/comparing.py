@@ -7,7 +7,7 @@ from cooperbench_eval.models import MergeStatus
 from cooperbench_eval.pairs import Feature
 from cooperbench_eval.reporting.audits import StrategyComparison
 from cooperbench_eval.sides import Side, merge_input
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
 
@@ -33,14 +33,16 @@ def compare_strategy(
     status = MergeStatus.CLEAN
     for other, theirs in rest:
         side = Side.of(other, theirs)
+        given = merge_input(base, so_far, side)
         try:
-            outcome = run_strategy(strategy, merge_input(base, so_far, side))
+            outcome = run_strategy(strategy, given)
         except StrategyFailedError as exc:
             return _failed(strategy, str(exc))
         if outcome.status is MergeStatus.FAILED:
             return _failed(strategy, outcome.failure)
         status = _worse(status, outcome)
-        so_far = Side((*so_far.features, *side.features), outcome.changes)
+        changes = rewritten(outcome.changes, given.base, base)
+        so_far = so_far.joined(side, changes, base)
     tree = base.overlay(so_far.changes)
     return StrategyComparison(
         strategy=strategy.name,

@@ -8,16 +8,18 @@ from typing import TypeAlias
 from attrs import field, frozen
 
 from cooperbench_eval.errors import ArgumentError, PatchError
-from cooperbench_eval.models import MergeStatus, PatchStatus
-from cooperbench_eval.pairs import Feature, on_base
+from cooperbench_eval.models import Conflict, MergeStatus, PatchStatus
+from cooperbench_eval.pairs import Feature, on_base, start_of
 from cooperbench_eval.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.patching.given import GivenPatch, as_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.paths import TestFileFilter
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import Attempt
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.sides import Side, merge_input
+from cooperbench_eval.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import MergeOutcome
+from cooperbench_eval.suggestions import listed
 
 __all__ = ["GivenSide", "GivenTree", "MergedTree", "read_merged", "read_sides"]
 
@@ -34,12 +36,14 @@ class MergedTree:
     Attributes:
         changes: What it changes in the base.
         has_resolver: Whether a strategy made it, so that new lines in conflicts are its own.
-        outcome: The outcome of the strategy, if it is at hand.
+        conflicts: Those that the strategy left open, if they are at hand.
+        has_markers: Whether it left conflicts open, so that lines that it wrote may be markers.
     """
 
     changes: Changes = field(repr=False)
     has_resolver: bool = False
-    outcome: MergeOutcome | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    has_markers: bool = False
 
 
 def read_sides(
@@ -67,10 +71,15 @@ def read_sides(
         if feature.number in found:
             raise ArgumentError(argument, f"has the number {feature.number} more than once")
         if changes is None:
-            patch = on_base(feature, base).patch
+            name = f"{argument}[{place}]"
+            feature = on_base(feature, base)  # noqa: PLW2901
+            patch = feature.patch
             if test_filter is not None:
                 patch, _ = test_filter.split(patch, suites)
-            changes = _applied(base, patch, f"{argument}[{place}]", policy)  # noqa: PLW2901
+            start = start_of(feature, base)
+            changes = _applied(start, patch, name, policy)  # noqa: PLW2901
+            if feature.base is not None:
+                changes = _into_base(base, feature, changes, name)  # noqa: PLW2901
         found[feature.number] = feature, changes
     return found
 
@@ -94,6 +103,24 @@ def _applied(base: Snapshot, patch: Patch, argument: str, policy: ApplyPolicy | 
     return _placed(apply_patch(base, patch, policy or ApplyPolicy()), argument)
 
 
+def _into_base(base: Snapshot, feature: Feature, changes: Changes, argument: str) -> Changes:
+    """Return what the branch of a feature that starts from another commit changes in the base.
+
+    If the base is not an ancestor of that commit, the branch is merged into it, as git would.
+
+    Raises:
+        PatchError: The merge has conflicts.
+        RepositoryError: The commits have no common ancestor.
+    """
+    side = Side.of(feature, rewritten(changes, start_of(feature, base), base))
+    given = merge_input(base, Side((), Changes()), side)
+    if given.merge.conflicts:
+        paths = sorted({each.path for each in given.merge.conflicts})
+        problem = f"starts from another commit and conflicts with the base in {listed(paths)}"
+        raise PatchError(problem, argument)
+    return rewritten(given.merge.changes, given.base, base)
+
+
 def _placed(result: ApplyResult, argument: str) -> Changes:
     if result.status is PatchStatus.FAILED:
         raise PatchError(f"does not apply to the base: {result.reason}", argument)
@@ -112,12 +139,13 @@ def read_merged(base: Snapshot, given: GivenTree, argument: str) -> MergedTree:
         case MergeOutcome():
             if given.status is MergeStatus.FAILED:
                 raise ArgumentError(argument, f"is a merge that failed: {given.failure}")
-            return MergedTree(changes=given.changes, has_resolver=True, outcome=given)
+            return MergedTree(changes=given.changes, has_resolver=True, conflicts=given.conflicts)
         case Attempt():
             if given.diff is None:
                 raise ArgumentError(argument, f"is a merge that failed: {given.failure}")
             changes = _applied(base, as_patch(given.diff), argument, None)
-            return MergedTree(changes=changes, has_resolver=True)
+            is_open = given.status is MergeStatus.CONFLICTED
+            return MergedTree(changes=changes, has_resolver=True, has_markers=is_open)
     return MergedTree(changes=_tree_changes(base, given, argument))
 
 
@@ -131,6 +159,16 @@ def _tree_changes(
             return _placed(given, argument)
         case Snapshot():
             return Changes.between(base, given)
-        case os.PathLike() if Path(given).is_dir():
+        case str() | os.PathLike() if _is_folder(given):
             return Changes.between(base, Snapshot.from_dir(given))
     return _applied(base, as_patch(given, argument), argument, None)
+
+
+def _is_folder(given: str | os.PathLike[str]) -> bool:
+    """Whether a text is the path of a folder, and not a patch."""
+    if isinstance(given, str) and ("\n" in given or "\0" in given or not given):
+        return False
+    try:
+        return Path(given).is_dir()
+    except OSError:  # the name is too long
+        return False

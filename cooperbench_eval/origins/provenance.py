@@ -1,5 +1,6 @@
 """`provenance` says where each line of a merged tree comes from."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -37,6 +38,7 @@ _BASE = Origin(kind=OriginKind.BASE)
 _RESOLVER = Origin(kind=OriginKind.RESOLVER)
 _MARKER = Origin(kind=OriginKind.MARKER)
 _UNKNOWN = Origin(kind=OriginKind.UNKNOWN)
+_MARKERS = re.compile(rb"(?:<{7}|>{7}) |={7}\r?\n")
 _KINDS = {FileMode.SYMLINK: FileKind.LINK, FileMode.SUBMODULE: FileKind.SUBMODULE}
 _Moves = Mapping[Place, Place]
 
@@ -112,11 +114,13 @@ class _Finder:
         assert entry is not None  # noqa: S101 - the caller ensures it
         kind = _kind_of(entry)
         old = self._base_path(file)
-        same = _same_mode if kind is FileKind.TEXT else _same_entry
+        same = [_same_mode] if kind is FileKind.TEXT else [_same_entry, have_same_contents]
         return FileProvenance(
             path=file.path,
             kind=kind,
-            origin=self._whole(file, old, lambda each: each is not None and same(each, entry)),
+            origin=next(
+                filter(None, (self._whole(file, old, entry, each) for each in same)), _UNKNOWN
+            ),
             runs=_runs(self._lines(file)) if kind is FileKind.TEXT else (),
             renamed_from=None if old == file.path else old,
         )
@@ -137,14 +141,18 @@ class _Finder:
         return file.expected.path
 
     def _whole(
-        self, file: TrackedFile, old: str, is_same: Callable[[Entry | None], bool]
-    ) -> Origin:
-        """Return the origin of what is not a line."""
-        if is_same(self.tracking.base.get(old)):
+        self, file: TrackedFile, old: str, entry: Entry, same: Callable[[Entry, Entry], bool]
+    ) -> Origin | None:
+        """Return who else has an entry that is the same; `None` for nobody."""
+
+        def has_it(other: Entry | None) -> bool:
+            return other is not None and same(other, entry)
+
+        if has_it(self.tracking.base.get(old)):
             return _BASE
         paths = file.expected.paths if file.expected else {}
-        by = [n for n, path in paths.items() if is_same(self.tracking.sides[n].get(path))]
-        return _by_features(by) if by else _UNKNOWN
+        by = [n for n, path in paths.items() if has_it(self.tracking.sides[n].get(path))]
+        return _by_features(by) if by else None
 
     def _lines(self, file: TrackedFile) -> Iterator[Origin]:
         markers = set(self._markers(file.path))
@@ -160,11 +168,11 @@ class _Finder:
                 source, expected = self.moves[file, line]
                 yield _by_features(source.owners[expected])
             else:
-                yield _RESOLVER if line in written else _UNKNOWN
+                is_marker = self.merged.has_markers and _MARKERS.match(file.lines[line])
+                yield _MARKER if is_marker else _RESOLVER if line in written else _UNKNOWN
 
     def _markers(self, path: str) -> Iterator[int]:
-        outcome = self.merged.outcome
-        for conflict in outcome.conflicts if outcome else ():
+        for conflict in self.merged.conflicts:
             if conflict.path == path and conflict.line is not None:
                 yield from _marker_lines(conflict, conflict.line - 1)
 

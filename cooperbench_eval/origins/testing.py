@@ -1,13 +1,15 @@
 """Runs the suites of features on a merged tree."""
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.models import JudgeRule
 from cooperbench_eval.pairs import Feature
+from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.patching.paths import is_test_path
 from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -61,7 +63,8 @@ def run_suites(
 ) -> Iterator[SuiteRun]:
     """Run every suite on the merged tree, one at a time.
 
-    A suite that fails runs a second time before it counts: cases that pass then are flaky.
+    A suite that fails runs a second time before it counts: cases that pass then are flaky. Whoever
+    made the tree may have written tests of the same names, so a suite's own tests replace those.
 
     Raises:
         TestRunError: A test command cannot be started.
@@ -69,5 +72,29 @@ def run_suites(
     runs: SuiteRuns | None = None
     for which, number, suite in group.suites:
         runs = runs or SuiteRuns(group, runner or TestRunner(), judge, test_base=True)
-        run = runs.confirmed(suite, merged)
+        run = runs.confirmed(suite, _with_room(group.base, merged, suite))
         yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
+
+
+def _with_room(base: Snapshot, merged: Changes, suite: TestSuite) -> Changes:
+    """Return a merged tree to which the tests patch of a suite applies as it does to the base.
+
+    Test files that the patch touches are those of the base. So are the other files that it
+    touches, if it would not apply otherwise.
+    """
+    paths = {path for file in suite.patch.files for path in file.paths}
+    found = _as_in_base(merged, filter(is_test_path, paths))
+    if apply_patch(base.overlay(found), suite.patch).status.is_usable:
+        return found
+    return _as_in_base(merged, paths)
+
+
+def _as_in_base(merged: Changes, paths: Iterable[str]) -> Changes:
+    """Undo what a merged tree changes at paths, below them and above them."""
+    found = dict(merged)
+    for path in paths:
+        for other in merged:
+            one, two = sorted((path, other), key=len)
+            if one == two or two.startswith(f"{one}/"):
+                found.pop(other, None)
+    return Changes(found)

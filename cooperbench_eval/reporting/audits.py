@@ -1,17 +1,16 @@
 """The record `Audit`: whose work is in a merged tree that somebody else made."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from statistics import fmean
 from typing import Any, Self
 
 from attrs import field, frozen
 
 from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import MergeStatus, count_cases
-from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
+from cooperbench_eval.models import MergeStatus
+from cooperbench_eval.reporting.landings import SuiteRun
+from cooperbench_eval.reporting.rewarding import reward_of_audit
 
 __all__ = [
     "Audit",
@@ -318,8 +317,7 @@ class Audit(Shown):
     def reward(self) -> dict[str, float]:
         """Return how good the merged tree is, as finite numbers only.
 
-        `reward` is 1.0 if every suite passes, and 0.0 if one fails. A tests patch that does not
-        apply to the merged tree counts as a failure, because the tree has other tests there.
+        `reward` is 1.0 if every suite passes, and 0.0 if one fails.
 
         The other numbers grade that result. A number that is not known is left out. Flags are
         0.0 or 1.0, and rates are from 0.0 to 1.0:
@@ -337,20 +335,7 @@ class Audit(Shown):
             ReportError: No suite fails, and one has no result, or there are no suites. That is
                 not a failure of whoever made the tree, so it has no reward.
         """
-        outcomes = [_passes(run) for run in self.suites]
-        if not outcomes:
-            raise ReportError("has no answer: no suites were given", self.tree_id)
-        if False not in outcomes and None in outcomes:
-            reasons = (
-                run.tests.reason
-                for run, each in zip(self.suites, outcomes, strict=True)
-                if run.tests and each is None
-            )
-            problem = next(filter(None, reasons), "a suite was not run")
-            raise ReportError(f"has no answer: {problem}", self.tree_id)
-        graded = {"score": self.score, **_suite_grades(self.suites), **_line_grades(self)}
-        reward = float(False not in outcomes)
-        return {"reward": reward} | {name: n for name, n in graded.items() if n is not None}
+        return reward_of_audit(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain JSON values, derived facts included."""
@@ -387,42 +372,3 @@ class Audit(Shown):
         from cooperbench_eval.reporting.serialization import parse_json  # noqa: PLC0415
 
         return cls.from_dict(parse_json(text))
-
-
-def _passes(run: SuiteRun) -> bool | None:
-    return False if run.broken is not None else run.outcome
-
-
-def _suite_grades(runs: Iterable[SuiteRun]) -> dict[str, float | None]:
-    """Return what the suites say; `None` for what is not known."""
-    found: dict[TeamSuite, list[bool | None]] = {each: [] for each in TeamSuite}
-    counts = []
-    for run in runs:
-        found[run.suite].append(_passes(run))
-        counts += [count_cases(run.tests.cases)] if run.tests and run.tests.was_run else []
-    total = sum(each.total_tests for each in counts)
-    return {
-        "features_passed": _share(found[TeamSuite.FEATURE]),
-        "joint_passed": _share(found[TeamSuite.JOINT]),
-        "regression_passed": _share(found[TeamSuite.REGRESSION]),
-        "pass_rate": sum(each.passed_tests for each in counts) / total if total else None,
-    }
-
-
-def _line_grades(audit: Audit) -> dict[str, float | None]:
-    """Return what became of the features' lines; `None` for what is not known."""
-    added = [lines for file in audit.files for lines in file.added]
-    total = sum(lines.count for lines in added)
-    kept = sum(lines.count for lines in added if lines.fate in {Fate.KEPT, Fate.MOVED})
-    return {
-        "complete": float(audit.is_complete),
-        "kept_lines": kept / total if total else None,
-        "lost_lines": _of(Fate.LOST, added),
-        "undone_lines": sum(file.removed_lines(Fate.LOST) for file in audit.files),
-        "foreign_lines": sum(lines.count for lines in audit.foreign),
-    }
-
-
-def _share(outcomes: Sequence[bool | None]) -> float | None:
-    """Return the share that is true; `None` if there are none, or if one is not known."""
-    return fmean(map(bool, outcomes)) if outcomes and None not in outcomes else None

@@ -11,8 +11,9 @@ broke down. So a cost or a number of steps of 0 is not known, and tokens are not
 was read or written.
 """
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +31,8 @@ _MESSAGES: Final = "conversation.json"
 _MOST_MESSAGES: Final = 64 * 1024**2
 _FEW: Final = 3
 _LONGEST: Final = 100
+_ROUNDED: Final = 0.01
+"""Records may round a total."""
 _COUNTS: Final = (
     "steps",
     "input_tokens",
@@ -76,6 +79,7 @@ class _Reading:
         """Return the run of each feature's agent."""
         record = self._record()
         found = self._by_feature(self._part(record, "agents"))
+        self._check_total(record, found.values())
         for number in numbers:
             if record and number not in found:
                 self._note(f"it has no agent of feature {number}")
@@ -102,6 +106,9 @@ class _Reading:
             self.problems.append(str(exc))
             return {}
         if isinstance(values, dict) and values:
+            setting = values.get("setting")
+            if setting is not None and setting not in [each.value for each in Setting]:
+                self._note(f"the setting {_shown(setting)} is unknown")
             return values
         self._note("it is not an object with keys")
         return {}
@@ -120,11 +127,23 @@ class _Reading:
             number = values.get("feature_id") if isinstance(values, dict) else None
             if type(number) is not int:
                 self._note(f"the agent {name!r:.40} has no feature_id")
+            elif number not in (features_in(self.folder.name) or ()):
+                self._note(f"it has an agent of feature {number}, which the folder does not name")
             elif number in found:
                 self._note(f"two agents have the feature_id {number!r:.40}")
             else:
                 found[number] = values
         return found
+
+    def _check_total(self, record: _Json, agents: Collection[_Json]) -> None:
+        """Note a total that is not the sum of the agents' costs, if all of them are known."""
+        numbers = [record.get("total_cost"), *(each.get("cost") for each in agents)]
+        known = [each for each in map(_number, numbers) if each is not None]
+        if len(known) < len(numbers):
+            return
+        total, added = known[0], math.fsum(known[1:])
+        if not math.isclose(added, total, rel_tol=_ROUNDED, abs_tol=_ROUNDED):
+            self._note(f"total_cost is {_shown(total)}, but the agents' costs are {added:.6g}")
 
     def _usage(self, values: _Json) -> AgentUsage:
         """Return an agent's numbers; those that the runner writes as 0 are not known."""
@@ -148,6 +167,10 @@ class _Reading:
         senders = list(map(_sender, messages)) if isinstance(messages, list) else [None]
         if None in senders:
             self.problems.append(f"{_MESSAGES}: it is not a list of messages with a feature_id")
+            return None
+        if unknown := {*senders}.difference(features_in(self.folder.name) or ()):
+            what = f"it has messages of feature {min(map(str, unknown))}, which the folder lacks"
+            self.problems.append(f"{_MESSAGES}: {what}")
             return None
         if total is not None and total != len(senders):
             what = f"it has {len(senders)} messages, but {_RECORD} says {total}"
@@ -183,6 +206,13 @@ class _Reading:
 
 def _text(value: object) -> str | None:
     return value[:_LONGEST] if isinstance(value, str) else None
+
+
+def _number(value: object) -> float | None:
+    """Return a number that can be added up; `None` for anything else."""
+    if isinstance(value, int | float) and type(value) is not bool and abs(value) <= MOST_USAGE:
+        return value
+    return None
 
 
 def _sender(message: object) -> int | None:

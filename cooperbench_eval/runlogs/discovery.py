@@ -143,7 +143,11 @@ def discover_run(
     ]
     if not found:
         run = Path(logs_dir, run_name)
-        raise DatasetError("has no file that a pair or team of agents wrote", str(run))
+        problem = "has no file that a pair or team of agents wrote"
+        if unknown := _unknown_settings(run):
+            known = ", ".join(sorted(_SETTINGS))
+            problem += f"; it has unknown settings: {', '.join(unknown)} (known: {known})"
+        raise DatasetError(problem, str(run))
     return iter(
         sorted(found, key=lambda team: (team.setting, team.repo_name, team.task_id, team.numbers))
     )
@@ -166,6 +170,16 @@ def run_folders(logs_dir: str | os.PathLike[str], run_name: str) -> tuple[RunFol
             _of_setting(run, child) if child.name in _SETTINGS else _of_repository(run, child)
         )
     )
+
+
+def _unknown_settings(run: Path) -> list[str]:
+    """Return the names of the folders that are laid out like those of settings."""
+    return [
+        child.name
+        for child in _folders(run)
+        if child.name not in _SETTINGS
+        and any(True for each in _folders(child) for _ in _of_repository(run, each))
+    ]
 
 
 def setting_of(directory: Path) -> Setting | None:

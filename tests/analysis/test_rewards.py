@@ -119,6 +119,16 @@ def test_a_failing_test_is_worth_nothing_but_is_graded():
     assert (reward["feature2_pass_rate"], reward["pass_rate"]) == (0.75, 0.8)
 
 
+def test_a_run_without_cases_leaves_no_pass_rate_for_both():
+    """A suite that hangs must not look better than one that fails a case."""
+    hung = ce.TestResult(status="timed_out", reason="more than 60 s")
+
+    reward = pair(row(second=hung)).reward()
+
+    assert (reward["reward"], reward["feature1_pass_rate"]) == (0.0, 1.0)
+    assert "pass_rate" not in reward
+
+
 def test_an_open_conflict_is_worth_nothing():
     """Nothing is said about tests that were not run; the conflict is measured."""
     reward = pair(row("conflicts", None, None), conflicts=[CONFLICT]).reward()
@@ -276,6 +286,13 @@ def test_the_file_has_the_reward_and_nothing_else(tmp_path, given_path, written)
     assert path == tmp_path / written
     assert json.loads(path.read_text()) == pair(row(second=BAD)).reward()
     assert [each for each in tmp_path.rglob("*") if each.is_file()] == [path]
+
+
+def test_a_text_file_has_the_reward_alone(tmp_path):
+    """Harbor reads one number from it."""
+    path = ce.write_reward(pair(row()), tmp_path / "reward.txt")
+
+    assert path.read_text() == "1.0\n"
 
 
 def test_a_directory_may_have_a_name_with_a_suffix(tmp_path):

@@ -651,6 +651,67 @@ class TestSuites:
         assert (report.passed_suites, report.score) == (1, 1 / 3)
         assert "1 of 3 suites pass" in str(report)
 
+    @pytest.mark.parametrize(
+        "integrated",
+        [
+            {"test_m.py": b"assert False\n"},
+            {"test_m.py/x": b""},
+            {"tests": b"", "tests/test_old.py": None},
+            {"tests/test_old.py": b"assert False\n"},
+            {"tests/test_new.py": b"assert False\n", "m.py": b"A = 3\nB = 2\n"},
+        ],
+        ids=["same name", "folder in the way", "file in the way", "edited", "and the source"],
+    )
+    def test_the_tests_of_a_suite_replace_those_in_the_tree(self, integrated):
+        """Whoever made the tree has written tests of the same names, or put something there."""
+        base = {"m.py": b"A = 1\n", "tests/test_old.py": b"import m\n\nassert m.A\n"}
+        added = b"import m\n\nassert m.B == 2\n"
+        start, one, tests, merged = trees(
+            base,
+            {"m.py": b"A = 1\nB = 2\n"},
+            {
+                "test_m.py": added,
+                "tests/test_new.py": added,
+                "tests/test_old.py": base["tests/test_old.py"] + added,
+            },
+            {"m.py": b"A = 1\nB = 2\n"} | integrated,
+        )
+        code = "import sys; sys.path[:0] = ['.', 'tests']; import test_m, test_new, test_old"
+        suite = TestSuite(
+            command=(sys.executable, "-c", code), framework="exit", patch=tests.diff(start)
+        )
+
+        for tree, passes in (
+            (merged, True),
+            (Changes({**merged, "m.py": start.get("m.py")}), False),
+        ):
+            report = audit(
+                start,
+                [one],
+                tree,
+                {1: suite},
+                runner=TestRunner(sandbox=LocalSandbox()),
+                strategies=[],
+            )
+
+            assert [run.outcome for run in report.suites] == [passes]
+
+    def test_a_source_file_gives_way_if_a_tests_patch_does_not_apply_to_it(self):
+        """Otherwise no suite could run, and the work there is not what the tests need."""
+        start, one, tests, merged = trees(
+            {"m.rs": numbered(1, 2, 3)},
+            {"m.rs": numbered(1, 2, 3, 4)},
+            {"m.rs": numbered(1, "tested", 3)},
+            {"m.rs": numbered("other")},
+        )
+        suite = TestSuite(
+            command=["grep", "line tested", "m.rs"], framework="exit", patch=tests.diff(start)
+        )
+
+        report = audit(start, [one], merged, {1: suite}, strategies=[])
+
+        assert [run.outcome for run in report.suites] == [True]
+
     def test_without_tests_there_is_no_score(self):
         """Nothing ran."""
         base, one = trees({"a": b"1\n"}, {"a": b"2\n"})
@@ -713,17 +774,6 @@ class TestReward:
 
         assert (reward["reward"], reward["score"], reward["features_passed"]) == (0.0, 0.5, 0.5)
         assert (reward["joint_passed"], reward["regression_passed"]) == (0.0, 1.0)
-
-    def test_tests_that_no_longer_apply_are_a_failure(self):
-        """Whoever made the tree has changed the file to which the tests patch applies."""
-        patch = Changes({"a": Entry(numbered(1, 2, 3, "test"))})
-        base = Snapshot.from_files({"a": numbered(1, 2, 3)})
-        suite = TestSuite(command=["true"], framework="exit", patch=patch.diff(base))
-        tree = Snapshot.from_files({"a": b"other\n"})
-
-        report = self.report(["true"], merged=tree, regression=suite)
-
-        assert report.reward()["reward"] == 0.0
 
     def test_without_an_answer_there_is_none(self, tmp_path):
         """It says why, and no file appears."""

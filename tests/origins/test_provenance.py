@@ -232,6 +232,15 @@ class TestFiles:
 
         assert provenance(base, [one], merged).file("a").origin.kind is OriginKind.UNKNOWN
 
+    def test_binary_contents_have_an_origin_whoever_changed_the_mode(self):
+        """One feature writes them, and another one makes the file executable."""
+        base, one, other = trees(
+            {"a": b"\0old"}, {"a": b"\0new"}, {"a": Entry(b"\0old", FileMode.EXECUTABLE)}
+        )
+        merged = merge(base, one, other)
+
+        assert str(provenance(base, [one, other], merged).file("a").origin) == "feature 1"
+
     def test_a_mode_has_an_origin_of_its_own(self):
         """A feature may only make a file executable."""
         base, one, other = trees(
@@ -285,12 +294,30 @@ class TestInputs:
 
         assert origins(found) == ["base", "feature 2", "feature 1"]
 
+    def test_the_row_of_a_report_may_have_markers(self):
+        """They are told from what a strategy wrote by their form."""
+        base, one, other = trees(
+            {"a": numbered(1, 2, 3)}, {"a": numbered(1, "one", 3)}, {"a": numbered(1, "two", 3)}
+        )
+        features = Feature(number=1, patch=one), Feature(number=2, patch=other)
+        pair = FeaturePair(
+            repo_name="r", task_id=0, base=base, feature1=features[0], feature2=features[1]
+        )
+        row = Evaluator(strategies=["naive"]).evaluate(pair).attempt("naive")
+
+        found = provenance(base, pair.features, row)
+
+        assert origins(found) == [
+            *("base", "marker", "feature 2", "marker", "feature 1", "marker", "base")
+        ]
+
     def test_a_folder_is_a_merged_tree(self, tmp_path):
         """An agent's working tree."""
         base, one = trees({"a": numbered(1)}, {"a": numbered(1, 2)})
         (tmp_path / "a").write_bytes(numbered(1, 2, 3))
 
-        assert origins(provenance(base, [one], tmp_path)) == ["base", "feature 1", "unknown"]
+        for path in (tmp_path, str(tmp_path)):
+            assert origins(provenance(base, [one], path)) == ["base", "feature 1", "unknown"]
 
     @pytest.mark.parametrize("form", ["diff", "result", "snapshot", "file"])
     def test_a_merged_tree_in_other_forms(self, form, tmp_path):
