@@ -25,8 +25,10 @@ class PatchMerger:
     """Merges patches into trees; a merge that was done before costs nothing.
 
     A merge costs 1 unit of work, and 100 if the strategy was given conflicts: about the time
-    that `structured` takes. Trees are identified by their git tree ids. The contents of
-    recently used trees are kept; those of the others are made again by repeating the merges.
+    that `structured` takes. Trees are identified by keys: their git tree ids and, if patches start
+    from different commits, the patches that were merged, because merge bases depend on these. The
+    contents of recently used trees are kept; those of the others are made again by repeating the
+    merges.
 
     Attributes:
         limit: How much work is allowed; the last merge may exceed it.
@@ -42,6 +44,7 @@ class PatchMerger:
         self._base = base
         self._sides = sides
         self._strategy = strategy
+        self._has_history = any(side.starts for side in sides.values())
         self._cost = 1 if type(strategy) in _WITHOUT_WORK else _COST_OF_STRATEGY
         self._steps: dict[tuple[str, int], Step] = {}
         self._first: dict[str, Side] = {}
@@ -63,9 +66,9 @@ class PatchMerger:
             self.limit = limit
 
     def first(self, number: int) -> str:
-        """Return the id of the tree of one patch."""
+        """Return the key of the tree of one patch."""
         side = self._sides[number]
-        tree = side.changes.tree_id(self._base)
+        tree = self._key(side)
         self._first[tree] = side
         return tree
 
@@ -73,7 +76,7 @@ class PatchMerger:
         """Merge a patch into a tree that was made here.
 
         Args:
-            tree: The id of the tree.
+            tree: The key of the tree.
             number: The patch.
             at_any_cost: Whether to merge even if no more work is allowed.
 
@@ -89,7 +92,7 @@ class PatchMerger:
         return step
 
     def side(self, tree: str) -> Side:
-        """Return the side whose tree has this id."""
+        """Return the side whose tree has this key."""
         made: list[str] = []
         while tree not in self._first and tree not in self._kept:
             made.append(tree)
@@ -109,17 +112,23 @@ class PatchMerger:
         if not merged.is_complete:
             failure = merged.outcome.failure
             return Step(tree=None, open_files=merged.open_files, failure=failure)
-        into = side.changes.tree_id(self._base)
+        into = self._key(side)
         if into not in self._first and into not in self._made_by:
             self._made_by[into] = tree, number
             self._keep(into, side)
         return Step(tree=into, is_resolved=met)
 
+    def _key(self, side: Side) -> str:
+        tree = side.changes.tree_id(self._base)
+        if not self._has_history:
+            return tree
+        return " ".join((tree, *map(str, sorted(side.numbers))))
+
     def _joined(self, so_far: Side, number: int) -> tuple[Merged, Side]:
         side = self._sides[number]
         given = merge_input(self._base, so_far, side)
         merged = merge_sides(self._strategy, given)
-        return merged, Side((*so_far.features, *side.features), merged.outcome.changes)
+        return merged, so_far.joined(side, merged.changes_of(self._base), self._base)
 
     def _keep(self, tree: str, side: Side) -> None:
         self._kept[tree] = side

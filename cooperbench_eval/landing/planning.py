@@ -141,7 +141,7 @@ class Planner:
             plan = evolve(
                 plan,
                 order=order,
-                tree_id=tree,
+                tree_id=side.changes.tree_id(self.base),
                 changes=side.changes,
                 is_exact=plan.is_exact and is_whole,
             )

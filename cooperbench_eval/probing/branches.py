@@ -93,6 +93,7 @@ class Bases:
         """Read the history of the repository of *names*."""
         self.names = names
         self._history = History(names.location)
+        self._edits = names.history_edits
 
     def of(self, ours: Branch, theirs: Branch) -> Snapshot | None:
         """Return the merge base of two branches; `None` if they are unrelated.
@@ -100,7 +101,7 @@ class Bases:
         Raises:
             RepositoryError: The history cannot be read.
         """
-        key: Hashable = (self.names.location, ours.commits, theirs.commits)
+        key: Hashable = (self.names.location, self._edits, ours.commits, theirs.commits)
         return _BASES.recall(key, lambda: self._base(ours, theirs))
 
     def _base(self, ours: Branch, theirs: Branch) -> Snapshot | None:

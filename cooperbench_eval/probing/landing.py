@@ -148,7 +148,8 @@ class BranchMerger(PatchMerger):
         self._onto = onto
         self._branches = branches
         self._start = Side((), Changes())
-        self._first[onto.tree.tree_id] = self._start
+        self._has_history = True
+        self._first[self._key(self._start)] = self._start
 
     def removals(self, branches: Iterable[Branch]) -> Changes:
         """Return the files that were removed where the branches land since one of them started."""
@@ -157,7 +158,7 @@ class BranchMerger(PatchMerger):
 
     def onto(self, number: int) -> Step:
         """Merge one branch into the one on which it lands."""
-        return self.merge(self._onto.tree.tree_id, number, at_any_cost=True)
+        return self.merge(self._key(self._start), number, at_any_cost=True)
 
     def first(self, number: int) -> str:
         """Return the id of the tree with one branch merged; its merge must be complete."""
@@ -178,6 +179,7 @@ class BranchMerger(PatchMerger):
             self._merger.key,
             tuple(self._branches[each].commits for each in so_far),
             self._onto.commits,
+            self._onto.tree.tree_id,
             tree,
             self._branches[number].commits,
             self._branches[number].tree.tree_id,

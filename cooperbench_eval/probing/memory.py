@@ -1,21 +1,36 @@
 """What earlier probes found. Each value is found by the contents that it was computed from.
 
 A second probe therefore costs only what changed. All caches are bounded, and belong to the
-process, because a caller has no object that two probes share.
+process, because a caller has no object that two probes share. Some values keep files of their
+repository open, so all are forgotten when too many repositories were probed.
 """
 
+import gc
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.models.trees import is_stored
 from cooperbench_eval.snapshot import Changes
 
-__all__ = ["Memory", "size_of_changes"]
+__all__ = ["Memory", "enter", "size_of_changes"]
 
 _Value = TypeVar("_Value")
 _USUAL_BYTES = 1_000
 _ENTRY_BYTES = 400
+_MOST_REPOSITORIES = 64
+_entered: set[str] = set()
+_memories: "list[Memory[Any]]" = []
+
+
+def enter(location: str) -> None:
+    """Begin to probe a repository; this may forget the others."""
+    if location not in _entered and len(_entered) >= _MOST_REPOSITORIES:
+        _entered.clear()
+        for memory in _memories:
+            memory.forget()
+        gc.collect()  # trees refer to their caches, and these to them
+    _entered.add(location)
 
 
 class Memory(Generic[_Value]):
@@ -31,8 +46,14 @@ class Memory(Generic[_Value]):
         self, max_bytes: int, *, size_of: Callable[[_Value], int] = lambda _: _USUAL_BYTES
     ) -> None:
         """Keep values of up to *max_bytes* in total, as *size_of* estimates them."""
-        self._values = WeighedMemo[Hashable, tuple[_Value]](max_bytes)
+        self._max_bytes = max_bytes
         self._size_of = size_of
+        self.forget()
+        _memories.append(self)
+
+    def forget(self) -> None:
+        """Forget all values."""
+        self._values = WeighedMemo[Hashable, tuple[_Value]](self._max_bytes)
 
     def recall(
         self,

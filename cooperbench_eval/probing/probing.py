@@ -6,6 +6,7 @@ from itertools import combinations
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.probing.branches import Bases, Branch, Ref, read_heads
 from cooperbench_eval.probing.landing import plan_landing
+from cooperbench_eval.probing.memory import enter
 from cooperbench_eval.probing.pairs import Met, PairMerger
 from cooperbench_eval.probing.suites import Suites
 from cooperbench_eval.refs.names import Names
@@ -40,6 +41,7 @@ class Probing:
         Raises:
             RepositoryError: The repository or *onto* cannot be read, or a name is unknown.
         """
+        enter(location)
         names = Names(location)
         target, *heads = read_heads(names, [onto, *refs])
         if target.tree is None:

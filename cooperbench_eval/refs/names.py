@@ -104,6 +104,12 @@ class Names:
         is_top = top is not None and Path(top).resolve() == folder.resolve()
         return is_top and _common_folder(repository) == self._common
 
+    @property
+    def history_edits(self) -> tuple[bytes, ...]:
+        """The contents of the files that cut off or change the parents of commits."""
+        names = "shallow", "info/grafts"
+        return tuple(_contents(self._common / name) for name in names)
+
     # --- commits ---
 
     def _commit(self, name: str) -> FoundCommit | None:
@@ -188,3 +194,10 @@ def _common_folder(repository: pygit2.Repository) -> Path:
     except OSError:
         return folder.resolve()
     return (folder / os.fsdecode(shared)).resolve()
+
+
+def _contents(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""

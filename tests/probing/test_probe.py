@@ -1,9 +1,11 @@
 """What a probe says of branches and worktrees."""
 
+import itertools
 import json
 import os
 import random
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -225,6 +227,39 @@ def test_every_merge_ends_as_that_of_git(seed, tmp_path_factory):
 
 
 # --- tests of the branches ---
+
+
+def test_a_branch_whose_work_is_there_already_does_not_disturb_the_others(agents):
+    """It was squashed into the target, and two others collide."""
+    agents.branch("done", {"notes.txt": b"done\n"})
+    agents.branch("one", {"app.py": GET})
+    agents.branch("two", {"app.py": OTHER_GET})
+    agents.write({"notes.txt": b"done\n"})
+    agents.commit("squashed")
+
+    for order in itertools.permutations(["done", "one", "two"]):
+        found = ce.probe(agents.folder, order)
+
+        assert len(found.landing) == 2
+        assert "done" in found.landing
+        assert [each.reason.value for each in found.plan.left_out] == ["conflict"]
+
+
+def test_branches_with_the_same_change_are_different_branches(agents):
+    """A third one continues one of them, so it merges only after that one."""
+    agents.branch("one", {"notes.txt": b"fixed\n"})
+    agents.branch("two", {"notes.txt": b"fixed\n"})
+    agents.branch("three", {"notes.txt": b"fixed and more\n"}, start="two")
+    agents.write({"other.txt": b"main\n"})
+    agents.commit()
+
+    for order in itertools.permutations(["one", "two", "three"]):
+        assert set(ce.probe(agents.folder, order).landing) == {"one", "two", "three"}
+    agents.git("merge", "-q", "--no-edit", "one")
+    agents.git("merge", "-q", "--no-edit", "two")
+    agents.git("merge", "-q", "--no-edit", "three")
+    found = ce.probe(agents.folder, ["one", "two", "three"], onto="main~3")
+    assert found.plan.tree_id == agents.git("rev-parse", "HEAD^{tree}")
 
 
 def test_suites_say_what_breaks(agents):
@@ -671,6 +706,53 @@ def test_a_changed_worktree_is_seen_by_the_next_probe(agents):
 
     assert (len(before.collisions), len(after.collisions)) == (0, 1)
     assert again == before
+
+
+def test_a_changed_worktree_as_target_is_seen_by_the_next_probe(agents):
+    """What could land is found on what is there now."""
+    for name in ("one", "two"):
+        agents.branch(name, {f"{name}.txt": b"text\n"})
+    agents.write({"one.txt": b"text\n"})
+    ce.probe(agents.folder, ["one", "two"], onto=agents.folder)
+    agents.write({"one.txt": None})
+
+    found = ce.probe(agents.folder, ["one", "two"], onto=agents.folder).plan
+
+    assert set(found.changes) == {"one.txt", "two.txt"}
+    agents.git("merge", "-q", "--no-edit", "one", "two")
+    assert found.tree_id == agents.git("rev-parse", "HEAD^{tree}")
+
+
+def test_a_clone_that_got_its_history_is_related(agents, tmp_path):
+    """This is what the probe advises."""
+    agents.branch("one", {"app.py": GET})
+    agents.write({"notes.txt": b"more\n"})
+    agents.commit()
+    clone = tmp_path / "clone"
+    agents.git(
+        "clone", "-q", "--depth=1", "--no-single-branch", f"file://{agents.folder}", str(clone)
+    )
+    before = ce.probe(clone, ["origin/one"]).branches[0]
+    agents.git("-C", str(clone), "fetch", "-q", "--unshallow")
+
+    assert (before.state, ce.probe(clone, ["origin/one"]).branches[0].state) == (
+        "unrelated",
+        "clean",
+    )
+
+
+def test_many_repositories_do_not_use_up_the_open_files(tmp_path, agents):
+    """Each repository that is remembered keeps some of its files open."""
+    agents.branch("one", {"app.py": GET})
+    agents.git("gc", "-q")
+    opened = []
+    for number in range(140):
+        copy = tmp_path / str(number)
+        shutil.copytree(agents.folder / ".git", copy)
+        ce.probe(copy, ["one"])
+        opened.append(sum(1 for _ in Path("/proc/self/fd").iterdir()))
+
+    assert max(opened) - opened[0] < 80
 
 
 def test_a_new_repository_at_the_same_path_is_another_one(agents, tmp_path):
