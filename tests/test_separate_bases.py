@@ -372,32 +372,21 @@ def test_an_audit_names_a_feature_that_conflicts_with_the_base(repo):
 
 def test_patches_that_start_from_one_later_commit_land_together(repo):
     """Each merge has a base of its own, and the result is the tree on the given one."""
-    old = repo({"f": LINES})
-    new = repo({"f": edited(0, b"new\n")}, old)
-    later = edited(0, b"new\n")
-    one = feature(repo, 1, new, {"f": later.replace(b"line 5", b"one")})
-    two = feature(repo, 2, new, {"f": later.replace(b"line 11", b"two")})
-    three = feature(repo, 3, old, {"f": edited(8, b"three\n")})
+    old = repo({"f": LINES, "g": b"old\n"})
+    new = repo({"f": LINES, "g": b"new\n"}, old)
+    one, two = (
+        feature(repo, number, new, {"f": edited(line, b"edited\n")})
+        for number, line in ((1, 2), (2, 11))
+    )
+    three = feature(repo, 3, old, {"f": edited(7, b"edited\n")})
     base = at(repo, old)
 
     plan = ce.land(base, [one, two, three], strategy="naive")
 
-    wanted = later.replace(b"line 5", b"one").replace(b"line 11", b"two")
-    wanted = wanted.replace(b"line 8", b"three")
+    wanted = LINES
+    for line in (2, 7, 11):
+        wanted = wanted.replace(b"line %d\n" % line, b"edited\n")
+    merged = base.overlay(plan.changes)
     assert plan.landed == (1, 2, 3)
-    assert plan.tree_id == base.overlay(plan.changes).tree_id
-    assert base.overlay(plan.changes).read("f") == wanted
-
-
-def test_patches_with_one_tree_and_different_starts_land_together(repo):
-    """What lands on top of one of them has the merge base with that one."""
-    old = repo({"f": LINES, "g": b"g\n"})
-    fixed = repo({"f": edited(5, b"fix\n"), "g": b"g\n"}, old)
-    one = feature(repo, 1, old, {"f": edited(5, b"fix\n")})
-    two = feature(repo, 2, fixed, {"f": edited(5, b"fix of the fix\n")})
-
-    for order in ([one, two], [two, one]):
-        plan = ce.land(at(repo, old), order, strategy="naive")
-
-        assert plan.base_tree_id == at(repo, old).tree_id
-        assert plan.tree_id == at(repo, old).overlay(plan.changes).tree_id
+    assert plan.tree_id == merged.tree_id
+    assert (merged.read("f"), merged.read("g")) == (wanted, b"new\n")

@@ -710,16 +710,18 @@ def test_a_changed_worktree_is_seen_by_the_next_probe(agents):
 
 def test_a_changed_worktree_as_target_is_seen_by_the_next_probe(agents):
     """What could land is found on what is there now."""
-    for name in ("one", "two"):
-        agents.branch(name, {f"{name}.txt": b"text\n"})
+    names = ["one", "two", "three"]
+    for name in names:
+        agents.branch(name, {f"{name}.txt": b"text\n", f"more of {name}.txt": b"text\n"})
     agents.write({"one.txt": b"text\n"})
-    ce.probe(agents.folder, ["one", "two"], onto=agents.folder)
+    ce.probe(agents.folder, names, onto=agents.folder)
     agents.write({"one.txt": None})
 
-    found = ce.probe(agents.folder, ["one", "two"], onto=agents.folder).plan
+    found = ce.probe(agents.folder, names, onto=agents.folder).plan
 
-    assert set(found.changes) == {"one.txt", "two.txt"}
-    agents.git("merge", "-q", "--no-edit", "one", "two")
+    assert len(found.changes) == 6
+    for name in names:
+        agents.git("merge", "-q", "--no-edit", name)
     assert found.tree_id == agents.git("rev-parse", "HEAD^{tree}")
 
 
