@@ -41,7 +41,7 @@ def find_changes(files: Iterable[TrackedFile], moves: Mapping[Place, Place]) -> 
     found = find_reformatted(files, moves.keys(), explained)
     left = _MOST_COMPARISONS
     for file in files:
-        for missing, foreign in _gaps(file):
+        for missing, foreign in file.gaps:
             new = [line for line in foreign if (file, line) not in explained]
             for old in _by_owner(file, missing, {*moves, *found}):
                 left -= len(old) * len(new)
@@ -51,25 +51,6 @@ def find_changes(files: Iterable[TrackedFile], moves: Mapping[Place, Place]) -> 
         found |= _scattered(file, {*moves, *found}, explained)
         found |= _followers(file, found, moves.keys())
     return found
-
-
-def _gaps(file: TrackedFile) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the missing and the foreign lines between lines that are in both texts."""
-    if file.expected is None:
-        return
-    foreign: list[int] = []
-    ahead = set(file.foreign)
-    before = -1
-    places = [*file.matched.places, len(file.expected.lines)]
-    for line, place in enumerate(places):
-        if place == ABSENT:
-            if line in ahead:
-                foreign.append(line)
-            continue
-        missing = list(range(before + 1, place))
-        if missing and foreign:
-            yield missing, foreign
-        foreign, before = [], place
 
 
 def _by_owner(

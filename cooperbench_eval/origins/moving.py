@@ -90,11 +90,32 @@ class _Search:
             found = missing.get(self._merged_text(merged))
             while found and merged in self._foreign:
                 expected = found.pop()
-                if expected in self._missing:
+                if expected in self._missing and self._can_be(expected, merged):
                     self._pair_run(expected, merged)
 
     def _left(self, files: Iterable[TrackedFile]) -> Iterator[Place]:
         return ((file, line) for file in files for line in file.foreign)
+
+    def _can_be(self, expected: Place, merged: Place) -> bool:
+        """Whether a merged line can be a missing one that was moved.
+
+        A single line that the file has elsewhere too, at a place where others are missing, is
+        probably a part of what replaced these.
+        """
+        file, line = merged
+        replaced = file.replaced.get(line, ())
+        if not replaced or (file is expected[0] and expected[1] in replaced):
+            return True
+        text = self._merged_text(merged)
+        if sum(self._key(each) == text for each in file.lines) == 1:
+            return True
+        around = ((_next(expected, step), _next(merged, step)) for step in (-1, 1))
+        return any(
+            one in self._missing
+            and other in self._foreign
+            and self._expected_text(one) == self._merged_text(other)
+            for one, other in around
+        )
 
     def _pair_run(self, expected: Place, merged: Place) -> None:
         """Pair two lines, and the equal lines before and after them."""

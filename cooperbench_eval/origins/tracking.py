@@ -55,6 +55,26 @@ class TrackedFile:
         return (line for line, place in enumerate(self.merged_places) if place == ABSENT)
 
     @property
+    def gaps(self) -> Iterator[tuple[list[int], list[int]]]:
+        """The missing and the foreign lines between lines that are in both texts."""
+        foreign: list[int] = []
+        ahead = set(self.foreign)
+        before = -1
+        for line, place in enumerate([*self.matched.places, len(self.owners)]):
+            if place == ABSENT:
+                if line in ahead:
+                    foreign.append(line)
+                continue
+            if foreign:
+                yield list(range(before + 1, place)), foreign
+            foreign, before = [], place
+
+    @cached_property
+    def replaced(self) -> Mapping[int, Sequence[int]]:
+        """The missing lines at the place of each foreign line."""
+        return {line: missing for missing, foreign in self.gaps for line in foreign}
+
+    @property
     def foreign(self) -> Iterator[int]:
         """The merged lines that are neither expected nor restored."""
         restored = self.matched.restored

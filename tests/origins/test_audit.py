@@ -314,6 +314,31 @@ class TestLines:
         assert report.file(2, "a").fate is Fate.KEPT
         assert not report.foreign
 
+    def test_a_single_line_may_be_moved_to_a_place_where_another_one_is_missing(self):
+        """The file has it only there."""
+        base, one, merged = trees(
+            {"a": numbered(*range(9))},
+            {"a": numbered(0, "helper", *range(1, 9))},
+            {"a": numbered(*range(5), "helper", *range(6, 9))},
+        )
+
+        (part,) = found(base, [one], merged).file(1, "a").added
+
+        assert (part.fate, part.merged_line) == (Fate.MOVED, 6)
+
+    def test_a_copy_of_a_lost_line_where_another_line_was_broken_does_not_count(self):
+        """It is a part of the broken line, and not a line that was moved there."""
+        head, tail = ["def f(", "    one,"], ["):", "def g(", "    two,", "    separator,"]
+        base, one, merged = trees(
+            {"a": text(*head, *tail[:-1], ")", "call(alpha, beta)")},
+            {"a": text(*head, "    separator,", *tail, ")", "call(alpha, beta, separator)")},
+            {"a": text(*head, *tail, ")", "call(alpha,", "    beta,", "    separator,", ")")},
+        )
+
+        file = found(base, [one], merged).file(1, "a")
+
+        assert [(each.first, each.text) for each in file.lost] == [(3, b"    separator,\n")]
+
     def test_copies_of_a_line_are_counted(self):
         """One of two equal lines is lost."""
         base, one, other, merged = trees(
