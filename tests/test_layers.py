@@ -311,7 +311,7 @@ KNOWS = {
 }
 
 ADAPTERS = {
-    "pygit2": {"refs.checkout", "refs.names", "repository"},
+    "pygit2": {"refs.checkout", "refs.index", "refs.names", "repository"},
     "cattrs": {"structuring"},
     "defusedxml": {"running.readers.junit"},
     "pygments": {"analysis.languages"},

@@ -8,33 +8,27 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pygit2
 from attrs import field, frozen
-from pygit2.enums import DiffOption, RepositoryState
-from pygit2.ffi import C, ffi
+from pygit2.enums import RepositoryState
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.objects import Node, decode_path
+from cooperbench_eval.objects import Node, decode_path, encode_path
 from cooperbench_eval.refs.conversion import Conversion, line_endings
+from cooperbench_eval.refs.index import (
+    differences,
+    entry_of,
+    has_recorded,
+    id_of,
+    is_intended,
+    is_left_alone,
+)
 from cooperbench_eval.refs.names import Names
 from cooperbench_eval.repository import opened
 
 __all__ = ["Checkout", "Scan", "head_of"]
 
-_FLAGS = (
-    DiffOption.INCLUDE_UNTRACKED
-    | DiffOption.RECURSE_UNTRACKED_DIRS
-    | DiffOption.INCLUDE_TYPECHANGE
-    | DiffOption.INCLUDE_TYPECHANGE_TREES
-    | DiffOption.INCLUDE_UNREADABLE
-    | DiffOption.INCLUDE_IGNORED  # libgit2 reports untracked repositories as ignored folders
-)
-# Flags of an index entry, as git's documentation of the index describes them.
-_ASSUME_UNCHANGED = 1 << 15
-_SKIP_WORKTREE = 1 << 14  # of the extended flags
-_INTENT_TO_ADD = 1 << 13  # of the extended flags
 _OPERATIONS = {
     RepositoryState.MERGE: "a merge",
     RepositoryState.REVERT: "a revert",
@@ -99,6 +93,7 @@ class Checkout:
         self.trusts_permissions = self._setting("core.filemode")
         self.has_links = self._setting("core.symlinks")
         self._autocrlf = self._word("core.autocrlf")
+        self._trusts_ctime = self._setting("core.trustctime")
 
     def _setting(self, name: str) -> bool:
         try:
@@ -160,7 +155,7 @@ class Checkout:
 
     def _touched(self, index: pygit2.Index) -> Iterator[tuple[str, int]]:
         is_sparse = self._is_sparse()
-        for delta in index.diff_to_workdir(_FLAGS).deltas:
+        for delta in differences(self._repository, index).deltas:
             raw = delta.new_file.raw_path or delta.old_file.raw_path
             path = decode_path(raw)
             if raw.endswith(b"/"):  # a folder that is ignored, or another repository
@@ -168,10 +163,10 @@ class Checkout:
                 if self._is_repository(path) and not self._is_ignored(path):
                     yield path, 0
             elif delta.status != pygit2.enums.DeltaStatus.IGNORED:
-                entry = _index_entry(index, raw)
+                entry = entry_of(index, raw)
                 # In a sparse checkout, git looks at files that are there nevertheless.
                 is_there = is_sparse and os.path.lexists(self.folder / path)
-                if entry is None or is_there or not _is_left_alone(entry):
+                if entry is None or is_there or not is_left_alone(entry):
                     yield path, int(entry.mode) if entry else 0
 
     def _is_sparse(self) -> bool:
@@ -188,6 +183,19 @@ class Checkout:
         return self._repository.path_is_ignored(f"{path}/")
 
     # --- contents ---
+
+    def is_recorded(self, path: str, found: os.stat_result) -> bool:
+        """Whether the index has the size, times and inode number that a file has."""
+        entry = entry_of(self._repository.index, encode_path(path))
+        return entry is not None and has_recorded(entry, found, trusts_ctime=self._trusts_ctime)
+
+    def is_older_than_index(self, found: os.stat_result) -> bool:
+        """Whether the index was written after a file; a later edit has then other times."""
+        try:
+            index = os.stat(Path(self._repository.path, "index"))  # noqa: PTH116
+        except OSError:
+            return False
+        return found.st_mtime_ns < index.st_mtime_ns
 
     def filter_program(self, path: str) -> str:
         """Return the driver whose program converts a file when it is added; empty if none does."""
@@ -227,15 +235,17 @@ class Checkout:
 
     def _stored(self, path: str) -> bytes | None:
         """Return the contents that the index has at a path."""
+        entry = entry_of(self._repository.index, encode_path(path))
+        if entry is None:
+            return None
         try:
-            entry = self._repository.index[path]
-            _, data, *_ = self._repository.read(entry.id)
+            _, data, *_ = self._repository.read(id_of(entry))
         except (KeyError, ValueError, pygit2.GitError):
             return None
         return bytes(data)
 
     def _attribute(self, path: str, name: str) -> str | bool | None:
-        found: str | bool | None = self._repository.get_attr(path, name)
+        found: str | bool | None = self._repository.get_attr(encode_path(path), name)
         return found
 
 
@@ -259,18 +269,7 @@ def _staged(index: pygit2.Index, commit: pygit2.Commit) -> Iterator[tuple[str, N
         path = decode_path(in_index.raw_path or in_tree.raw_path)
         mode = int(in_index.mode)
         if mode:
-            entry = _index_entry(index, in_index.raw_path)
-            if entry.flags_extended & _INTENT_TO_ADD and _is_left_alone(entry):
+            entry = entry_of(index, in_index.raw_path)
+            if is_intended(entry) and is_left_alone(entry):
                 mode = 0  # git adds it to the index later, but not to a tree
         yield path, Node(mode, str(in_index.id)) if mode else None
-
-
-def _index_entry(index: pygit2.Index, raw: bytes) -> Any:
-    """Return libgit2's entry of a path, or `None`; that of pygit2 lacks the flags."""
-    found = C.git_index_get_bypath(index._index, raw, 0)  # noqa: SLF001 - it has no other name
-    return None if found == ffi.NULL else found
-
-
-def _is_left_alone(entry: Any) -> bool:
-    """Whether git does not look at the file of an entry."""
-    return bool(entry.flags_extended & _SKIP_WORKTREE or entry.flags & _ASSUME_UNCHANGED)

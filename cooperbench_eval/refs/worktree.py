@@ -127,7 +127,7 @@ class _Look:
                 self.moving.add(path)
             except (FileNotFoundError, NotADirectoryError):
                 found[path] = None  # it vanished
-            except OSError as exc:
+            except (OSError, ValueError) as exc:
                 problem = f"the file {path} cannot be read ({exc})"
                 raise RepositoryError(str(self.checkout.folder), problem) from exc
         self.moving.update(path for path in touched if self._has_moved(path))
@@ -163,11 +163,33 @@ class _Look:
         return Entry(commit.encode(), FileMode.SUBMODULE)
 
     def _is_kept(self, path: str, mode: int) -> bool:
-        """Whether the folder of a submodule does not say which commit is in it."""
+        """Whether what the index has at a path counts, although libgit2 says that it changed."""
+        if mode in {FileMode.FILE, FileMode.EXECUTABLE}:
+            return self._is_filtered_already(path, mode)
+        # The folder of a submodule may not say which commit is in it.
         folder = self.checkout.folder / path
         if mode != FileMode.SUBMODULE or not folder.is_dir() or folder.is_symlink():
             return False
         return not os.path.lexists(folder / ".git") or head_of(folder) is None
+
+    def _is_filtered_already(self, path: str, mode: int) -> bool:
+        """Whether the index has what a program made of a file, and the file is still the same.
+
+        Libgit2 compares the contents, and not the times, of a file that is hardly older than the
+        index. Such a file never has the contents that the program made.
+        """
+        if not self.checkout.filter_program(path) or not self._is_in_folders(path):
+            return False
+        found = self._stat(path)
+        is_executable = bool(found.st_mode & stat.S_IXUSR)
+        is_same_mode = is_executable == (mode == FileMode.EXECUTABLE)
+        if not is_same_mode and self.checkout.trusts_permissions:
+            return False
+        if not self.checkout.is_recorded(path, found):
+            return False
+        if not self.checkout.is_older_than_index(found):
+            self.unfiltered.append(path)  # git would ask the program again
+        return True
 
     def _is_in_folders(self, path: str) -> bool:
         """Whether everything above a path is a folder; a link's target is not part of the tree."""

@@ -213,12 +213,12 @@ def test_a_filter_program_never_runs(rule, tmp_path):
     tree.git("add", "--all")
     tree.git("commit", "-q", "-m", "1")
     tree.git("config", "filter.own.clean", f"touch {tmp_path}/ran; cat")
-    (tree.folder / "a.dat").write_bytes(b"raw\r\n")
+    (tree.folder / "z.dat").write_bytes(b"raw\r\n")
 
     found = read(tree)
 
-    assert found.unfiltered == ("a.dat",)
-    assert found.tree.read("a.dat") == b"raw\r\n"
+    assert found.unfiltered == ("z.dat",)
+    assert found.tree.read("z.dat") == b"raw\r\n"
     assert not (tmp_path / "ran").exists()
 
 
@@ -227,7 +227,7 @@ def test_a_filter_without_a_program_changes_nothing(tmp_path):
     tree = Worktree(tmp_path / "main")
     (tree.folder / ".gitattributes").write_text("*.dat filter=lfs\n")
     tree.git("commit", "-q", "--allow-empty", "-m", "1")
-    (tree.folder / "a.dat").write_bytes(b"raw\n")
+    (tree.folder / "z.dat").write_bytes(b"raw\n")
 
     found = read(tree)
 
@@ -374,3 +374,98 @@ def test_a_tree_never_mixes_two_moments_silently(tmp_path):
             writer.kill()
 
     assert settled
+
+
+def with_filter(tree):
+    """Give a repository a file that a program converts; return what git runs the program by."""
+    tree.git("config", "filter.own.clean", "sed s/big/pointer/")
+    tree.git("config", "filter.own.smudge", "sed s/pointer/big/")
+    (tree.folder / ".gitattributes").write_text("*.dat filter=own\n")
+    (tree.folder / "z.dat").write_bytes(b"big 1\n")
+    (tree.folder / "a.txt").write_bytes(b"1\n")
+    tree.git("add", "--all")
+    tree.git("commit", "-q", "-m", "1")
+
+
+def test_a_fresh_worktree_has_no_changes_by_a_filter(tmp_path):
+    """What git has just checked out through a filter is unchanged, so only the edit counts."""
+    main = Worktree(tmp_path / "main")
+    with_filter(main)
+    tree = main.linked(tmp_path / "linked")
+    (tree.folder / "a.txt").write_bytes(b"2\n")
+
+    found = read(tree)
+
+    assert found.tree.read("z.dat") == b"pointer 1\n"
+    assert found.tree.tree_id == tree.stored_tree(tmp_path)
+
+
+def test_a_file_as_old_as_the_index_may_need_its_filter(tmp_path):
+    """If git cannot know without its program, the index's entry counts and the file is named."""
+    tree = Worktree(tmp_path / "main")
+    with_filter(tree)
+    stamp = (tree.folder / "z.dat").stat().st_mtime_ns
+    os.utime(tree.folder / ".git/index", ns=(stamp, stamp))
+
+    found = read(tree)
+
+    assert (found.unfiltered, found.is_dirty) == (("z.dat",), False)
+    assert found.tree.read("z.dat") == b"pointer 1\n"
+
+
+def test_an_edit_of_a_filtered_file_counts(tmp_path):
+    """An edit of the same length at once after the checkout is seen, and named."""
+    tree = Worktree(tmp_path / "main")
+    with_filter(tree)
+    (tree.folder / "z.dat").write_bytes(b"big 2\n")
+
+    found = read(tree)
+
+    assert found.unfiltered == ("z.dat",)
+    assert found.tree.read("z.dat") == b"big 2\n"
+
+
+def test_a_name_that_is_not_utf8_is_stored(tmp_path):
+    """Any bytes may be a name: of a tracked file, of a new one, and of a folder."""
+    tree = Worktree(tmp_path / "main")
+    top = os.fsencode(tree.folder)
+
+    def write(name, data):
+        with open(os.path.join(top, name), "wb") as file:  # noqa: PTH118, PTH123 - bytes
+            file.write(data)
+
+    (tree.folder / ".gitattributes").write_text("* text=auto\n")
+    write(b"tracked-\xe9", b"1\n")
+    tree.git("add", "--all")
+    tree.git("commit", "-q", "-m", "1")
+    os.mkdir(os.path.join(top, b"dir-\xe9"))  # noqa: PTH102, PTH118 - bytes
+    for name in (b"tracked-\xe9", b"new-\xe9", b"dir-\xe9/a"):
+        write(name, b"2\r\n")
+
+    found = read(tree)
+
+    assert found.tree is not None, found.details
+    assert found.tree.tree_id == tree.stored_tree(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "setting", [("submodule.sub.ignore", "all"), ("diff.ignoreSubmodules", "all"), ()]
+)
+def test_a_moved_submodule_counts_whatever_the_settings(setting, tmp_path):
+    """Settings that hide submodules from `git diff` do not hide them from `git add`."""
+    tree = Worktree(tmp_path / "main")
+    (tree.folder / "sub").mkdir()
+    tree.git("init", "-q", folder=tree.folder / "sub")
+    tree.git("commit", "-q", "--allow-empty", "-m", "x", folder=tree.folder / "sub")
+    rule = '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n'
+    (tree.folder / ".gitmodules").write_text(rule + ("" if setting else "\tignore = all\n"))
+    tree.git("add", "--all")
+    tree.git("commit", "-q", "-m", "1")
+    if setting:
+        tree.git("config", *setting)
+    moved_submodule(tree)
+
+    found = read(tree)
+
+    assert found.is_dirty
+    assert found.tree.tree_id == tree.stored_tree(tmp_path)

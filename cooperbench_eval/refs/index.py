@@ -1,0 +1,88 @@
+"""Asks libgit2 about an index what pygit2 does not offer. It only reads."""
+
+import os
+import stat
+from typing import Any
+
+import pygit2
+from pygit2.enums import DiffOption, FileMode
+from pygit2.errors import check_error
+from pygit2.ffi import C, ffi
+
+__all__ = ["differences", "entry_of", "has_recorded", "id_of", "is_intended", "is_left_alone"]
+
+_FLAGS = (
+    DiffOption.INCLUDE_UNTRACKED
+    | DiffOption.RECURSE_UNTRACKED_DIRS
+    | DiffOption.INCLUDE_TYPECHANGE
+    | DiffOption.INCLUDE_TYPECHANGE_TREES
+    | DiffOption.INCLUDE_UNREADABLE
+    | DiffOption.INCLUDE_IGNORED  # libgit2 reports untracked repositories as ignored folders
+)
+_IGNORE_DIRTY = 3  # GIT_SUBMODULE_IGNORE_DIRTY: only the commit of a submodule counts
+# Flags of an index entry, as git's documentation of the index describes them.
+_ASSUME_UNCHANGED = 1 << 15
+_SKIP_WORKTREE = 1 << 14  # of the extended flags
+_INTENT_TO_ADD = 1 << 13  # of the extended flags
+_SECOND = 1_000_000_000
+_MOST = 1 << 32  # the index keeps the lower 32 bits of a number
+
+
+def differences(repository: pygit2.Repository, index: pygit2.Index) -> pygit2.Diff:
+    """Return how the working tree differs from the index.
+
+    Settings may say that `git diff` does not look at submodules; `git add` looks nevertheless.
+    """
+    options = ffi.new("git_diff_options *")
+    check_error(C.git_diff_options_init(options, 1))
+    options.flags = int(_FLAGS)
+    options.ignore_submodules = _IGNORE_DIRTY
+    found = ffi.new("git_diff **")
+    own, others = repository._repo, index._index  # noqa: SLF001 - they have no other name
+    check_error(C.git_diff_index_to_workdir(found, own, others, options))
+    return pygit2.Diff.from_c(bytes(ffi.buffer(found)[:]), repository)
+
+
+def entry_of(index: pygit2.Index, raw: bytes) -> Any:
+    """Return libgit2's entry of a path, or `None`; that of pygit2 lacks the flags."""
+    found = C.git_index_get_bypath(index._index, raw, 0)  # noqa: SLF001 - it has no other name
+    return None if found == ffi.NULL else found
+
+
+def id_of(entry: Any) -> pygit2.Oid:
+    """Return the id of an entry's contents."""
+    return pygit2.Oid(raw=bytes(ffi.buffer(entry.id.id)))
+
+
+def is_left_alone(entry: Any) -> bool:
+    """Whether git does not look at the file of an entry."""
+    return bool(entry.flags_extended & _SKIP_WORKTREE or entry.flags & _ASSUME_UNCHANGED)
+
+
+def is_intended(entry: Any) -> bool:
+    """Whether an entry only says that the file is to be added later."""
+    return bool(entry.flags_extended & _INTENT_TO_ADD)
+
+
+def has_recorded(entry: Any, found: os.stat_result, *, trusts_ctime: bool) -> bool:
+    """Whether an entry has the size, the times and the inode number of a file, and its kind.
+
+    An index may lack the inode number, or the parts of times below a second.
+    """
+    mode = int(entry.mode)
+    is_same_kind = mode in {FileMode.BLOB, FileMode.BLOB_EXECUTABLE} and stat.S_ISREG(found.st_mode)
+    return (
+        is_same_kind
+        and entry.file_size == found.st_size % _MOST
+        and entry.ino in {0, found.st_ino % _MOST}
+        and _is_time(entry.mtime, found.st_mtime_ns)
+        and (
+            not trusts_ctime or not entry.ctime.seconds or _is_time(entry.ctime, found.st_ctime_ns)
+        )
+    )
+
+
+def _is_time(recorded: Any, nanoseconds: int) -> bool:
+    seconds, rest = divmod(nanoseconds, _SECOND)
+    is_second = recorded.seconds % _MOST == seconds % _MOST
+    return is_second and recorded.nanoseconds in {0, rest}
