@@ -24,6 +24,7 @@ from cooperbench_eval.suggestions import listed
 __all__ = ["read_worktree"]
 
 _LOOKS = 3
+_MOST_FAILURES = 6
 
 
 def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
@@ -59,17 +60,18 @@ def _settled(names: Names, head: Head, checkout: Checkout) -> Head:
 
     A file that changes at a bad moment may also make libgit2 or a conversion fail.
     """
-    found = head
-    for left in reversed(range(_LOOKS)):
+    looks = failures = 0
+    while True:
         try:
             found = _Look(checkout).head(names, head)
         except RepositoryError:
-            if not left:
+            failures += 1
+            if failures == _MOST_FAILURES:
                 raise
-        else:
-            if not found.unsettled:
-                break
-    return found
+            continue
+        looks += 1
+        if looks == _LOOKS or not found.unsettled:
+            return found
 
 
 @define
