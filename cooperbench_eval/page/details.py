@@ -15,8 +15,9 @@ from cooperbench_eval.models import (
 from cooperbench_eval.page.diffs import diff_files
 from cooperbench_eval.page.index import JudgedAttempt
 from cooperbench_eval.page.losses import losses_of
+from cooperbench_eval.page.margins import Margins
 from cooperbench_eval.page.texts import Texts
-from cooperbench_eval.reporting import FeatureReport, MergeReport, PatchReport
+from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.reporting.resolutions import ConflictResolution
 from cooperbench_eval.views import wording
@@ -239,13 +240,23 @@ def _patch(patch: PatchReport, texts: Texts) -> _Json | None:
 
 
 def _merges(report: MergeReport, texts: Texts) -> Iterator[_Json]:
-    """Yield the merged trees as diffs, each with the strategies that returned it."""
-    found: dict[bytes, list[str]] = {}
+    """Yield the merged trees as diffs, each with the strategies that returned it.
+
+    Each hunk has the origins of its changed lines, if they are known.
+    """
+    found: dict[bytes, list[Attempt]] = {}
     for attempt in report.attempts:
         if attempt.diff is not None:
-            found.setdefault(attempt.diff, []).append(_cut(attempt.strategy))
-    for diff, strategies in found.items():
-        yield {"strategies": strategies, **diff_files(diff, texts)}
+            found.setdefault(attempt.diff, []).append(attempt)
+    margins = Margins(report)
+    for diff, attempts in found.items():
+        shown = diff_files(diff, texts)
+        margin, problem = margins.of(diff, attempts)
+        for file, origins in zip(shown["files"], margin, strict=False):
+            for hunk, runs in zip(file["hunks"], origins, strict=False):
+                hunk.append(runs)
+        strategies = [_cut(each.strategy) for each in attempts]
+        yield {"strategies": strategies, "problem": problem, **shown}
 
 
 # --- explanations ------------------------------------------------------------

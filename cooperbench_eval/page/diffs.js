@@ -212,12 +212,13 @@ const leftOut = (left) => make("span", { class: "beside" }, `\u2026 ${left} more
 
 const OPEN_LINES = 300;
 
-function fileContent(data, file, label, markOf) {
+function fileContent(data, file, label) {
   const pre = codeBlock(`${label}, ${file.path}`);
-  const mark = markOf?.(file.path) ?? null;
-  for (const [head, number] of file.hunks) {
+  for (const [head, number, origins = null] of file.hunks) {
     const [text, left] = data.texts[number];
-    pre.append(make("span", { class: "line place" }, head), rowsOf(hunkRows(head, text), file.path, mark));
+    const rows = hunkRows(head, text);
+    const mark = origins === null ? null : originOf(data, rows, origins);
+    pre.append(make("span", { class: "line place" }, head), rowsOf(rows, file.path, mark));
     if (left) pre.append(leftOut(left));
   }
   const notes = file.notes.map((note) => make("p", { class: "beside" }, note));
@@ -226,13 +227,13 @@ function fileContent(data, file, label, markOf) {
 }
 
 /* The files of a diff, each folded; the first ones are open if they are short. */
-function diffFiles(data, { files, more }, label, markOf = null) {
+function diffFiles(data, { files, more }, label) {
   let room = OPEN_LINES;
   const shown = files.map((file) => {
     room -= file.added + file.removed;
     const name = [make("code", {}, file.old ? `${file.old} → ${file.path}` : file.path)];
     const counts = [make("span", { class: "good" }, `+${file.added}`), " ", make("span", { class: "bad" }, `−${file.removed}`)];
-    const box = folded([...name, " ", ...counts], () => make("div", {}, fileContent(data, file, label, markOf)));
+    const box = folded([...name, " ", ...counts], () => make("div", {}, fileContent(data, file, label)));
     box.className = "file";
     box.open = room >= 0;
     return box;
@@ -242,31 +243,47 @@ function diffFiles(data, { files, more }, label, markOf = null) {
   return shown;
 }
 
-/* Returns a function that says, for a path, which feature's patch a row of a merge is from. */
-function originOf(data) {
-  const [one, two] = data.patches.map((patch) => {
-    const lines = new Map();
-    let isWhole = !patch?.more;
-    for (const file of patch?.files ?? []) {
-      const found = new Set();
-      for (const [, number] of file.hunks) {
-        const [text, left] = data.texts[number];
-        isWhole &&= !left && !file.more;
-        for (const line of linesOf(text)) if (line[0] === "+" || line[0] === "-") found.add(line);
-      }
-      lines.set(file.path, found);
-    }
-    return patch && isWhole ? lines : null;
-  });
-  if (!one || !two) return null;
+/* Returns a function that gives the sign and the class of a row of a merge. *origins* has the
+   origins of the changed rows in order, each as a letter and how often it occurs. */
+function originOf(data, rows, origins) {
   const [first, second] = data.features.map((feature) => String(feature.number));
-  return (path) => (row) => {
-    if (row.sign === " " || !row.text.trim()) return ["", ""];
-    const line = row.sign + row.text;
-    const [isOne, isTwo] = [one, two].map((lines) => lines.get(path)?.has(line));
-    if (isOne && isTwo) return ["=", "of-both"];
-    return isOne ? [first, "of-one"] : isTwo ? [second, "of-two"] : ["?", "of-nobody"];
+  const signs = {
+    f: [first, "of-one"],
+    s: [second, "of-two"],
+    b: ["=", "of-both"],
+    r: ["*", "of-resolver"],
+    m: ["!", "of-marker"],
+    u: ["?", "of-unknown"],
+    ".": ["", ""],
   };
+  const letters = [...origins.matchAll(/(\D)(\d*)/g)].flatMap(([, letter, count]) => Array(Number(count || 1)).fill(letter));
+  const changed = rows.filter((row) => row.sign !== " ");
+  const marks = new Map(changed.map((row, place) => [row, signs[letters[place]]]));
+  return (row) => marks.get(row) ?? ["", ""];
+}
+
+/* What the signs in the margin mean, each in its colour. */
+function legendOf(data) {
+  const [first, second] = data.features.map((feature) => String(feature.number));
+  const meanings = [
+    ["one", first, `feature ${first} added or removed it`],
+    ["two", second, `feature ${second} added or removed it`],
+    ["both", "=", "both features did"],
+    ["resolver", "*", "a strategy wrote it where the features conflict"],
+    ["marker", "!", "it marks a conflict that is still open"],
+    ["unknown", "?", "no version has it, and it is not part of a conflict"],
+  ];
+  return make(
+    "div",
+    { class: "beside" },
+    make("p", {}, "Against the base. Strategies with the same tree are shown together. The margin shows where each changed line comes from:"),
+    make(
+      "ul",
+      { class: "legend" },
+      meanings.map(([kind, sign, words]) => make("li", {}, make("b", { class: `sign of-${kind}` }, sign), ` ${words}`)),
+    ),
+    make("p", {}, "An added line without a sign is one of the base that was moved, or whose file was renamed. A removed line without a sign is one that neither feature removes."),
+  );
 }
 
 /* Both patches, and each merge. */
@@ -280,23 +297,19 @@ function diffSections(data) {
     const shown = patch ? diffFiles(data, patch, label) : [make("p", { class: "beside" }, why)];
     return make("section", { class: "diff" }, heading(4, label), shown);
   });
-  const mark = originOf(data);
-  const [first, second] = data.features.map((feature) => feature.number);
   const merges = data.merges.map((merge) => {
     const names = merge.strategies.join(", ");
     return make(
       "section",
       { class: "diff" },
       heading(4, [`Merge of ${names}`]),
-      diffFiles(data, merge, `Merge of ${names}`, mark),
+      merge.problem ? make("p", { class: "beside" }, merge.problem) : null,
+      diffFiles(data, merge, `Merge of ${names}`),
     );
   });
-  const legend =
-    `Against the base. Strategies with the same tree are shown together. In the margin, ${first} or ${second} ` +
-    "marks a line from that feature's patch, = a line from both, and ? one that neither has in this form. Each of " +
-    "these has a colour at the edge.";
+  const isMarked = data.merges.some((merge) => !merge.problem);
   return {
     Patches: [make("div", { class: "side-by-side wide-boxes" }, patches)],
-    Merges: merges.length ? [mark ? make("p", { class: "beside" }, legend) : null, ...merges].filter(Boolean) : [],
+    Merges: [isMarked ? legendOf(data) : null, ...merges].filter(Boolean),
   };
 }

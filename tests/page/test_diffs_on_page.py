@@ -219,26 +219,93 @@ def test_a_pair_shows_both_patches_and_each_merge(open_page):
     assert margins == ["1 2 -", "1 2 +", "12 1 -", "12 1 +"]
 
 
-def test_the_origin_of_a_merged_line_has_a_colour(open_page):
-    """Each feature has its own, and so have lines of both and of neither."""
-    text = b"".join(b"value_%d = call(%d)\n" % (n, n) for n in range(12))
-    of = made(
-        edited(0, b"value_0 = first\n", edited(6, b"both = 1\n", text)),
-        edited(11, b"value_11 = second\n", edited(6, b"both = 1\n", text)),
-        base=text,
-    )
-    page = open_page([of], "#pair=1")
+SIX_ORIGINS = b"""\
+diff --git a/f.py b/f.py
+--- a/f.py
++++ b/f.py
+@@ -1,12 +1,15 @@
+-0
++of two
+ 1
+-2
++<<<<<<< ours
++the strategy's
++>>>>>>> theirs
+ 3
++nobody's
+ 4
+ 5
+-6
++of both
+ 7
+ 8
+ 9
+ 10
+-11
++of one
+"""
+EDGES = """rows => {
+    const light = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number)
+        .map((part) => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, part, place) => sum + part * [0.2126, 0.7152, 0.0722][place], 0);
+    return rows.map((row) => {
+        const style = getComputedStyle(row, "::before");
+        const edge = style.boxShadow.match(/rgb\\([^)]*\\)/)?.[0] ?? null;
+        const pair = edge && [light(edge), light(style.backgroundColor)].sort((a, b) => b - a);
+        const sign = row.dataset.margin.trim().split(/ +/)[1];
+        return [row.innerText.trim(), sign, edge, edge && (pair[0] + 0.05) / (pair[1] + 0.05)];
+    });
+}"""
 
-    rows = page.tab.locator(".diff >> nth=2 >> .row.added").evaluate_all(
-        "rows => rows.map(row => [row.dataset.margin.trim().split(/ +/)[1], "
-        "getComputedStyle(row, '::before').boxShadow])"
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_origin_of_a_merged_line_has_a_sign_and_a_colour(open_page, scheme):
+    """The legend shows the same six, and the colours have contrast."""
+    both = edited(6, b"of both\n")
+    of = made(
+        edited(0, b"of two\n", edited(2, b"two\n", both)),
+        edited(11, b"of one\n", edited(2, b"one\n", both)),
+        strategies=("naive",),
     )
-    assert [origin for origin, _ in rows] == ["2", "=", "1"]
-    assert len({colour for _, colour in rows} - {"none"}) == 3
-    plain = page.tab.locator(".diff >> nth=0 >> .row.added >> nth=0").evaluate(
-        "row => getComputedStyle(row, '::before').boxShadow"
+    naive = evolve(of.attempts[0], diff=SIX_ORIGINS)
+    page = open_page([evolve(of, attempts=[naive])], "#pair=1", context={"color_scheme": scheme})
+
+    rows = page.tab.locator(".diff >> nth=2 >> .row.added").evaluate_all(EDGES)
+    assert [row[:2] for row in rows] == [
+        ["of two", "2"],
+        ["<<<<<<< ours", "!"],
+        ["the strategy's", "*"],
+        [">>>>>>> theirs", "!"],
+        ["nobody's", "?"],
+        ["of both", "="],
+        ["of one", "1"],
+    ]
+    colours = {sign: edge for _, sign, edge, _ in rows}
+    assert len(set(colours.values())) == 6
+    assert min(ratio for *_, ratio in rows) >= 3  # WCAG's limit for what is not text
+    legend = page.tab.locator(".legend .sign").evaluate_all(
+        "signs => signs.map((s) => [s.innerText, getComputedStyle(s).borderLeftColor])"
     )
-    assert plain == "none"
+    assert dict(legend) == colours
+    assert page.texts(".legend li")[2:4] == [
+        "= both features did",
+        "* a strategy wrote it where the features conflict",
+    ]
+    patch = page.tab.locator(".diff >> nth=0 >> .row.added").evaluate_all(EDGES)
+    assert {edge for _, _, edge, _ in patch} == {None}
+
+
+def test_a_merge_without_origins_says_why(open_page):
+    """Its diff has no margin for them, and there is no legend."""
+    patch = evolve(CLEAN.feature1.patch, base_commit="0" * 40)
+    page = open_page([evolve(CLEAN, feature1=evolve(CLEAN.feature1, patch=patch))], "#pair=1")
+
+    merge = page.texts(".diff")[2]
+    assert "not shown, because a patch starts from another tree" in merge
+    assert page.tab.locator(".diff >> nth=2 >> .row.added").first.get_attribute(
+        "data-margin"
+    ).split() == ["1", "+"]
+    assert page.tab.locator(".legend").count() == 0
 
 
 def test_a_patch_that_was_not_applied_or_not_recorded_says_so(open_page):
