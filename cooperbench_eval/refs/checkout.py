@@ -6,6 +6,7 @@ is written.
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from pygit2.enums import RepositoryState
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.objects import Node, decode_path, encode_path
+from cooperbench_eval.refs.contents import contents_of
 from cooperbench_eval.refs.conversion import Conversion, line_endings
+from cooperbench_eval.refs.ignoring import IgnoreRules
 from cooperbench_eval.refs.index import (
     differences,
     entry_of,
@@ -23,8 +26,10 @@ from cooperbench_eval.refs.index import (
     id_of,
     is_intended,
     is_left_alone,
+    is_skipped,
 )
 from cooperbench_eval.refs.names import Names
+from cooperbench_eval.refs.untracked import Untracked
 from cooperbench_eval.repository import opened
 
 __all__ = ["Checkout", "Scan", "head_of"]
@@ -90,16 +95,17 @@ class Checkout:
             raise RepositoryError(str(folder), "is a bare repository, which has no worktree")
         if not names.owns(folder, self._repository):
             raise RepositoryError(str(folder), f"is not a worktree of {names.location}")
+        self._common = names.common
         self.trusts_permissions = self._setting("core.filemode")
         self.has_links = self._setting("core.symlinks")
         self._autocrlf = self._word("core.autocrlf")
         self._trusts_ctime = self._setting("core.trustctime")
 
-    def _setting(self, name: str) -> bool:
+    def _setting(self, name: str, *, default: bool = True) -> bool:
         try:
             return self._repository.config.get_bool(name)
         except (KeyError, ValueError, pygit2.GitError):
-            return True
+            return default
 
     def _word(self, name: str) -> str:
         config = self._repository.config
@@ -154,33 +160,52 @@ class Checkout:
             return index, None
 
     def _touched(self, index: pygit2.Index) -> Iterator[tuple[str, int]]:
-        is_sparse = self._is_sparse()
+        is_sparse = self._setting("core.sparsecheckout", default=False)
+        untracked = self._untracked(index)
+        if untracked.rules.may_match_the_top:  # libgit2 then overlooks the files in it
+            yield from ((each, 0) for each in untracked.below(""))
         for delta in differences(self._repository, index).deltas:
             raw = delta.new_file.raw_path or delta.old_file.raw_path
             path = decode_path(raw)
-            if raw.endswith(b"/"):  # a folder that is ignored, or another repository
-                path = path.rstrip("/")
-                if self._is_repository(path) and not self._is_ignored(path):
+            entry = entry_of(index, raw)
+            if raw.endswith(b"/"):  # a folder, which libgit2 ignores or takes for a repository
+                yield from ((each, 0) for each in untracked.below(path.rstrip("/")))
+            elif entry is None:
+                if untracked.counts(path):
                     yield path, 0
-            elif delta.status != pygit2.enums.DeltaStatus.IGNORED:
-                entry = entry_of(index, raw)
-                # In a sparse checkout, git looks at files that are there nevertheless.
-                is_there = is_sparse and os.path.lexists(self.folder / path)
-                if entry is None or is_there or not is_left_alone(entry):
-                    yield path, int(entry.mode) if entry else 0
+            # In a sparse checkout, git looks at files that are there nevertheless.
+            elif not is_left_alone(entry) or (is_sparse and os.path.lexists(self.folder / path)):
+                yield path, int(entry.mode)
 
-    def _is_sparse(self) -> bool:
-        try:
-            return self._repository.config.get_bool("core.sparseCheckout")
-        except (KeyError, ValueError, pygit2.GitError):
-            return False
+    def _untracked(self, index: pygit2.Index) -> Untracked:
+        return Untracked(
+            top=self.folder,
+            rules=IgnoreRules(
+                self._rules,
+                self._general_rules(),
+                is_case_ignored=self._setting("core.ignorecase", default=False),
+            ),
+            is_tracked=lambda path: entry_of(index, encode_path(path)) is not None,
+        )
 
-    def _is_repository(self, path: str) -> bool:
-        return os.path.lexists(self.folder / path / ".git")
+    def _rules(self, path: str) -> bytes | None:
+        """Return the ignore rules of a folder; those that sparse checkout left out count too."""
+        with suppress(OSError):
+            return contents_of(f"{self.folder}/{path}")
+        entry = entry_of(self._repository.index, encode_path(path))
+        is_left_out = entry is not None and is_skipped(entry)
+        return self._stored(path) if is_left_out else None
 
-    def _is_ignored(self, path: str) -> bool:
-        # Git does not look for patterns in a folder that is another repository.
-        return self._repository.path_is_ignored(f"{path}/")
+    def _general_rules(self) -> Iterator[bytes]:
+        """Yield the ignore rules for all folders: first the user's, then the repository's."""
+        users = pygit2.settings.search_path[pygit2.enums.ConfigLevel.XDG].split(os.pathsep)
+        places = [Path(each, "ignore") for each in users]
+        with suppress(KeyError, ValueError, pygit2.GitError):
+            named = self._repository.config["core.excludesfile"] or ""
+            places = [self.folder / os.path.expanduser(named)]  # noqa: PTH111 - a user may be absent
+        for place in (*places, self._common / "info/exclude"):
+            with suppress(OSError):
+                yield place.read_bytes()
 
     # --- contents ---
 

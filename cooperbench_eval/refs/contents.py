@@ -14,7 +14,7 @@ from cooperbench_eval.memo import Memo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.models.trees import stored_entry
 
-__all__ = ["Cleaner", "FileReader", "MovingError", "changed_at", "clock"]
+__all__ = ["Cleaner", "FileReader", "MovingError", "changed_at", "clock", "contents_of"]
 
 _PIECE = 1 << 20
 _TRIES = 3
@@ -124,6 +124,16 @@ class FileReader:
             return entry.data
 
         return stored_entry(object_id, mode, read)
+
+
+def contents_of(place: str) -> bytes:
+    """Return the contents of a regular file.
+
+    Raises:
+        OSError: It cannot be read, or it is a link or anything else.
+    """
+    with _opened(place) as handle:
+        return _read(handle, os.fstat(handle).st_size)
 
 
 @contextmanager

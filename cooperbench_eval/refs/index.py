@@ -9,7 +9,15 @@ from pygit2.enums import DiffOption, FileMode
 from pygit2.errors import check_error
 from pygit2.ffi import C, ffi
 
-__all__ = ["differences", "entry_of", "has_recorded", "id_of", "is_intended", "is_left_alone"]
+__all__ = [
+    "differences",
+    "entry_of",
+    "has_recorded",
+    "id_of",
+    "is_intended",
+    "is_left_alone",
+    "is_skipped",
+]
 
 _FLAGS = (
     DiffOption.INCLUDE_UNTRACKED
@@ -57,6 +65,11 @@ def id_of(entry: Any) -> pygit2.Oid:
 def is_left_alone(entry: Any) -> bool:
     """Whether git does not look at the file of an entry."""
     return bool(entry.flags_extended & _SKIP_WORKTREE or entry.flags & _ASSUME_UNCHANGED)
+
+
+def is_skipped(entry: Any) -> bool:
+    """Whether sparse checkout left out the file of an entry."""
+    return bool(entry.flags_extended & _SKIP_WORKTREE)
 
 
 def is_intended(entry: Any) -> bool:

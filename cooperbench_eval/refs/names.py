@@ -55,6 +55,7 @@ class Names:
     Attributes:
         location: The path of the repository, as it appears in errors.
         is_shallow: Whether the clone lacks the older part of its history.
+        common: The folder that all its worktrees share.
     """
 
     def __init__(self, location: str) -> None:
@@ -66,7 +67,7 @@ class Names:
         self.location = location
         self._repository = opened(location)
         self.is_shallow = self._repository.is_shallow
-        self._common = _common_folder(self._repository)
+        self.common = _common_folder(self._repository)
 
     def find(self, ref: Ref) -> FoundCommit | FoundWorktree:
         """Return what *ref* stands for: first a revision, then a worktree's name, then its path.
@@ -102,7 +103,7 @@ class Names:
         """Whether a working tree at *folder*, which was opened, belongs to this repository."""
         top = repository.workdir
         is_top = top is not None and Path(top).resolve() == folder.resolve()
-        return is_top and _common_folder(repository) == self._common
+        return is_top and _common_folder(repository) == self.common
 
     @property
     def history_edits(self) -> tuple[bytes, ...]:
@@ -137,7 +138,7 @@ class Names:
     def _linked(self, name: str) -> FoundWorktree | None:
         if not name or "/" in name or os.sep in name or name in {".", ".."}:
             return None
-        return self._registered(self._common / "worktrees" / name)
+        return self._registered(self.common / "worktrees" / name)
 
     def _registered(self, folder: Path) -> FoundWorktree | None:
         """Return the worktree that the repository describes in *folder*."""
@@ -158,7 +159,7 @@ class Names:
 
     def _worktrees(self) -> Iterator[tuple[str, FoundWorktree]]:
         try:
-            folders = sorted((self._common / "worktrees").iterdir())
+            folders = sorted((self.common / "worktrees").iterdir())
         except OSError:
             return
         for each in folders:

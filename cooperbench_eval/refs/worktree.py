@@ -18,6 +18,7 @@ from cooperbench_eval.refs.checkout import Checkout, Scan, head_of
 from cooperbench_eval.refs.contents import Cleaner, FileReader, MovingError, changed_at, clock
 from cooperbench_eval.refs.names import FoundWorktree, Names
 from cooperbench_eval.refs.records import Head, RefProblem
+from cooperbench_eval.refs.untracked import is_repository
 from cooperbench_eval.snapshot import Changes
 from cooperbench_eval.suggestions import listed
 
@@ -156,7 +157,7 @@ class _Look:
     def _repository(self, path: str) -> Entry | None:
         """Return the commit of another repository; `None` if the folder is not one."""
         folder = self.checkout.folder / path
-        if not os.path.lexists(folder / ".git"):
+        if not is_repository(folder):
             return None
         commit = head_of(folder)
         if commit is None:
@@ -172,7 +173,7 @@ class _Look:
         folder = self.checkout.folder / path
         if mode != FileMode.SUBMODULE or not folder.is_dir() or folder.is_symlink():
             return False
-        return not os.path.lexists(folder / ".git") or head_of(folder) is None
+        return not is_repository(folder) or head_of(folder) is None
 
     def _is_filtered_already(self, path: str, mode: int) -> bool:
         """Whether the index has what a program made of a file, and the file is still the same.

@@ -426,7 +426,7 @@ def test_an_edit_of_a_filtered_file_counts(tmp_path):
 
 
 def test_a_name_that_is_not_utf8_is_stored(tmp_path):
-    """Any bytes may be a name: of a tracked file, of a new one, and of a folder."""
+    """Any bytes may be a name: of files, folders and other repositories."""
     tree = Worktree(tmp_path / "main")
     top = os.fsencode(tree.folder)
 
@@ -441,6 +441,10 @@ def test_a_name_that_is_not_utf8_is_stored(tmp_path):
     os.mkdir(os.path.join(top, b"dir-\xe9"))  # noqa: PTH102, PTH118 - bytes
     for name in (b"tracked-\xe9", b"new-\xe9", b"dir-\xe9/a"):
         write(name, b"2\r\n")
+
+    inner = os.fsdecode(os.path.join(top, b"inner-\xe9"))  # noqa: PTH118 - bytes
+    tree.git("init", "-q", inner)
+    tree.git("commit", "-q", "--allow-empty", "-m", "1", folder=inner)
 
     found = read(tree)
 
@@ -469,3 +473,111 @@ def test_a_moved_submodule_counts_whatever_the_settings(setting, tmp_path):
 
     assert found.is_dirty
     assert found.tree.tree_id == tree.stored_tree(tmp_path)
+
+
+def linked_folder(tree):
+    (tree.folder / "node_modules").symlink_to("dir")
+    return "node_modules/\n"
+
+
+def only_folders(tree):
+    (tree.folder / "top").write_text("x")
+    return "*/\n"
+
+
+def linked_rules(tree):
+    (tree.folder / "rules").write_text("*.log\n")
+    (tree.folder / ".gitignore").symlink_to("rules")
+    (tree.folder / "x.log").write_text("x")
+
+
+def left_out_rules(tree):
+    (tree.folder / ".gitignore").write_text("*.log\n")
+    tree.git("add", "--all")
+    tree.git("commit", "-q", "-m", "rules")
+    tree.git("sparse-checkout", "set", "--no-cone", "/a", "dir/")
+    (tree.folder / "x.log").write_text("x")
+
+
+def rules_that_begin_anew(tree):
+    (tree.folder / "x/y").mkdir(parents=True)
+    (tree.folder / "x/y/k.log").write_text("x")
+    return "x**/k.log\n*.txt\t\n"
+
+
+def wrongly_ignored_folder(tree):
+    (tree.folder / "new/deep").mkdir(parents=True)
+    (tree.folder / "new/deep/k").write_text("x")
+    (tree.folder / "new/deep/k\t").write_text("x")
+    return "new\t\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        linked_folder, only_folders, linked_rules, left_out_rules, rules_that_begin_anew,
+        wrongly_ignored_folder,
+    ],
+)  # fmt: skip
+def test_ignore_rules_are_those_of_git(change, tmp_path):
+    """Rules for which libgit2 decides otherwise than git count as they do for git."""
+    tree = Worktree(tmp_path / "main")
+    (tree.folder / "dir").mkdir()
+    for name in ("a", "dir/b"):
+        (tree.folder / name).write_text(name)
+    tree.git("add", "--all")
+    tree.git("commit", "-q", "-m", "1")
+    rules = change(tree)
+    if rules:
+        (tree.folder / ".gitignore").write_text(rules)
+
+    found = read(tree)
+
+    assert found.tree.tree_id == tree.stored_tree(tmp_path), found.tree.paths()
+
+
+def an_empty_folder(tree, path):
+    path.mkdir()
+
+
+def a_text_file(tree, path):
+    path.write_text("nothing")
+
+
+def a_pruned_worktree(tree, path):
+    tree.git("worktree", "add", "-q", str(path.parent / "inner"))
+    shutil.move(path.parent / "inner/.git", path)
+    shutil.rmtree(tree.folder / ".git/worktrees")
+
+
+def a_folder_without_refs(tree, path):
+    tree.git("init", "-q", str(path.parent))
+    shutil.rmtree(path / "refs")
+
+
+def a_folder_with_an_odd_head(tree, path):
+    tree.git("init", "-q", str(path.parent))
+    (path / "HEAD").write_text("odd")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        an_empty_folder, a_text_file, a_pruned_worktree, a_folder_without_refs,
+        a_folder_with_an_odd_head,
+    ],
+)  # fmt: skip
+def test_files_beside_a_useless_git_folder_count(make, tmp_path):
+    """A folder is another repository only if its `.git` is one, as for git."""
+    tree = Worktree(tmp_path / "main")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    (tree.folder / "new/deep").mkdir(parents=True)
+    (tree.folder / "new/deep/x").write_text("x")
+    (tree.folder / "new/x.log").write_text("x")
+    (tree.folder / ".gitignore").write_text("*.log\n")
+    make(tree, tree.folder / "new/.git")
+
+    found = read(tree)
+
+    assert found.tree is not None, found.details
+    assert found.tree.tree_id == tree.stored_tree(tmp_path), found.tree.paths()
