@@ -109,7 +109,7 @@ class Names:
     def history_edits(self) -> tuple[bytes, ...]:
         """The contents of the files that cut off or change the parents of commits."""
         names = "shallow", "info/grafts"
-        return tuple(_contents(self._common / name) for name in names)
+        return tuple(_contents(self.common / name) for name in names)
 
     # --- commits ---
 
