@@ -230,14 +230,20 @@ def test_a_binary_file_may_be_longer_than_its_patch():
     assert tree.tree_id == pair.base.tree_id
 
 
-def test_long_diffs_give_no_margin():
-    """The work for a pair is bounded."""
-    long = b"".join(b"%d\n" % n for n in range(margins.MOST_LINES // 2))
-    tree = ce.Snapshot.from_files({"f.py": b""})
-    patch = ce.Changes({"f.py": ce.Entry(long)}).diff(tree)
-    report = evolve(CLEAN, attempts=[evolve(CLEAN.attempts[0], diff=patch)])
+@pytest.mark.parametrize("is_searched", [False, True])
+def test_long_diffs_give_no_margin(is_searched):
+    """The work for a pair is bounded; a merge of the features' own hunks may be longer."""
+    count = 1 + (margins.MOST_SEARCHED if is_searched else margins.MOST_LINES // 2)
+    tree = ce.Snapshot.from_files({"g.py": b"", "h.py": b""})
+    long = ce.Entry(b"".join(b"%d\n" % n for n in range(count)))
+    patch = ce.Changes({"g.py": long}).diff(tree)
+    merge = ce.Changes({"h.py": long}).diff(tree) if is_searched else patch
+    report = evolve(CLEAN, attempts=[evolve(CLEAN.attempts[0], diff=merge)])
 
     assert "too long" in problem_of(of_patches(report, diff=patch))
+    if is_searched:
+        report = evolve(report, attempts=[evolve(CLEAN.attempts[0], diff=patch)])
+        assert problem_of(of_patches(report, diff=patch)) == ""
 
 
 # --- the data of the page ---
@@ -249,13 +255,29 @@ def test_a_tree_of_several_strategies_is_followed_once(monkeypatch):
     follow = margins.provenance_of
     monkeypatch.setattr(margins, "provenance_of", lambda *a: calls.append(a) or follow(*a))
 
-    data = details_of(CLEAN, (), 20_000)
+    row = CONFLICT.attempts[1]
+    report = evolve(CONFLICT, attempts=[row, evolve(row, strategy="again")])
+    data = details_of(report, (), 20_000)
 
-    assert len(CLEAN.attempts) == 2
     assert len(calls) == 1
     (merge,) = data["merges"]
-    assert merge["problem"] == ""
-    assert [hunk[2] for file in merge["files"] for hunk in file["hunks"]] == ["s2", "f2"]
+    assert (merge["strategies"], merge["problem"]) == (["union", "again"], "")
+    assert [hunk[2] for file in merge["files"] for hunk in file["hunks"]] == ["bsf"]
+
+
+def test_a_merge_of_the_features_own_hunks_needs_no_search(monkeypatch):
+    """So most merges cost little."""
+    monkeypatch.setattr(margins, "provenance_of", None)
+
+    rows, problem = shown(CLEAN, CLEAN.attempts[0])
+
+    assert problem == ""
+    assert [row[1:] for row in rows] == [
+        (b"-", b"0\n", "s"),
+        (b"+", b"ours\n", "s"),
+        (b"-", b"11\n", "f"),
+        (b"+", b"theirs\n", "f"),
+    ]
 
 
 def test_hunks_of_patches_have_no_origins():
