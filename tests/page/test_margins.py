@@ -125,6 +125,18 @@ def numbered(*changes):
     return ce.Entry(b"".join(lines))
 
 
+def test_the_last_line_may_lack_its_newline_after_three_others():
+    """The file ends there, although no hunk is shorter than elsewhere."""
+    lines = numbered().data.splitlines(keepends=True)
+    base, one, two = (
+        ce.Entry(b"".join(each)[:-1])
+        for each in (lines, lines[:9] + lines[11:], lines[:26] + lines[27:])
+    )
+
+    check_against_provenance({"a": base}, {"a": one}, {"a": two})
+    check_against_provenance({"a": base}, {"a": two}, {"a": numbered((25, b"new"))})
+
+
 def test_equal_lines_in_two_places_have_their_own_features():
     """Also in a file that the other feature renames."""
     one = numbered((3, b"return None"))
