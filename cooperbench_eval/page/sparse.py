@@ -211,8 +211,12 @@ class SparseBase:
 
 
 def _ends(hunk: Hunk) -> bool:
-    """Whether a file ends with a hunk: fewer lines follow its last change than elsewhere."""
-    return any(line[:1] != b" " for line in hunk.lines[-_CONTEXT:])
+    """Whether a file ends with a hunk.
+
+    Then fewer lines follow its last change than elsewhere, or the last line has no newline.
+    """
+    last = hunk.lines[-_CONTEXT:]
+    return any(line[:1] != b" " for line in last) or not last[-1].endswith(b"\n")
 
 
 def _placeholder(path: str, after: int) -> bytes:

@@ -13,6 +13,7 @@ import cooperbench_eval as ce
 from cooperbench_eval.page import margins
 from cooperbench_eval.page.details import details_of
 from cooperbench_eval.page.margins import Margins
+from cooperbench_eval.page.sparse import read_diff
 
 LETTERS = {"several": "b", "base": ".", "resolver": "r", "marker": "m", "unknown": "u"}
 
@@ -125,6 +126,17 @@ def numbered(*changes):
     return ce.Entry(b"".join(lines))
 
 
+def test_the_last_line_may_lack_its_newline_after_two_others():
+    """The file ends there, although no hunk is shorter than elsewhere."""
+    lines = numbered().data.removesuffix(b"\n").splitlines(keepends=True)
+    base, one, two = (
+        ce.Entry(b"".join(each))
+        for each in (lines, lines[:26] + lines[27:], lines[:25] + lines[27:])
+    )
+
+    check_against_provenance({"a": base}, {"a": one}, {"a": two})
+
+
 def test_equal_lines_in_two_places_have_their_own_features():
     """Also in a file that the other feature renames."""
     one = numbered((3, b"return None"))
@@ -216,28 +228,40 @@ def test_a_damaged_report_has_a_page(damage, which, report):
     assert bool(problem) or bool(margin) == bool(attempt.diff.strip())
 
 
-def test_a_binary_file_may_be_longer_than_its_patch():
-    """Its contents are not read, so that a small report cannot fill the memory."""
-    tree = ce.Snapshot.from_files({"a": b"1\n"})
+def test_a_long_binary_file_is_not_read():
+    """So a small report cannot fill the memory; lines of other files still have origins."""
     blob = ce.Entry(b"\0" * 5_000_000)
-    one, two = ({"a": ce.Entry(b"1\n2\n"), "b": blob}, {"a": ce.Entry(b"0\n1\n"), "b": blob})
-    pair, report = evaluated({"a": ce.Entry(b"1\n")}, one, two)
+    one, two = ({"a": ce.Entry(text), "b": blob} for text in (b"1\n2\n", b"0\n1\n"))
+    _, report = evaluated({"a": ce.Entry(b"1\n")}, one, two)
 
     rows, problem = shown(report, report.attempt("union"))
 
     assert problem == ""
     assert sorted(letter for *_, letter in rows) == ["f", "s"]
-    assert tree.tree_id == pair.base.tree_id
+    assert [file.binary for file in read_diff(report.feature1.patch.diff)] == [None, None]
 
 
-def test_long_diffs_give_no_margin():
-    """The work for a pair is bounded."""
-    long = b"".join(b"%d\n" % n for n in range(margins.MOST_LINES // 2))
-    tree = ce.Snapshot.from_files({"f.py": b""})
-    patch = ce.Changes({"f.py": ce.Entry(long)}).diff(tree)
-    report = evolve(CLEAN, attempts=[evolve(CLEAN.attempts[0], diff=patch)])
+def test_a_text_may_replace_a_binary_file():
+    """Its diff has the text as binary contents, and so has that of a merge with a rename."""
+    binary, text = ce.Entry(b"binary\0"), numbered()
+
+    check_against_provenance({"a": binary}, {"a": text}, {"b": binary})
+
+
+@pytest.mark.parametrize("is_searched", [False, True])
+def test_long_diffs_give_no_margin(is_searched):
+    """The work for a pair is bounded; a merge of the features' own hunks may be longer."""
+    count = 1 + (margins.MOST_SEARCHED if is_searched else margins.MOST_LINES // 2)
+    tree = ce.Snapshot.from_files({"g.py": b"", "h.py": b""})
+    long = ce.Entry(b"".join(b"%d\n" % n for n in range(count)))
+    patch = ce.Changes({"g.py": long}).diff(tree)
+    merge = ce.Changes({"h.py": long}).diff(tree) if is_searched else patch
+    report = evolve(CLEAN, attempts=[evolve(CLEAN.attempts[0], diff=merge)])
 
     assert "too long" in problem_of(of_patches(report, diff=patch))
+    if is_searched:
+        report = evolve(report, attempts=[evolve(CLEAN.attempts[0], diff=patch)])
+        assert problem_of(of_patches(report, diff=patch)) == ""
 
 
 # --- the data of the page ---
@@ -249,13 +273,29 @@ def test_a_tree_of_several_strategies_is_followed_once(monkeypatch):
     follow = margins.provenance_of
     monkeypatch.setattr(margins, "provenance_of", lambda *a: calls.append(a) or follow(*a))
 
-    data = details_of(CLEAN, (), 20_000)
+    row = CONFLICT.attempts[1]
+    report = evolve(CONFLICT, attempts=[row, evolve(row, strategy="again")])
+    data = details_of(report, (), 20_000)
 
-    assert len(CLEAN.attempts) == 2
     assert len(calls) == 1
     (merge,) = data["merges"]
-    assert merge["problem"] == ""
-    assert [hunk[2] for file in merge["files"] for hunk in file["hunks"]] == ["s2", "f2"]
+    assert (merge["strategies"], merge["problem"]) == (["union", "again"], "")
+    assert [hunk[2] for file in merge["files"] for hunk in file["hunks"]] == ["bsf"]
+
+
+def test_a_merge_of_the_features_own_hunks_needs_no_search(monkeypatch):
+    """So most merges cost little."""
+    monkeypatch.setattr(margins, "provenance_of", None)
+
+    rows, problem = shown(CLEAN, CLEAN.attempts[0])
+
+    assert problem == ""
+    assert [row[1:] for row in rows] == [
+        (b"-", b"0\n", "s"),
+        (b"+", b"ours\n", "s"),
+        (b"-", b"11\n", "f"),
+        (b"+", b"theirs\n", "f"),
+    ]
 
 
 def test_hunks_of_patches_have_no_origins():
