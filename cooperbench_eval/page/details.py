@@ -242,7 +242,8 @@ def _patch(patch: PatchReport, texts: Texts) -> _Json | None:
 def _merges(report: MergeReport, texts: Texts) -> Iterator[_Json]:
     """Yield the merged trees as diffs, each with the strategies that returned it.
 
-    Each hunk has the origins of its changed lines, if they are known.
+    Each hunk has the origins of its changed lines, if they are known; those of the hunk before it
+    are not repeated.
     """
     found: dict[bytes, list[Attempt]] = {}
     for attempt in report.attempts:
@@ -253,8 +254,11 @@ def _merges(report: MergeReport, texts: Texts) -> Iterator[_Json]:
         shown = diff_files(diff, texts)
         margin, problem = margins.of(diff, attempts)
         for file, origins in zip(shown["files"], margin, strict=False):
+            before = None
             for hunk, runs in zip(file["hunks"], origins, strict=False):
-                hunk.append(runs)
+                if runs != before:
+                    hunk.append(runs)
+                before = runs
         strategies = [_cut(each.strategy) for each in attempts]
         yield {"strategies": strategies, "problem": problem, **shown}
 

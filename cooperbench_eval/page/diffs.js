@@ -214,7 +214,9 @@ const OPEN_LINES = 300;
 
 function fileContent(data, file, label) {
   const pre = codeBlock(`${label}, ${file.path}`);
-  for (const [head, number, origins = null] of file.hunks) {
+  let origins = null;
+  for (const [head, number, own = origins] of file.hunks) {
+    origins = own; // if a hunk has none, it has those of the hunk before it
     const [text, left] = data.texts[number];
     const rows = hunkRows(head, text);
     const mark = origins === null ? null : originOf(data, rows, origins);

@@ -271,4 +271,4 @@ def test_the_data_of_a_pair_is_bounded(tmp_path):
     (data,) = [line for line in text.splitlines() if 'id="pair-1"' in line]
     assert len(report.conflicts) == 300
     assert '"more_conflicts":100' in data
-    assert 20_000 < len(data) < 125_000
+    assert 20_000 < len(data) < 120_000
