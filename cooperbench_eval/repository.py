@@ -5,10 +5,12 @@ only when a repository is opened.
 """
 
 import functools
+import os
 import re
 import shlex
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -250,8 +252,9 @@ def unfetched(repository: pygit2.Repository) -> str:
 
 
 def _is_partial(repository: pygit2.Repository) -> bool:
-    if any(Path(repository.path, "objects", "pack").glob("*.promisor")):
-        return True
+    with suppress(OSError):
+        if any(Path(repository.path, "objects", "pack").glob("*.promisor")):
+            return True
     try:
         names = [each.name for each in repository.config]
     except pygit2.GitError:
@@ -305,9 +308,11 @@ def opened(location: str, *, is_top: bool = False) -> pygit2.Repository:
     flags = pygit2.enums.RepositoryOpenFlag
     try:
         return pygit2.Repository(location, flags.NO_SEARCH if is_top else flags.DEFAULT)
-    except (ValueError, pygit2.GitError) as exc:
+    except (ValueError, OSError, pygit2.GitError) as exc:
         problem = f"cannot be opened as a git repository ({exc})"
-        if not Path(location).exists():
+        if unsupported := next((what for what in _UNSUPPORTED if what in str(exc)), None):
+            problem = f"{_UNSUPPORTED[unsupported]}, which libgit2 cannot read ({exc})"
+        elif not os.path.exists(location):  # noqa: PTH110 - it raises nothing
             problem = "cannot be opened as a git repository: no such folder"
         elif "not owned by current user" in str(exc):
             problem = (
@@ -315,6 +320,12 @@ def opened(location: str, *, is_top: bool = False) -> pygit2.Repository:
                 f"run `git config --global --add safe.directory {shlex.quote(location)}`"
             )
         raise RepositoryError(location, problem) from exc
+
+
+_UNSUPPORTED = {
+    "sha256": "is a git repository with SHA-256 ids",
+    "extensions.refstorage": "is a git repository that stores its refs as tables (reftable)",
+}
 
 
 class CommitGraph:

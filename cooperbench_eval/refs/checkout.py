@@ -48,6 +48,14 @@ _OPERATIONS = {
     RepositoryState.APPLY_MAILBOX_OR_REBASE: "`git am` or a rebase",
 }
 
+_SEVERAL = "a cherry-pick or a revert of several commits"
+_KINDS = {
+    "'link'": "it has a split index, which libgit2 cannot read; "
+    "`git update-index --no-split-index` there joins it",
+    "'sdir'": "it has a sparse index, which libgit2 cannot read; "
+    "`git sparse-checkout reapply --no-sparse-index` there makes it a usual one",
+}
+
 
 @frozen(kw_only=True)
 class Scan:
@@ -93,6 +101,9 @@ class Checkout:
         self._repository = opened(str(folder), is_top=True)
         if self._repository.is_bare:
             raise RepositoryError(str(folder), "is a bare repository, which has no worktree")
+        if names.has_moved(folder, self._repository):
+            problem = "is a worktree that was moved: run `git worktree repair` in it"
+            raise RepositoryError(str(folder), problem)
         if not names.owns(folder, self._repository):
             raise RepositoryError(str(folder), f"is not a worktree of {names.location}")
         self._common = names.common
@@ -136,16 +147,24 @@ class Checkout:
             touched = {} if unmerged else dict(self._touched(index))
         except (KeyError, ValueError, OSError, pygit2.GitError) as exc:
             problem = f"the index or the files cannot be compared ({exc})"
+            if advice := next((_KINDS[each] for each in _KINDS if each in str(exc)), None):
+                problem = f"{advice} ({exc})"
             raise RepositoryError(str(self.folder), problem) from exc
         return Scan(
             commit_id=str(commit.id) if commit else None,
             tree_id=str(commit.tree_id) if commit else None,
-            operation=_OPERATIONS.get(RepositoryState(repository.state()), ""),
+            operation=self._operation(),
             unmerged=tuple(sorted(unmerged)),
             staged=staged,
             touched=touched,
             mark=mark,
         )
+
+    def _operation(self) -> str:
+        found = _OPERATIONS.get(RepositoryState(self._repository.state()), "")
+        # Between two picks there is nothing but the list of those that are left.
+        is_between = not found and Path(self._repository.path, "sequencer/todo").exists()
+        return _SEVERAL if is_between else found
 
     def mark(self) -> object:
         """Return a value that changes whenever the commit or the index does."""

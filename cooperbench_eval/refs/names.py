@@ -1,6 +1,7 @@
 """Finds what a name of a repository stands for. An adapter to pygit2, which only reads."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from cooperbench_eval.suggestions import it_has
 __all__ = ["FoundCommit", "FoundWorktree", "Names"]
 
 Ref = str | os.PathLike[str]
+_PREFIXES = ("refs/heads/", "refs/remotes/", "refs/tags/")
+_FULL_ID = re.compile("[0-9a-fA-F]{40}")
 
 
 @frozen(kw_only=True)
@@ -78,9 +81,16 @@ class Names:
             RepositoryError: There is nothing of that name.
         """
         name = os.fspath(ref)
+        try:
+            return self._find(ref, name)
+        except (OSError, ValueError, pygit2.GitError) as exc:
+            raise RepositoryError(self.location, f"{name!r} cannot be read there ({exc})") from exc
+
+    def _find(self, ref: Ref, name: str) -> FoundCommit | FoundWorktree:
         if isinstance(ref, str) and (commit := self._commit(name)):
             return commit
-        worktree = self._linked(name) or self._at(Path(os.path.abspath(name)))  # noqa: PTH100
+        place = Path(os.path.abspath(name))  # noqa: PTH100 - links are kept as given
+        worktree = self._linked(name) or (self._at(place) if name else None)
         if worktree is None:
             raise RepositoryError(self.location, self._unknown(name))
         return worktree
@@ -98,6 +108,13 @@ class Names:
         """Return the entries of nodes, whose contents are read from the repository when used."""
         store = CommitStore(self.location, tree_id, self._repository)
         return {path: node and store.entry(path, node) for path, node in nodes.items()}
+
+    def has_moved(self, folder: Path, repository: pygit2.Repository) -> bool:
+        """Whether a worktree of this repository was moved to *folder*, and git does not know."""
+        top = repository.workdir
+        is_elsewhere = top is not None and not Path(top).exists()
+        is_linked = (folder / ".git").is_file()
+        return is_linked and is_elsewhere and _common_folder(repository) == self.common
 
     def owns(self, folder: Path, repository: pygit2.Repository) -> bool:
         """Whether a working tree at *folder*, which was opened, belongs to this repository."""
@@ -118,13 +135,10 @@ class Names:
             problem = "nothing was committed to the branch of HEAD yet"
             raise RepositoryError(self.location, problem)
         try:
-            found, reference = self._repository.resolve_refish(name)
+            revision, reference = self._revision(name)
+            found = revision.peel(pygit2.Commit)
         except (KeyError, ValueError, pygit2.GitError):
-            return None
-        try:
-            found = found.peel(pygit2.Commit)
-        except (ValueError, pygit2.GitError):
-            return None  # a tree or a file
+            return None  # there is none, or it stands for a tree or a file
         full = reference.name if reference else ""
         kind = RefKind.COMMIT
         if full.startswith(("refs/heads/", "refs/remotes/")):
@@ -132,6 +146,20 @@ class Names:
         elif full.startswith("refs/tags/"):
             kind = RefKind.TAG
         return FoundCommit(kind=kind, commit_id=str(found.id), tree_id=str(found.tree_id))
+
+    def _revision(self, name: str) -> tuple[pygit2.Object | pygit2.Commit, pygit2.Reference | None]:
+        """Return what a revision stands for, and its branch or tag, if it is one.
+
+        Raises:
+            KeyError: There is none.
+            ValueError: It is not a name, or several objects start with it.
+            pygit2.GitError: It is not a revision.
+        """
+        if not name or "\0" in name:
+            raise ValueError(name)
+        if _FULL_ID.fullmatch(name) and name in self._repository:
+            return self._repository[name], None  # for git, a full id is never a branch
+        return self._repository.resolve_refish(name)
 
     # --- worktrees ---
 
@@ -175,11 +203,32 @@ class Names:
         return FoundWorktree(folder=folder) if folder.is_dir() else None
 
     def _unknown(self, name: str) -> str:
-        prefixes = ("refs/heads/", "refs/remotes/", "refs/tags/")
+        return self._unusable(name) or self._absent(name)
+
+    def _unusable(self, name: str) -> str:
+        """Say why a name does not stand for a commit; empty if the repository does not have it."""
+        try:
+            found = self._repository.revparse_single(name)
+        except (KeyError, ValueError, pygit2.GitError):
+            full = next((f"{each}{name}" for each in _PREFIXES if self._has(f"{each}{name}")), None)
+            if full is None:
+                return ""
+            target = self._repository.references[full].target
+            return f"has {full}, but the object {target} to which it refers is absent or damaged"
+        what = "folder" if found.type == pygit2.enums.ObjectType.TREE else "file"
+        return f"has no commit {name!r}: the name stands for a {what}"
+
+    def _has(self, full: str) -> bool:
+        try:
+            return full in self._repository.references
+        except (ValueError, pygit2.GitError):
+            return False
+
+    def _absent(self, name: str) -> str:
         known = {
             name.removeprefix(prefix)
             for name in self._repository.listall_references()
-            for prefix in prefixes
+            for prefix in _PREFIXES
             if name.startswith(prefix)
         }
         known |= {each for each, _ in self._worktrees()}

@@ -40,20 +40,26 @@ def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
         RepositoryError: The folder is not the top of a worktree of this repository.
     """
     head = Head(name=name, kind=RefKind.WORKTREE, folder=found.folder)
-    if not found.folder.is_dir():
-        lock = f"; it is locked ({found.lock})" if found.lock else ""
-        details = f"the folder {found.folder} of the worktree is missing{lock}"
-        return evolve(head, problem=RefProblem.MISSING, details=details)
     try:
+        if not found.folder.is_dir():
+            lock = f"; it is locked ({found.lock})" if found.lock else ""
+            details = f"the folder {found.folder} of the worktree is missing{lock}"
+            return evolve(head, problem=RefProblem.MISSING, details=details)
         checkout = Checkout(names, found.folder)
     except RepositoryError as exc:
         if not found.is_known:
             raise
-        return evolve(head, problem=RefProblem.UNREADABLE, details=str(exc))
+        return _unreadable(head, exc)
+    except (OSError, ValueError) as exc:
+        return _unreadable(head, exc)
     try:
         return _settled(names, head, checkout)
-    except RepositoryError as exc:
-        return evolve(head, problem=RefProblem.UNREADABLE, details=str(exc))
+    except (RepositoryError, OSError, ValueError) as exc:
+        return _unreadable(head, exc)
+
+
+def _unreadable(head: Head, exc: Exception) -> Head:
+    return evolve(head, problem=RefProblem.UNREADABLE, details=str(exc))
 
 
 def _settled(names: Names, head: Head, checkout: Checkout) -> Head:

@@ -1,6 +1,7 @@
 """The record `Probe`: how the branches of a repository merge, before anybody merges them."""
 
 import operator
+import os
 from enum import StrEnum
 from typing import Any
 
@@ -178,8 +179,8 @@ class Probe(Shown):
         return tuple(names[number] for number in self.plan.order)
 
     @checked
-    def branch(self, name: str) -> ProbedBranch:
-        """Return a branch by its name.
+    def branch(self, name: str | os.PathLike[str]) -> ProbedBranch:
+        """Return a branch by its name; that of a worktree may be a path object.
 
         Raises:
             ArgumentError: The probe has no branch of that name.
@@ -187,7 +188,7 @@ class Probe(Shown):
         return self._branch(name, "name")
 
     @checked
-    def pair(self, one: str, other: str) -> ProbedPair:
+    def pair(self, one: str | os.PathLike[str], other: str | os.PathLike[str]) -> ProbedPair:
         """Return the merge of two branches, by their names in any order.
 
         Raises:
@@ -197,9 +198,10 @@ class Probe(Shown):
         for each in self.pairs:
             if {each.one, each.other} == wanted:
                 return each
-        raise ArgumentError("other", f"must not be the same branch as one, {one!r}")
+        raise ArgumentError("other", f"must not be the same branch as one, {os.fspath(one)!r}")
 
-    def _branch(self, name: str, argument: str) -> ProbedBranch:
+    def _branch(self, given: str | os.PathLike[str], argument: str) -> ProbedBranch:
+        name = os.fspath(given)
         for each in self.branches:
             if each.name == name:
                 return each

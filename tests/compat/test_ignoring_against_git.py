@@ -20,13 +20,34 @@ PIECES = (
     "[a-c]", "[!a]", "[^b]", "[]a]", "[", "]", "[[:alpha:]]", "[[:digit:]x]", "[[:no:]]", "[a-]",
     "[\\]]", "[[:]", "[b-\\d]", "[/]", " ", "\t", "#", "!", "é", "\udce9", "\r", "\0", "-", "X",
 )  # fmt: skip
+
+
+def like_a_part(draw, part):
+    """Return a pattern that is likely to match a part of a path."""
+    at = draw(st.integers(0, len(part) - 1))
+    middle = draw(
+        st.sampled_from(["?", "*", "**", "[!q]", "[a-z]", f"[{part[at]}]", f"\\{part[at]}"])
+    )
+    near = f"{part[:at]}{middle}{part[at + 1 :]}"
+    return draw(st.sampled_from([part, part, "*", "**", near, near, f"{near}*"]))
+
+
+@st.composite
+def patterns_like_paths(draw):
+    """Return a pattern such as `b/**/x.?og`, made of one of the paths."""
+    parts = draw(st.sampled_from(FILES)).split("/")
+    first = draw(st.integers(0, len(parts) - 1))
+    end = draw(st.integers(first + 1, len(parts)))
+    return "/".join(like_a_part(draw, part) for part in parts[first:end])
+
+
 PATTERNS = st.builds(
     "{}{}{}".format,
-    st.sampled_from(["", "", "", "!", "/", "#"]),
-    st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join),
-    st.sampled_from(["", "", "/", " ", "\\ "]),
+    st.sampled_from(["", "", "", "!", "/", "#", "**/"]),
+    patterns_like_paths() | st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join),
+    st.sampled_from(["", "", "", "/", "/**", " ", "\\ "]),
 )
-RULES = st.lists(PATTERNS, max_size=4).map("\n".join)
+RULES = st.lists(PATTERNS, max_size=3).map("\n".join)
 
 
 def as_bytes(text):
@@ -65,20 +86,12 @@ def check_ignored(tree, paths):
 
 
 @pytest.mark.parametrize("is_case_ignored", [False, True])
-@given(texts=st.tuples(RULES, RULES, RULES, RULES))
-def test_every_path_is_ignored_as_by_git(is_case_ignored, tree, texts):
+@given(cases=st.lists(st.tuples(RULES, RULES, RULES, RULES), min_size=8, max_size=8))
+def test_every_path_is_ignored_as_by_git(is_case_ignored, tree, cases):
     """Files, folders and links are ignored by the same rules from the same places."""
     tree.git("config", "core.ignorecase", str(is_case_ignored).lower())
     tree.git("config", "core.excludesFile", ".git/own")
-    top, inner, repository, user = texts
-    places = {".gitignore": top, "b/.gitignore": inner}
-    rules = {name: as_bytes(text) for name, text in places.items()}
-    general = [as_bytes(user), as_bytes(repository)]
-    for name, text in (
-        *rules.items(), (".git/own", general[0]), (".git/info/exclude", general[1])
-    ):  # fmt: skip
-        (tree.folder / name).parent.mkdir(exist_ok=True)
-        (tree.folder / name).write_bytes(text)
+    (tree.folder / ".git/info").mkdir(exist_ok=True)
     paths = [
         os.path.relpath(os.path.join(folder, name), tree.folder)  # noqa: PTH118 - as strings
         for folder, folders, files in os.walk(tree.folder)
@@ -86,11 +99,19 @@ def test_every_path_is_ignored_as_by_git(is_case_ignored, tree, texts):
         for name in (*folders, *files)
         if name != ".git"
     ]
-    own = IgnoreRules(rules.get, general, is_case_ignored=is_case_ignored)
+    for case in cases:
+        user, repository, top, inner = map(as_bytes, case)
+        places = {
+            ".git/own": user, ".git/info/exclude": repository,
+            ".gitignore": top, "b/.gitignore": inner,
+        }  # fmt: skip
+        for name, text in places.items():
+            (tree.folder / name).write_bytes(text)
+        own = IgnoreRules(places.get, (user, repository), is_case_ignored=is_case_ignored)
 
-    found = {path: own.has(path, is_folder=is_folder(tree, path)) for path in paths}
+        found = {path: own.has(path, is_folder=is_folder(tree, path)) for path in paths}
 
-    assert found == dict(zip(paths, check_ignored(tree, paths), strict=True))
+        assert found == dict(zip(paths, check_ignored(tree, paths), strict=True))
 
 
 def is_folder(tree, path):

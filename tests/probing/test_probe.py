@@ -372,6 +372,12 @@ def _revert(tree):
     tree.git("revert", "--no-edit", "HEAD~1", fails=True)
 
 
+def _between_picks(tree):
+    tree.git("cherry-pick", "other", "HEAD~1", fails=True)
+    tree.write({"app.py": PUT})
+    tree.git("commit", "-q", "-a", "-m", "by hand")
+
+
 def _bisect(tree):
     tree.git("bisect", "start", "HEAD", "HEAD~1")
 
@@ -392,6 +398,10 @@ def _stash(tree):
         (_rebase_by_mail, "the worktree is in the middle of a rebase"),
         (_cherry_pick, "the worktree is in the middle of a cherry-pick"),
         (_revert, "the worktree is in the middle of a revert"),
+        (
+            _between_picks,
+            "the worktree is in the middle of a cherry-pick or a revert of several commits",
+        ),
         (_bisect, "the worktree is in the middle of a bisection"),
         (_stash, "the worktree has unmerged files: app.py"),
     ],
@@ -464,14 +474,30 @@ def test_an_unreadable_index_is_a_state(agents):
     assert "index" in probe.branches[0].problem
 
 
-def test_a_split_index_is_named(agents):
-    """A worktree with an index that libgit2 cannot read says so."""
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        (("update-index", "--split-index"), ("update-index", "--no-split-index")),
+        (
+            ("sparse-checkout", "set", "--cone", "--sparse-index", "kept"),
+            ("sparse-checkout", "reapply", "--no-sparse-index"),
+        ),
+    ],
+)
+def test_an_index_that_libgit2_cannot_read_is_named(command, advice, agents):
+    """A worktree with a split or sparse index says so, and the advice helps."""
+    agents.write({"kept/a": b"a", "left/b": b"b"})
+    agents.commit()
     one = agents.worktree("one")
-    one.git("update-index", "--split-index")
+    one.git(*command)
 
-    (branch,) = ce.probe(agents.folder, [one.folder]).branches
+    (before,) = ce.probe(agents.folder, [one.folder]).branches
+    one.git(*advice)
+    (after,) = ce.probe(agents.folder, [one.folder]).branches
 
-    assert (branch.state, "index" in branch.problem) == ("unreadable", True)
+    assert before.state == "unreadable"
+    assert f"`git {' '.join(advice)}`" in before.problem
+    assert (after.state, after.is_dirty) == ("contained", False)
 
 
 # --- names and repositories ---
@@ -509,10 +535,13 @@ def test_wrong_arguments_are_refused(arguments, message, agents):
 
 def test_a_tree_or_a_file_is_not_a_branch(agents):
     """A name must stand for a commit, because nothing else has a history."""
-    with pytest.raises(RepositoryError, match="no branch, tag, commit or worktree"):
-        ce.probe(agents.folder, ["main^{tree}"])
-    with pytest.raises(RepositoryError, match="no branch, tag, commit or worktree"):
-        ce.probe(agents.folder, ["main:app.py"])
+    agents.git("tag", "file", "main:app.py")
+
+    for name, kind in (("main^{tree}", "folder"), ("main:app.py", "file"), ("file", "file")):
+        with pytest.raises(
+            RepositoryError, match=f"has no commit .*: the name stands for a {kind}"
+        ):
+            ce.probe(agents.folder, [name])
 
 
 def test_an_unborn_repository_is_named(tmp_path, agents):
