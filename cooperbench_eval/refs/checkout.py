@@ -15,7 +15,7 @@ from attrs import field, frozen
 from pygit2.enums import RepositoryState
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.objects import Node, decode_path, encode_path
+from cooperbench_eval.objects import Node, decode_path, encode_path, folders_above
 from cooperbench_eval.refs.contents import contents_of
 from cooperbench_eval.refs.conversion import Conversion, line_endings
 from cooperbench_eval.refs.ignoring import IgnoreRules
@@ -289,8 +289,14 @@ class Checkout:
         return bytes(data)
 
     def _attribute(self, path: str, name: str) -> str | bool | None:
-        found: str | bool | None = self._repository.get_attr(encode_path(path), name)
+        source = pygit2.enums.AttrCheck.FILE_THEN_INDEX
+        if any(map(self._has_linked_attributes, ("", *folders_above(path)))):
+            source = pygit2.enums.AttrCheck.INDEX_ONLY  # git does not follow the link
+        found: str | bool | None = self._repository.get_attr(encode_path(path), name, source)
         return found
+
+    def _has_linked_attributes(self, folder: str) -> bool:
+        return (self.folder / folder / ".gitattributes").is_symlink()
 
 
 def head_of(folder: Path) -> str | None:

@@ -5,12 +5,14 @@
 
 A worktree counts with its uncommitted changes. A line is printed when a collision begins, when its
 places change, and when it ends. The same holds for a worktree that cannot be merged, for example in
-the middle of a rebase. Nothing is written to the repository. Ctrl-C ends the script.
+the middle of a rebase. A worktree that is removed is not watched any more. Nothing is written to
+the repository. Ctrl-C ends the script.
 """
 
 import argparse
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import cooperbench_eval as ce
@@ -26,26 +28,40 @@ def places(files: tuple[ce.reporting.ConflictedFile, ...]) -> str:
     return ", ".join(texts)
 
 
-def facts_of(probe: ce.reporting.Probe) -> dict[str, str]:
-    """Return what to print, by the agents that it is about."""
-    short = {each.name: Path(each.name).name for each in probe.branches}
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the shortest ends of paths that differ from each other, such as `1/agent`."""
+    parts = {name: Path(name).parts for name in names}
     found = {}
-    for branch in probe.branches:
-        if branch.state.is_collision:
-            about = f"{short[branch.name]} and {probe.onto}"
-            found[about] = f"collide in {places(branch.files) or branch.problem}"
-        elif not branch.state.is_complete:
-            found[short[branch.name]] = branch.problem
-    for pair in probe.collisions:
-        about = f"{short[pair.one]} and {short[pair.other]}"
-        found[about] = f"collide in {places(pair.files) or pair.problem}"
+    for name, own in parts.items():
+        others = [each for each in parts.values() if each != own]
+        lengths = range(1, len(own) + 1)
+        is_own = (n for n in lengths if all(each[-n:] != own[-n:] for each in others))
+        found[name] = str(Path(*own[-next(is_own, len(own)) :]))
     return found
 
 
-def changed_lines(before: dict[str, str], now: dict[str, str]) -> list[str]:
+def facts_of(probe: ce.reporting.Probe, short: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """Return what to print, and what to print when it ends, by what it is about."""
+    found = {}
+    for branch in probe.branches:
+        name = short[branch.name]
+        about = f"{name} and {probe.onto}"
+        if branch.state.is_collision:
+            where = places(branch.files) or branch.problem
+            found[about] = (f"collide in {where}", f"{about} no longer collide")
+        elif not branch.state.is_complete:
+            found[name] = (branch.problem, f"{name} can be merged again")
+    for pair in probe.collisions:
+        about = f"{short[pair.one]} and {short[pair.other]}"
+        where = places(pair.files) or pair.problem
+        found[about] = (f"collide in {where}", f"{about} no longer collide")
+    return found
+
+
+def changed_lines(before: dict[str, tuple[str, str]], now: dict[str, tuple[str, str]]) -> list[str]:
     """Return a line for everything that began, changed or ended."""
-    lines = [f"{about}: {fact}" for about, fact in now.items() if before.get(about) != fact]
-    return lines + [f"{about}: no longer" for about in before if about not in now]
+    lines = [f"{about}: {fact[0]}" for about, fact in now.items() if before.get(about) != fact]
+    return lines + [fact[1] for about, fact in before.items() if about not in now]
 
 
 def main() -> int:
@@ -57,17 +73,28 @@ def main() -> int:
     parser.add_argument("--every", type=float, default=1.0, help="seconds between two probes")
     parser.add_argument("--rounds", type=int, help="number of probes; unlimited by default")
     options = parser.parse_args()
-    facts: dict[str, str] = {}
+    facts: dict[str, tuple[str, str]] = {}
+    worktrees = list(options.worktrees)
+    short = short_names(map(str, worktrees))
     rounds = 0
     while options.rounds is None or rounds < options.rounds:
         time.sleep(options.every if rounds else 0)
         rounds += 1
+        if rounds > 1:  # a worktree that is gone after it was watched was removed
+            gone = [each for each in worktrees if not each.exists()]
+            worktrees = [each for each in worktrees if each not in gone]
+            for each in gone:
+                print(f"{each} was removed, and is not watched any more", flush=True)
+            if not worktrees:
+                return 0
         try:
-            probe = ce.probe(options.repository, options.worktrees, onto=options.onto)
-        except RepositoryError as exc:  # a wrong name, or a worktree that was removed
+            probe = ce.probe(options.repository, worktrees, onto=options.onto)
+        except RepositoryError as exc:
+            if rounds > 1 and not all(each.exists() for each in worktrees):
+                continue  # it was removed at this moment
             print(exc, file=sys.stderr)
             return 1
-        now = facts_of(probe)
+        now = facts_of(probe, short)
         for line in changed_lines(facts, now):
             print(line, flush=True)
         facts = now

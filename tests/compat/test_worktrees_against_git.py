@@ -491,6 +491,12 @@ def linked_rules(tree):
     (tree.folder / "x.log").write_text("x")
 
 
+def linked_attributes(tree):
+    (tree.folder / "rules").write_text("*.txt text\n")
+    (tree.folder / ".gitattributes").symlink_to("rules")
+    (tree.folder / "dir/x.txt").write_bytes(b"x\r\n")
+
+
 def left_out_rules(tree):
     (tree.folder / ".gitignore").write_text("*.log\n")
     tree.git("add", "--all")
@@ -515,8 +521,8 @@ def wrongly_ignored_folder(tree):
 @pytest.mark.parametrize(
     "change",
     [
-        linked_folder, only_folders, linked_rules, left_out_rules, rules_that_begin_anew,
-        wrongly_ignored_folder,
+        linked_folder, only_folders, linked_rules, linked_attributes, left_out_rules,
+        rules_that_begin_anew, wrongly_ignored_folder,
     ],
 )  # fmt: skip
 def test_ignore_rules_are_those_of_git(change, tmp_path):

@@ -88,11 +88,48 @@ def test_a_line_says_when_two_running_agents_collide(tmp_path, start):
 
     bob.write("return 3|return 2")
 
-    assert watcher.read() == "ann and bob: no longer"
+    assert watcher.read() == "ann and bob no longer collide"
 
     trees[0].git("bisect", "start")
 
     assert watcher.read() == "ann: the worktree is in the middle of a bisection"
+
+
+def test_worktrees_with_one_name_are_told_apart(tmp_path, start):
+    """Lines name as much of a path as is needed, and a removed worktree does not end the watch."""
+    need_program("git")
+    main = Worktree(tmp_path / "shop")
+    (main.folder / "shop.py").write_text(BEFORE)
+    main.git("add", "--all")
+    main.git("commit", "-q", "-m", "1")
+    trees = []
+    for number in (1, 2, 3):
+        folder = tmp_path / str(number) / "agent"
+        main.git("worktree", "add", "-q", "-b", f"branch-{number}", str(folder))
+        (folder / "shop.py").write_text(BEFORE.replace("return 1", f"return {number + 1}"))
+        trees.append(folder)
+    watcher = start(
+        str(EXAMPLE), str(main.folder), *map(str, trees), "--every", "0.05", folder=tmp_path
+    )
+
+    began = [watcher.read() for _ in range(3)]
+    main.git("worktree", "remove", "--force", str(trees[0]))
+    expected = {
+        f"{trees[0]} was removed, and is not watched any more",
+        "1/agent and 2/agent no longer collide",
+        "1/agent and 3/agent no longer collide",
+    }
+    ended = set()
+    while line := watcher.read():  # more lines may come while git removes the files
+        ended.add(line)
+        if expected <= ended:
+            break
+
+    assert began == [
+        f"{one}/agent and {other}/agent: collide in shop.py (price)"
+        for one, other in ((1, 2), (1, 3), (2, 3))
+    ]
+    assert expected <= ended
 
 
 def test_a_wrong_worktree_ends_the_watch(tmp_path):
