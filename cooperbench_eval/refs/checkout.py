@@ -7,7 +7,7 @@ is written.
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pygit2
@@ -15,7 +15,7 @@ from attrs import field, frozen
 from pygit2.enums import RepositoryState
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.objects import Node, decode_path, encode_path, folders_above
+from cooperbench_eval.objects import Node, decode_path, encode_path, folders_above, folders_of
 from cooperbench_eval.refs.contents import contents_of
 from cooperbench_eval.refs.conversion import Conversion, line_endings
 from cooperbench_eval.refs.ignoring import IgnoreRules
@@ -27,6 +27,7 @@ from cooperbench_eval.refs.index import (
     is_intended,
     is_left_alone,
     is_skipped,
+    paths_of,
 )
 from cooperbench_eval.refs.names import Names
 from cooperbench_eval.refs.untracked import Untracked
@@ -205,6 +206,7 @@ class Checkout:
                 is_case_ignored=self._setting("core.ignorecase", default=False),
             ),
             is_tracked=lambda path: entry_of(index, encode_path(path)) is not None,
+            tracked_folders=cache(lambda: folders_of(map(decode_path, paths_of(index)))),
         )
 
     def _rules(self, path: str) -> bytes | None:

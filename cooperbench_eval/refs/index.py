@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Iterator
 from typing import Any
 
 import pygit2
@@ -17,6 +18,7 @@ __all__ = [
     "is_intended",
     "is_left_alone",
     "is_skipped",
+    "paths_of",
 ]
 
 _FLAGS = (
@@ -55,6 +57,13 @@ def entry_of(index: pygit2.Index, raw: bytes) -> Any:
     """Return libgit2's entry of a path, or `None`; that of pygit2 lacks the flags."""
     found = C.git_index_get_bypath(index._index, raw, 0)  # noqa: SLF001 - it has no other name
     return None if found == ffi.NULL else found
+
+
+def paths_of(index: pygit2.Index) -> Iterator[bytes]:
+    """Yield the paths of all entries; pygit2 refuses those that are not UTF-8."""
+    for place in range(len(index)):
+        entry = C.git_index_get_byindex(index._index, place)  # noqa: SLF001 - it has no other name
+        yield ffi.string(entry.path)
 
 
 def id_of(entry: Any) -> pygit2.Oid:

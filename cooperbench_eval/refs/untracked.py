@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from attrs import frozen
@@ -28,11 +28,13 @@ class Untracked:
         top: The top folder of the working tree.
         rules: Says what git ignores.
         is_tracked: Whether the index has a path.
+        tracked_folders: Returns the folders in which the index has files.
     """
 
     top: Path
     rules: IgnoreRules
     is_tracked: Callable[[str], bool]
+    tracked_folders: Callable[[], Collection[str]]
 
     def counts(self, path: str) -> bool:
         """Whether git would add an untracked file."""
@@ -50,7 +52,7 @@ class Untracked:
             if folder:
                 if self.is_tracked(folder) or self.rules.has(folder, is_folder=True):
                     continue
-                if is_repository(self.top / folder):
+                if self._is_other_repository(folder):
                     yield folder
                     continue
             for path, is_folder in self._in(folder):
@@ -58,6 +60,10 @@ class Untracked:
                     folders.append(path)
                 elif not self.is_tracked(path) and self.counts(path):
                     yield path
+
+    def _is_other_repository(self, folder: str) -> bool:
+        """Whether git takes a folder for a repository; one with tracked files is a mere folder."""
+        return is_repository(self.top / folder) and folder not in self.tracked_folders()
 
     def _in(self, folder: str) -> list[tuple[str, bool]]:
         found = []

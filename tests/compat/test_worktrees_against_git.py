@@ -110,6 +110,23 @@ def nested_and_ignored(tree):
     (tree.folder / ".gitignore").write_text("deep\ninner/\n")
 
 
+def nested_with_tracked_files(tree):
+    (tree.folder / "dir/c").write_text("changed")
+    (tree.folder / "dir/new").write_text("new")
+    tree.git("init", "-q", folder=tree.folder / "dir")
+    tree.git("commit", "-q", "--allow-empty", "-m", "x", folder=tree.folder / "dir")
+
+
+def nested_with_tracked_files_below_a_rule_for_the_top(tree):
+    nested_with_tracked_files(tree)
+    (tree.folder / ".gitignore").write_text("**/\n!dir/\n")
+
+
+def nested_in_the_place_of_tracked_files(tree):
+    nested_with_tracked_files_below_a_rule_for_the_top(tree)
+    (tree.folder / "dir/c").unlink()
+
+
 def nested_without_a_commit(tree):
     (tree.folder / "deep").mkdir()
     tree.git("init", "-q", folder=tree.folder / "deep")
@@ -159,7 +176,9 @@ def new_index_format(tree):
 
 STATES = (
     sparse, skipped, assumed, intended, moved_submodule, empty_submodule, gone_submodule, nested,
-    nested_and_ignored, nested_without_a_commit, other_kinds, behind_a_link, staged_only,
+    nested_and_ignored, nested_with_tracked_files,
+    nested_with_tracked_files_below_a_rule_for_the_top, nested_in_the_place_of_tracked_files,
+    nested_without_a_commit, other_kinds, behind_a_link, staged_only,
     without_modes, without_links, new_index_format,
 )  # fmt: skip
 
