@@ -9,7 +9,7 @@ import time
 
 import pygit2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from needs import need_program
 from worktree_states import Worktree, make_random
@@ -45,7 +45,6 @@ def read(tree, name="w"):
 
 
 @pytest.mark.parametrize("is_linked", [False, True])
-@settings(max_examples=settings().max_examples // 2)  # each writes a repository
 @given(seed=st.integers(0, 10**9))
 def test_a_worktree_is_what_git_would_add(is_linked, seed, tmp_path_factory):
     """Whatever was done in a worktree, its tree is the one that git would write."""

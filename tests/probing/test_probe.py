@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from agents import APP, Agents, edited, everything_in
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from needs import lack
 from worktree_states import Worktree
@@ -200,7 +200,6 @@ class Files:
         return files
 
 
-@settings(max_examples=settings().max_examples // 2)  # each writes a repository
 @given(seed=st.integers(0, 10**9))
 def test_every_merge_ends_as_that_of_git(seed, tmp_path_factory):
     """Every pair conflicts if and only if it does for git, and git can merge what could land."""
