@@ -5,18 +5,20 @@ is written.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pygit2
 from attrs import field, frozen
 from pygit2.enums import RepositoryState
 
 from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.memo import Memo
 from cooperbench_eval.objects import Node, decode_path, encode_path, folders_above, folders_of
-from cooperbench_eval.refs.contents import contents_of
+from cooperbench_eval.refs.contents import contents_of, is_settled, stamp_of
 from cooperbench_eval.refs.conversion import Conversion, line_endings
 from cooperbench_eval.refs.ignoring import IgnoreRules
 from cooperbench_eval.refs.index import (
@@ -27,6 +29,8 @@ from cooperbench_eval.refs.index import (
     is_intended,
     is_left_alone,
     is_skipped,
+    left_alone,
+    mode_of,
     paths_of,
 )
 from cooperbench_eval.refs.names import Names
@@ -57,6 +61,8 @@ _KINDS = {
     "`git sparse-checkout reapply --no-sparse-index` there makes it a usual one",
 }
 
+_LEFT_ALONE = Memo[tuple[str, tuple[int, ...]], Mapping[str, bool]](64)
+
 
 @frozen(kw_only=True)
 class Scan:
@@ -71,6 +77,7 @@ class Scan:
             `None` if the index lacks the path.
         touched: The paths at which the working tree differs from the index, each with the mode
             in the index. The mode is 0 for a path that the index lacks.
+        left_alone: The paths in the index at which git does not look.
         mark: Changes whenever the commit or the index does.
     """
 
@@ -80,6 +87,7 @@ class Scan:
     unmerged: tuple[str, ...]
     staged: Mapping[str, Node | None] = field(repr=False)
     touched: Mapping[str, int] = field(repr=False)
+    left_alone: Collection[str] = field(repr=False)
     mark: object = field(repr=False)
 
 
@@ -144,7 +152,8 @@ class Checkout:
             index.read(force=False)
             conflicts = index.conflicts
             unmerged = {each.path for sides in conflicts or () for each in sides if each}
-            staged = dict(_staged(index, commit)) if commit and not unmerged else {}
+            alone = self._left_alone(index)
+            staged = dict(_staged(index, commit, alone)) if commit and not unmerged else {}
             touched = {} if unmerged else dict(self._touched(index))
         except (KeyError, ValueError, OSError, pygit2.GitError) as exc:
             problem = f"the index or the files cannot be compared ({exc})"
@@ -158,6 +167,7 @@ class Checkout:
             unmerged=tuple(sorted(unmerged)),
             staged=staged,
             touched=touched,
+            left_alone=alone,
             mark=mark,
         )
 
@@ -178,6 +188,20 @@ class Checkout:
             return index, str(self._repository.head.target)
         except (KeyError, ValueError, pygit2.GitError):
             return index, None
+
+    def _left_alone(self, index: pygit2.Index) -> Mapping[str, bool]:
+        """Return the paths at which git does not look, each with whether it assumes no change."""
+
+        def ask() -> Mapping[str, bool]:
+            return {decode_path(raw): is_assumed for raw, is_assumed in left_alone(index)}
+
+        try:
+            found = os.stat(Path(self._repository.path, "index"))  # noqa: PTH116
+        except OSError:
+            return ask()
+        if not is_settled(found):
+            return ask()
+        return _LEFT_ALONE.recall((self._repository.path, stamp_of(found)), ask)
 
     def _touched(self, index: pygit2.Index) -> Iterator[tuple[str, int]]:
         is_sparse = self._setting("core.sparsecheckout", default=False)
@@ -205,7 +229,7 @@ class Checkout:
                 self._general_rules(),
                 is_case_ignored=self._setting("core.ignorecase", default=False),
             ),
-            is_tracked=lambda path: entry_of(index, encode_path(path)) is not None,
+            mode_of=lambda path: mode_of(index, encode_path(path)),
             tracked_folders=cache(lambda: folders_of(map(decode_path, paths_of(index)))),
         )
 
@@ -314,14 +338,20 @@ def head_of(folder: Path) -> str | None:
         return None
 
 
-def _staged(index: pygit2.Index, commit: pygit2.Commit) -> Iterator[tuple[str, Node | None]]:
+def _staged(
+    index: pygit2.Index, commit: pygit2.Commit, alone: Mapping[str, bool]
+) -> Iterator[tuple[str, Node | None]]:
     # The diff is that from the index to the tree.
     for delta in index.diff_to_tree(commit.tree).deltas:
-        in_index, in_tree = delta.new_file, delta.old_file
-        path = decode_path(in_index.raw_path or in_tree.raw_path)
-        mode = int(in_index.mode)
-        if mode:
-            entry = entry_of(index, in_index.raw_path)
-            if is_intended(entry) and is_left_alone(entry):
-                mode = 0  # git adds it to the index later, but not to a tree
-        yield path, Node(mode, str(in_index.id)) if mode else None
+        raw = delta.new_file.raw_path or delta.old_file.raw_path
+        yield decode_path(raw), _node_of(entry_of(index, raw))
+    for path, is_assumed in alone.items():
+        if is_assumed:  # libgit2 overlooks those that are new
+            yield path, _node_of(entry_of(index, encode_path(path)))
+
+
+def _node_of(entry: Any) -> Node | None:
+    """Return an entry of the index as that of a tree; `None` if it is none."""
+    if entry is None or (is_intended(entry) and is_left_alone(entry)):
+        return None  # git adds it to the index later, but not to a tree
+    return Node(int(entry.mode), str(id_of(entry)))

@@ -14,7 +14,16 @@ from cooperbench_eval.memo import Memo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.models.trees import stored_entry
 
-__all__ = ["Cleaner", "FileReader", "MovingError", "changed_at", "clock", "contents_of"]
+__all__ = [
+    "Cleaner",
+    "FileReader",
+    "MovingError",
+    "changed_at",
+    "clock",
+    "contents_of",
+    "is_settled",
+    "stamp_of",
+]
 
 _PIECE = 1 << 20
 _TRIES = 3
@@ -105,7 +114,7 @@ class FileReader:
                 self._kept += len(entry.data)
                 if self._kept > _MOST_KEPT:
                     entry = self._lazy(path, mode, entry.id, clean)
-            return entry if _stamp(os.fstat(handle)) == _stamp(before) else None
+            return entry if stamp_of(os.fstat(handle)) == stamp_of(before) else None
 
     def _lazy(self, path: str, mode: FileMode, object_id: str, clean: Cleaner | None) -> Entry:
         """Return an entry that reads its file again when its contents are used."""
@@ -154,9 +163,9 @@ def _opened(place: str) -> Iterator[int]:
 
 def _known_id(handle: int, place: str, found: os.stat_result) -> str:
     """Return the blob id of a file; one that is known is not computed again."""
-    if changed_at(found) > clock() - _SETTLED:
+    if not is_settled(found):
         return _id(handle, found.st_size)
-    return _IDS.recall((place, _stamp(found)), lambda: _id(handle, found.st_size))
+    return _IDS.recall((place, stamp_of(found)), lambda: _id(handle, found.st_size))
 
 
 def _id(handle: int, size: int) -> str:
@@ -176,5 +185,11 @@ def _read(handle: int, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def _stamp(found: os.stat_result) -> _Stamp:
+def is_settled(found: os.stat_result) -> bool:
+    """Whether a later change of a file certainly gives it another stamp."""
+    return changed_at(found) <= clock() - _SETTLED
+
+
+def stamp_of(found: os.stat_result) -> _Stamp:
+    """Return what the system says of a file that no change leaves the same."""
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

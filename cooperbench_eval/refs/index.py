@@ -18,6 +18,8 @@ __all__ = [
     "is_intended",
     "is_left_alone",
     "is_skipped",
+    "left_alone",
+    "mode_of",
     "paths_of",
 ]
 
@@ -59,11 +61,30 @@ def entry_of(index: pygit2.Index, raw: bytes) -> Any:
     return None if found == ffi.NULL else found
 
 
+def mode_of(index: pygit2.Index, raw: bytes) -> int:
+    """Return the mode of a path; 0 if there is no entry."""
+    found = entry_of(index, raw)
+    return int(found.mode) if found else 0
+
+
 def paths_of(index: pygit2.Index) -> Iterator[bytes]:
     """Yield the paths of all entries; pygit2 refuses those that are not UTF-8."""
-    for place in range(len(index)):
-        entry = C.git_index_get_byindex(index._index, place)  # noqa: SLF001 - it has no other name
-        yield ffi.string(entry.path)
+    return (ffi.string(entry.path) for entry in _entries(index))
+
+
+def left_alone(index: pygit2.Index) -> Iterator[tuple[bytes, bool]]:
+    """Yield the path of each file that git does not look at, and whether it assumes no change.
+
+    Otherwise, sparse checkout left the file out.
+    """
+    for each in _entries(index):
+        if is_left_alone(each):
+            yield ffi.string(each.path), bool(each.flags & _ASSUME_UNCHANGED)
+
+
+def _entries(index: pygit2.Index) -> Iterator[Any]:
+    own = index._index  # noqa: SLF001 - it has no other name
+    return (C.git_index_get_byindex(own, place) for place in range(len(index)))
 
 
 def id_of(entry: Any) -> pygit2.Oid:

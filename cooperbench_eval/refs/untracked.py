@@ -9,6 +9,7 @@ from pathlib import Path
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.models import FileMode
 from cooperbench_eval.objects import decode_path
 from cooperbench_eval.refs.ignoring import IgnoreRules
 
@@ -27,13 +28,13 @@ class Untracked:
     Attributes:
         top: The top folder of the working tree.
         rules: Says what git ignores.
-        is_tracked: Whether the index has a path.
+        mode_of: Returns the mode of a path in the index; 0 if the index lacks it.
         tracked_folders: Returns the folders in which the index has files.
     """
 
     top: Path
     rules: IgnoreRules
-    is_tracked: Callable[[str], bool]
+    mode_of: Callable[[str], int]
     tracked_folders: Callable[[], Collection[str]]
 
     def counts(self, path: str) -> bool:
@@ -50,7 +51,8 @@ class Untracked:
         while folders:
             folder = folders.pop()
             if folder:
-                if self.is_tracked(folder) or self.rules.has(folder, is_folder=True):
+                is_submodule = self.mode_of(folder) == FileMode.SUBMODULE
+                if is_submodule or self.rules.has(folder, is_folder=True):
                     continue
                 if self._is_other_repository(folder):
                     yield folder
@@ -58,7 +60,7 @@ class Untracked:
             for path, is_folder in self._in(folder):
                 if is_folder:
                     folders.append(path)
-                elif not self.is_tracked(path) and self.counts(path):
+                elif not self.mode_of(path) and self.counts(path):
                     yield path
 
     def _is_other_repository(self, folder: str) -> bool:

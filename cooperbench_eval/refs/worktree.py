@@ -7,13 +7,13 @@ changed after the reading began, everything is read again.
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from attrs import define, evolve, field
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.models import Entry, FileMode, RefKind
-from cooperbench_eval.objects import folders_above
+from cooperbench_eval.objects import folders_above, folders_of
 from cooperbench_eval.refs.checkout import Checkout, Scan, head_of
 from cooperbench_eval.refs.contents import Cleaner, FileReader, MovingError, changed_at, clock
 from cooperbench_eval.refs.names import FoundWorktree, Names
@@ -107,7 +107,8 @@ class _Look:
         assert scan.tree_id is not None  # noqa: S101 - `_problem` has returned if it is `None`
         base = names.snapshot(scan.tree_id, scan.commit_id)
         entries = names.entries(scan.tree_id, scan.staged)
-        entries |= self._uncommitted(scan.touched)
+        uncommitted = self._uncommitted(scan.touched)
+        entries |= dict.fromkeys(_in_the_way(uncommitted, scan.left_alone)) | uncommitted
         if self.checkout.mark() != scan.mark:
             self.moving.add("HEAD or the index")
         try:
@@ -233,6 +234,20 @@ class _Look:
             self.unfiltered.append(path)
             return None
         return self.checkout.cleaner(path)
+
+
+def _in_the_way(
+    uncommitted: Mapping[str, Entry | None], left_alone: Collection[str]
+) -> Iterator[str]:
+    """Yield the files that git drops, although it does not look at them.
+
+    An added file takes the place of a folder, or needs a folder in the place of a file.
+    """
+    added = {path for path, entry in uncommitted.items() if entry}
+    folders = folders_of(added)
+    for path in left_alone:
+        if path in folders or not added.isdisjoint(folders_above(path)):
+            yield path
 
 
 def _problem(scan: Scan) -> tuple[RefProblem, str] | None:

@@ -76,6 +76,42 @@ def assumed(tree):
     shutil.rmtree(tree.folder / "sub")
 
 
+def assumed_and_new(tree):
+    (tree.folder / "new").write_text("x")
+    (tree.folder / "later").write_text("x")
+    (tree.folder / "other").mkdir()
+    tree.git("init", "-q", folder=tree.folder / "other")
+    tree.git("commit", "-q", "--allow-empty", "-m", "x", folder=tree.folder / "other")
+    tree.git("add", "new", "other")
+    tree.git("add", "--intent-to-add", "later")
+    tree.git("update-index", "--assume-unchanged", "new", "other", "later")
+
+
+def assumed_but_a_repository(tree):
+    tree.git("update-index", "--assume-unchanged", "a")
+    (tree.folder / "a").unlink()
+    (tree.folder / "a").mkdir()
+    tree.git("init", "-q", folder=tree.folder / "a")
+    tree.git("commit", "-q", "--allow-empty", "-m", "x", folder=tree.folder / "a")
+
+
+def assumed_and_in_the_way(tree):
+    tree.git("update-index", "--assume-unchanged", "a", "dir/c")
+    tree.git("update-index", "--skip-worktree", "b")
+    for name in ("a", "b"):
+        (tree.folder / name).unlink()
+        (tree.folder / name).mkdir()
+        (tree.folder / name / "x").write_text("x")
+    shutil.rmtree(tree.folder / "dir")
+    (tree.folder / "dir").write_text("x")
+
+
+def assumed_below_a_pipe(tree):
+    tree.git("update-index", "--assume-unchanged", "dir/c")
+    shutil.rmtree(tree.folder / "dir")
+    os.mkfifo(tree.folder / "dir")
+
+
 def intended(tree):
     for name in ("new", "empty", "gone", "skipped"):
         (tree.folder / name).write_text("" if name == "empty" else name)
@@ -174,11 +210,12 @@ def new_index_format(tree):
 
 
 STATES = (
-    sparse, skipped, assumed, intended, moved_submodule, empty_submodule, gone_submodule, nested,
-    nested_and_ignored, nested_with_tracked_files,
-    nested_with_tracked_files_below_a_rule_for_the_top, nested_in_the_place_of_tracked_files,
-    nested_without_a_commit, other_kinds, behind_a_link, staged_only,
-    without_modes, without_links, new_index_format,
+    sparse, skipped, assumed, assumed_and_new, assumed_and_in_the_way,
+    assumed_below_a_pipe, assumed_but_a_repository, intended,
+    moved_submodule, empty_submodule, gone_submodule, nested, nested_and_ignored,
+    nested_with_tracked_files, nested_with_tracked_files_below_a_rule_for_the_top,
+    nested_in_the_place_of_tracked_files, nested_without_a_commit, other_kinds, behind_a_link,
+    staged_only, without_modes, without_links, new_index_format,
 )  # fmt: skip
 
 
