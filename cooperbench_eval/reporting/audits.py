@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Any, Self
 
 from attrs import field, frozen
 
 from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import MergeStatus
+from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.reporting.rewarding import reward_of_audit
 
@@ -244,7 +244,7 @@ class StrategyComparison:
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
-class Audit(Shown):
+class Audit(Shown, JsonRecord):
     r"""Whose work is in a merged tree that somebody else made.
 
     Attributes:
@@ -268,6 +268,7 @@ class Audit(Shown):
     """
 
     _view = "cooperbench_eval.views.audits:audit_view"
+    _kind = "audit"
 
     features: tuple[int, ...] = field(converter=tuple[int, ...])
     base_tree_id: str
@@ -336,39 +337,3 @@ class Audit(Shown):
                 not a failure of whoever made the tree, so it has no reward.
         """
         return reward_of_audit(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the audit as plain JSON values, derived facts included."""
-        from cooperbench_eval.reporting.serialization import dump_audit  # noqa: PLC0415
-
-        return dump_audit(self)
-
-    def to_json(self) -> str:
-        """Return the audit as JSON text, with one line for each value."""
-        from cooperbench_eval.reporting.serialization import dumps_values  # noqa: PLC0415
-
-        return dumps_values(self.to_dict())
-
-    @classmethod
-    @checked(data=None)
-    def from_dict(cls, data: object) -> Self:
-        """Read an audit from the values that `to_dict` returns.
-
-        Raises:
-            ReportError: The values are not an audit, or they have a newer schema.
-        """
-        from cooperbench_eval.reporting.serialization import load_audit  # noqa: PLC0415
-
-        return load_audit(data, cls)
-
-    @classmethod
-    @checked
-    def from_json(cls, text: str | bytes) -> Self:
-        """Read an audit from the text that `to_json` returns.
-
-        Raises:
-            ReportError: The text is not an audit, or it has a newer schema.
-        """
-        from cooperbench_eval.reporting.serialization import parse_json  # noqa: PLC0415
-
-        return cls.from_dict(parse_json(text))

@@ -22,7 +22,14 @@ from cooperbench_eval.models import (
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
 from cooperbench_eval.reporting.rows import RUNS, FeatureReport, Verdict
 
-__all__ = ["check_derived", "check_team", "shown"]
+__all__ = [
+    "check_audit",
+    "check_derived",
+    "check_plan",
+    "check_probe",
+    "check_team",
+    "shown",
+]
 
 _Json = Mapping[str, Any]
 
@@ -86,6 +93,42 @@ def check_team(report: Any, data: _Json) -> None:
         for name in ("tests", "landed_tests"):
             for number, run in enumerate(getattr(attempt, name)):
                 _check_runs(f"{place}{name}[{number}].", run, row[name][number])
+
+
+def check_plan(plan: Any, data: _Json) -> None:
+    """Check the derived facts in *data* against the `LandingPlan` that was read from it.
+
+    Raises:
+        ReportError: A fact contradicts the rest of the plan.
+    """
+    _compare("", data, {"landed": list(plan.landed)})
+
+
+def check_probe(probe: Any, data: _Json) -> None:
+    """Check the derived facts in *data* against the `Probe` that was read from it.
+
+    Raises:
+        ReportError: A fact contradicts the rest of the probe.
+    """
+    collisions = [[each.one, each.other] for each in probe.collisions]
+    _compare("", data, {"landing": list(probe.landing), "collisions": collisions})
+    _compare("plan.", data["plan"], {"landed": list(probe.plan.landed)})
+
+
+def check_audit(audit: Any, data: _Json) -> None:
+    """Check the derived facts in *data* against the `Audit` that was read from it.
+
+    Raises:
+        ReportError: A fact contradicts the rest of the audit.
+    """
+    _compare("", data, {"is_complete": audit.is_complete, "score": audit.score})
+    for index, file in enumerate(audit.files):
+        _compare(f"files[{index}].", data["files"][index], {"fate": file.fate})
+    for index, each in enumerate(audit.comparisons):
+        row = data["comparisons"][index]
+        _compare(f"comparisons[{index}].", row, {"is_equal": each.is_equal})
+    for index, run in enumerate(audit.suites):
+        _compare(f"suites[{index}].", data["suites"][index], {"passed": run.outcome})
 
 
 def _check_facts(report: Any, data: _Json) -> None:

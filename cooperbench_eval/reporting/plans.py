@@ -3,12 +3,13 @@
 import operator
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any
 
 from attrs import field, frozen
 
 from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -69,7 +70,7 @@ def _sets(sets: Any) -> tuple[_Numbers, ...]:
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
-class LandingPlan(Shown):
+class LandingPlan(Shown, JsonRecord):
     r"""Which of several patches can land together, and in what order.
 
     Attributes:
@@ -108,6 +109,7 @@ class LandingPlan(Shown):
     """
 
     _view = "cooperbench_eval.views.plans:plan_view"
+    _kind = "landing plan"
 
     strategy: str
     order: _Numbers = field(converter=tuple[int, ...])
@@ -154,39 +156,3 @@ class LandingPlan(Shown):
     def diff(self, base: Snapshot) -> bytes:
         """Return the landed patches together as a git diff against *base*."""
         return self.changes.diff(base)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain JSON values, derived facts included."""
-        from cooperbench_eval.reporting.serialization import dump_plan  # noqa: PLC0415
-
-        return dump_plan(self)
-
-    def to_json(self) -> str:
-        """Return the plan as JSON text, with one line for each value."""
-        from cooperbench_eval.reporting.serialization import dumps_values  # noqa: PLC0415
-
-        return dumps_values(self.to_dict())
-
-    @classmethod
-    @checked(data=None)
-    def from_dict(cls, data: object) -> Self:
-        """Read a plan from the values that `to_dict` returns.
-
-        Raises:
-            ReportError: The values are not a plan, or they have a newer schema.
-        """
-        from cooperbench_eval.reporting.serialization import load_plan  # noqa: PLC0415
-
-        return load_plan(data, cls)
-
-    @classmethod
-    @checked
-    def from_json(cls, text: str | bytes) -> Self:
-        """Read a plan from the text that `to_json` returns.
-
-        Raises:
-            ReportError: The text is not a plan, or it has a newer schema.
-        """
-        from cooperbench_eval.reporting.serialization import parse_json  # noqa: PLC0415
-
-        return cls.from_dict(parse_json(text))

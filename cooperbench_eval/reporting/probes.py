@@ -3,7 +3,6 @@
 import operator
 import os
 from enum import StrEnum
-from typing import Any
 
 from attrs import field, frozen
 
@@ -11,6 +10,7 @@ from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.models import ConflictKind, RefKind
+from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.plans import LandingPlan
 from cooperbench_eval.suggestions import it_has
 
@@ -143,7 +143,7 @@ class ProbedPair(Shown):
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
-class Probe(Shown):
+class Probe(Shown, JsonRecord):
     """How the branches of a repository merge at this moment.
 
     Attributes:
@@ -158,6 +158,7 @@ class Probe(Shown):
     """
 
     _view = "cooperbench_eval.views.probes:probe_view"
+    _kind = "probe"
 
     onto: str
     onto_commit: str
@@ -207,15 +208,3 @@ class Probe(Shown):
                 return each
         known = it_has(name, [each.name for each in self.branches])
         raise ArgumentError(argument, f"is not a branch of the probe: {name!r}; {known}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the probe as plain JSON values, derived facts included."""
-        from cooperbench_eval.reporting.serialization import dump_probe  # noqa: PLC0415
-
-        return dump_probe(self)
-
-    def to_json(self) -> str:
-        """Return the probe as JSON text, with one line for each value."""
-        from cooperbench_eval.reporting.serialization import dumps_values  # noqa: PLC0415
-
-        return dumps_values(self.to_dict())

@@ -7,7 +7,6 @@ cattrs would add much to the import time of the library.
 import datetime as dt
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
 
 from attrs import field, frozen
 
@@ -28,6 +27,7 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
+from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
 from cooperbench_eval.reporting.rewarding import reward_of
@@ -61,7 +61,7 @@ def _own(versions: Mapping[str, str]) -> dict[str, str]:
 
 
 @frozen(kw_only=True, getstate_setstate=False, field_transformer=inherited_after("attempts"))
-class MergeReport(Unpickled, PairOrigin, Shown):
+class MergeReport(Unpickled, PairOrigin, Shown, JsonRecord):
     """Everything that is known about a pair: feature 1 merged into feature 2.
 
     Attributes:
@@ -92,6 +92,7 @@ class MergeReport(Unpickled, PairOrigin, Shown):
     """
 
     _view = "cooperbench_eval.views.pairs:report_view"
+    _kind = "pair"
 
     repo_name: str
     task_id: int
@@ -264,44 +265,3 @@ class MergeReport(Unpickled, PairOrigin, Shown):
                 agents, so it has no reward.
         """
         return reward_of(self, policy)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain JSON values, derived facts included.
-
-        The keys of CooperBench's merge report keep their names; this library adds
-        others. Text that is not UTF-8 becomes `{"base64": …}`.
-        """
-        from cooperbench_eval.reporting.serialization import dump  # noqa: PLC0415
-
-        return dump(self)
-
-    def to_json(self) -> str:
-        """Return the report as JSON text; `from_json` gives an equal report."""
-        from cooperbench_eval.reporting.serialization import dumps  # noqa: PLC0415
-
-        return dumps(self)
-
-    @classmethod
-    @checked(data=None)
-    def from_dict(cls, data: Mapping[str, Any]) -> "MergeReport":
-        """Read a report from plain JSON values, as `from_json` does from text.
-
-        Raises:
-            ReportError: The values are not a report, contradict each other, or have a
-                newer schema.
-        """
-        from cooperbench_eval.reporting.serialization import load  # noqa: PLC0415
-
-        return load(data, cls)
-
-    @classmethod
-    @checked
-    def from_json(cls, text: str | bytes) -> "MergeReport":
-        """Read a report; keys that this version does not know are ignored.
-
-        Raises:
-            ReportError: The text is not a report, contradicts itself, or has a newer schema.
-        """
-        from cooperbench_eval.reporting.serialization import loads  # noqa: PLC0415
-
-        return loads(text, cls)

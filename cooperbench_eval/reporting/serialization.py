@@ -1,238 +1,94 @@
-"""Writes reports as JSON and reads them.
+"""Writes records as JSON and reads them.
 
-cattrs converts the records. This module adds the derived facts under the names of
-CooperBench's merge report, and defines how bytes are written.
+cattrs converts the records. This module adds the facts that follow from them: those of a merge
+report under the names of CooperBench's.
 """
 
-import base64
 import json
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
+
+from attrs import frozen
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import (
-    COUNTS,
-    ConflictDetails,
-    Entry,
-    FileMode,
-    TestCase,
-    TestCaseStatus,
-    TestResult,
-    count_cases,
+from cooperbench_eval.reporting.derived import (
+    check_audit,
+    check_derived,
+    check_plan,
+    check_probe,
+    check_team,
+    shown,
 )
-from cooperbench_eval.reporting.derived import check_derived, check_team, shown
-from cooperbench_eval.snapshot import Changes
-from cooperbench_eval.structuring import (
-    Converter,
-    load_number,
-    make_converter,
-    parse_json,
-    structure,
-)
+from cooperbench_eval.reporting.values import make_report_converter
+from cooperbench_eval.structuring import load_number, parse_json, structure
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "dump",
-    "dump_audit",
-    "dump_plan",
-    "dump_probe",
-    "dump_team",
-    "dumps",
-    "dumps_values",
-    "load",
-    "load_audit",
-    "load_plan",
-    "load_team",
-    "loads",
-    "parse_json",
-]
+__all__ = ["SCHEMA_VERSION", "dump", "dumps", "load", "parse_json"]
 
 SCHEMA_VERSION = 1
 
-_UNFIT = "is not a valid merge report"
-_UNFIT_PLAN = "is not a valid landing plan"
-_UNFIT_TEAM = "is not a valid report of a team"
-_UNFIT_AUDIT = "is not a valid audit"
 _PAIR = "pair"  # no file says so: a merge report has no key for its kind
-_TEAM = "team"
-_PLAN = "landing plan"
-_AUDIT = "audit"
-_PROBE = "probe"
-_KINDS = {
-    _PAIR: "a merge report, which MergeReport reads",
-    _TEAM: "the report of a team, which TeamReport reads",
-    _PLAN: "a landing plan, which LandingPlan reads",
-    _AUDIT: "an audit, which Audit reads",
-}
-_Report = TypeVar("_Report")
+_DETAILS = ("conflict_sections", "conflict_lines", "avg_lines_per_conflict")
+_CONVERTER = make_report_converter()
+_Record = TypeVar("_Record")
 _Json = dict[str, Any]
 
 
-def dump(report: Any) -> _Json:
-    """Return *report* as plain JSON values."""
-    data: _Json = _CONVERTER.unstructure(report)
-    head = {
-        "schema_version": SCHEMA_VERSION,
-        "repo_name": data.pop("repo_name"),
-        "task_id": data.pop("task_id"),
-        "timestamp": data.pop("timestamp"),
-        "feature1": _feature(report.feature1, data.pop("feature1")),
-        "feature2": _feature(report.feature2, data.pop("feature2")),
-        "merge_status": report.merge_status.value,
-        "conflict_score": report.conflict_score,
-    }
-    if data["conflict_details"] is None:  # CooperBench's keys are always written
-        data["conflict_details"] = dict.fromkeys(_DETAILS)
-    for attempt, row in zip(report.attempts, data["attempts"], strict=True):
-        row["verdict"] = attempt.verdict.value
-        row["blame"] = _CONVERTER.unstructure(report.blame(attempt.strategy))
-    facts = {
-        "preexisting_failures": list(report.preexisting_failures),
-        "warnings": list(report.warnings),
-        "agent_usage": _CONVERTER.unstructure(report.agent_usage),
-    }
-    return head | data | facts
+@frozen
+class _Format:
+    """How one kind of record is written.
+
+    Attributes:
+        name: What the record is, for messages.
+        reader: The name of its class.
+        written: Returns what is written, for a record and its attributes as plain values.
+        check: Raises `ReportError` if a fact that was written contradicts the record.
+        attributes: Returns the attributes as plain values, for what was written. It may raise
+            `KeyError` for one that is missing.
+    """
+
+    name: str
+    reader: str
+    written: Callable[[Any, _Json], _Json]
+    check: Callable[[Any, _Json], None]
+    attributes: Callable[[_Json], _Json] = lambda data: data
+
+    @property
+    def described(self) -> str:
+        return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name}"
 
 
-def dumps(report: Any) -> str:
-    """Return *report* as JSON text, with one line for each value."""
-    return dumps_values(dump(report))
+def dump(record: object, kind: str) -> _Json:
+    """Return a record of a kind as plain JSON values."""
+    head = {"schema_version": SCHEMA_VERSION} | ({} if kind == _PAIR else {"kind": kind})
+    return head | _FORMATS[kind].written(record, _CONVERTER.unstructure(record))
 
 
-def dumps_values(values: _Json) -> str:
+def dumps(values: _Json) -> str:
     """Return plain JSON values as text, with one line for each value."""
     return json.dumps(values, allow_nan=False, indent=2) + "\n"
 
 
-def loads(text: str | bytes, kind: type[_Report]) -> _Report:
-    """Read JSON text as a report of class *kind*.
+def load(data: object, cls: type[_Record], kind: str) -> _Record:
+    """Read plain JSON values as a record of a kind and of class *cls*.
 
     Raises:
-        ReportError: The text is not a report, or it has a newer schema.
+        ReportError: The values are not such a record, or they have a newer schema.
     """
-    return load(parse_json(text), kind)
-
-
-def load(data: object, kind: type[_Report]) -> _Report:
-    """Read plain JSON values as a report of class *kind*.
-
-    Raises:
-        ReportError: The values are not a report, or they have a newer schema.
-    """
-    if not isinstance(data, dict) or "schema_version" not in data:
-        raise ReportError("is not a merge report")
-    if "kind" in data:
-        raise ReportError(_other_kind(data, "a merge report"))
+    form = _FORMATS[kind]
+    if not isinstance(data, dict) or _kind_of(data) != kind:
+        raise ReportError(_other_kind(data, form.described))
     _check_version(data)
-    with _missing_keys(_UNFIT):
-        plain = data | {name: _plain_feature(data[name]) for name in ("feature1", "feature2")}
-    details = plain.get("conflict_details")
-    if isinstance(details, dict) and all(details.get(name, "") is None for name in _DETAILS):
-        plain["conflict_details"] = None
-    report: Any = structure(_CONVERTER, plain, kind, _UNFIT)
-    check_derived(report, data)
-    return cast("_Report", report)
+    problem = f"is not a valid {form.name}"
+    with _missing_keys(problem):
+        attributes = form.attributes(data)
+    record = structure(_CONVERTER, attributes, cls, problem)
+    form.check(record, data)
+    return record
 
 
-def dump_team(report: Any) -> _Json:
-    """Return the report of a team as plain JSON values."""
-    data: _Json = _CONVERTER.unstructure(report)
-    data["features"] = [
-        _feature(each, row) for each, row in zip(report.features, data["features"], strict=True)
-    ]
-    for attempt, row in zip(report.attempts, data["attempts"], strict=True):
-        row["score"] = attempt.score
-        row["verdict"] = attempt.verdict.value
-        row["blame"] = _CONVERTER.unstructure(report.blame(attempt.strategy))
-    facts = {
-        "merge_status": report.merge_status.value,
-        "conflict_score": report.conflict_score,
-        "preexisting_failures": list(report.preexisting_failures),
-        "warnings": list(report.warnings),
-        "agent_usage": _CONVERTER.unstructure(report.agent_usage),
-    }
-    return {"schema_version": SCHEMA_VERSION, "kind": _TEAM} | data | facts
-
-
-def load_team(data: object, kind: type[_Report]) -> _Report:
-    """Read plain JSON values as the report of a team of class *kind*.
-
-    Raises:
-        ReportError: The values are not the report of a team, or they have a newer schema.
-    """
-    if not isinstance(data, dict) or data.get("kind") != _TEAM:
-        raise ReportError(_other_kind(data, "the report of a team"))
-    _check_version(data)
-    with _missing_keys(_UNFIT_TEAM):
-        features = data["features"]
-        if not isinstance(features, list):
-            raise ReportError(f"{_UNFIT_TEAM}: features is not a list")
-        plain = data | {"features": [_plain_feature(each) for each in features]}
-    report: Any = structure(_CONVERTER, plain, kind, _UNFIT_TEAM)
-    check_team(report, data)
-    return cast("_Report", report)
-
-
-def dump_plan(plan: Any) -> _Json:
-    """Return a landing plan as plain JSON values."""
-    data: _Json = _CONVERTER.unstructure(plan)
-    derived = {"landed": list(plan.landed)}
-    return {"schema_version": SCHEMA_VERSION, "kind": _PLAN} | derived | data
-
-
-def dump_probe(probe: Any) -> _Json:
-    """Return a probe of branches as plain JSON values."""
-    data: _Json = _CONVERTER.unstructure(probe)
-    data["plan"] = dump_plan(probe.plan)
-    collisions = [[each.one, each.other] for each in probe.collisions]
-    derived = {"landing": list(probe.landing), "collisions": collisions}
-    return {"schema_version": SCHEMA_VERSION, "kind": _PROBE} | data | derived
-
-
-def load_plan(data: object, kind: type[_Report]) -> _Report:
-    """Read plain JSON values as a landing plan of class *kind*.
-
-    Raises:
-        ReportError: The values are not a landing plan, or they have a newer schema.
-    """
-    if not isinstance(data, dict) or data.get("kind") != _PLAN:
-        raise ReportError(_other_kind(data, "a landing plan"))
-    _check_version(data)
-    plan: Any = structure(_CONVERTER, data, kind, _UNFIT_PLAN)
-    if data.get("landed", landed := list(plan.landed)) != landed:
-        raise ReportError(f"is {shown(data['landed'])}, but the order says {landed}", "landed")
-    return cast("_Report", plan)
-
-
-def dump_audit(audit: Any) -> _Json:
-    """Return an audit as plain JSON values."""
-    data: _Json = _CONVERTER.unstructure(audit)
-    for file, row in zip(audit.files, data["files"], strict=True):
-        row["fate"] = file.fate.value
-    for comparison, row in zip(audit.comparisons, data["comparisons"], strict=True):
-        row["is_equal"] = comparison.is_equal
-    for run, row in zip(audit.suites, data["suites"], strict=True):
-        row["passed"] = run.outcome
-    derived = {"is_complete": audit.is_complete, "score": audit.score}
-    return {"schema_version": SCHEMA_VERSION, "kind": _AUDIT} | derived | data
-
-
-def load_audit(data: object, kind: type[_Report]) -> _Report:
-    """Read plain JSON values as an audit of class *kind*.
-
-    Raises:
-        ReportError: The values are not an audit, or they have a newer schema.
-    """
-    if not isinstance(data, dict) or data.get("kind") != _AUDIT:
-        raise ReportError(_other_kind(data, "an audit"))
-    _check_version(data)
-    audit: Any = structure(_CONVERTER, data, kind, _UNFIT_AUDIT)
-    for name, found in (("is_complete", audit.is_complete), ("score", audit.score)):
-        if data.get(name, found) != found:
-            raise ReportError(f"is {shown(data[name])}, but the rest says {found}", name)
-    return cast("_Report", audit)
+def _kind_of(data: _Json) -> object:
+    return data.get("kind", _PAIR if "schema_version" in data else None)
 
 
 def _other_kind(data: object, wanted: str) -> str:
@@ -240,11 +96,10 @@ def _other_kind(data: object, wanted: str) -> str:
     what = f"is not {wanted}"
     if not isinstance(data, dict) or "schema_version" not in data:
         return what
-    kind = data.get("kind")
-    if kind is None and "feature1" in data:
-        kind = _PAIR
-    found = _KINDS.get(kind) if isinstance(kind, str) else None
-    return f"{what}, but {found}" if found else what
+    kind = _kind_of(data)
+    form = _FORMATS.get(kind) if isinstance(kind, str) else None
+    is_known = form and (kind != _PAIR or "feature1" in data)
+    return f"{what}, but {form.described}, which {form.reader} reads" if form and is_known else what
 
 
 @contextmanager
@@ -271,10 +126,74 @@ def _schema_version(value: object) -> int:
     return version
 
 
-# --- features ----------------------------------------------------------------
+# --- pairs -------------------------------------------------------------------
 
 
-def _feature(feature: Any, data: _Json) -> _Json:
+def _written_pair(report: Any, data: _Json) -> _Json:
+    head = {
+        "repo_name": data.pop("repo_name"),
+        "task_id": data.pop("task_id"),
+        "timestamp": data.pop("timestamp"),
+        "feature1": _written_feature(report.feature1, data.pop("feature1")),
+        "feature2": _written_feature(report.feature2, data.pop("feature2")),
+        "merge_status": report.merge_status.value,
+        "conflict_score": report.conflict_score,
+    }
+    if data["conflict_details"] is None:  # CooperBench's keys are always written
+        data["conflict_details"] = dict.fromkeys(_DETAILS)
+    _add_verdicts(report, data)
+    return head | data | _remarks(report)
+
+
+def _pair_attributes(data: _Json) -> _Json:
+    plain = data | {name: _feature_attributes(data[name]) for name in ("feature1", "feature2")}
+    details = plain.get("conflict_details")
+    if isinstance(details, dict) and all(details.get(name, "") is None for name in _DETAILS):
+        plain["conflict_details"] = None
+    return plain
+
+
+# --- teams -------------------------------------------------------------------
+
+
+def _written_team(report: Any, data: _Json) -> _Json:
+    features = zip(report.features, data["features"], strict=True)
+    data["features"] = [_written_feature(each, row) for each, row in features]
+    for attempt, row in zip(report.attempts, data["attempts"], strict=True):
+        row["score"] = attempt.score
+    _add_verdicts(report, data)
+    merge = {
+        "merge_status": report.merge_status.value,
+        "conflict_score": report.conflict_score,
+    }
+    return data | merge | _remarks(report)
+
+
+def _team_attributes(data: _Json) -> _Json:
+    features = data["features"]
+    if not isinstance(features, list):
+        return data  # the converter reports what is wrong with it
+    return data | {"features": [_feature_attributes(each) for each in features]}
+
+
+# --- what pairs and teams have in common -------------------------------------
+
+
+def _add_verdicts(report: Any, data: _Json) -> None:
+    for attempt, row in zip(report.attempts, data["attempts"], strict=True):
+        row["verdict"] = attempt.verdict.value
+        row["blame"] = _CONVERTER.unstructure(report.blame(attempt.strategy))
+
+
+def _remarks(report: Any) -> _Json:
+    return {
+        "preexisting_failures": list(report.preexisting_failures),
+        "warnings": list(report.warnings),
+        "agent_usage": _CONVERTER.unstructure(report.agent_usage),
+    }
+
+
+def _written_feature(feature: Any, data: _Json) -> _Json:
     """Put the keys of CooperBench's report first; the output is written only there."""
     tests = data.pop("tests")
     if tests is not None:
@@ -288,103 +207,39 @@ def _feature(feature: Any, data: _Json) -> _Json:
     }
 
 
-def _plain_feature(data: Any) -> Any:
+def _feature_attributes(data: Any) -> Any:
     if not isinstance(data, dict) or not isinstance(data.get("tests"), dict):
         return data  # the converter reports what is wrong with it
     return data | {"tests": data["tests"] | {"output": data["test_output"]}}
 
 
-# --- values ------------------------------------------------------------------
+# --- plans, probes and audits ------------------------------------------------
 
 
-def _dump_bytes(value: bytes) -> str | dict[str, str]:
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(value).decode("ascii")}
+def _written_plan(plan: Any, data: _Json) -> _Json:
+    return {"landed": list(plan.landed)} | data
 
 
-def _load_bytes(value: object, _: object) -> bytes:
-    if isinstance(value, str):
-        return value.encode("utf-8")
-    if isinstance(value, dict) and isinstance(value.get("base64"), str):
-        return base64.b64decode(value["base64"], validate=True)
-    raise ValueError(f"{value!r} does not represent bytes")
+def _written_probe(probe: Any, data: _Json) -> _Json:
+    data["plan"] = probe.plan.to_dict()
+    collisions = [[each.one, each.other] for each in probe.collisions]
+    return data | {"landing": list(probe.landing), "collisions": collisions}
 
 
-def _dump_changes(changes: Changes) -> list[_Json]:
-    rows: list[_Json] = []
-    for path, entry in changes.items():
-        row: _Json = {"path": path, "mode": None, "data": None}
-        if entry is not None:
-            row |= {"mode": f"{entry.mode:06o}", "data": _dump_bytes(entry.data)}
-        rows.append(row)
-    return rows
+def _written_audit(audit: Any, data: _Json) -> _Json:
+    for file, row in zip(audit.files, data["files"], strict=True):
+        row["fate"] = file.fate.value
+    for comparison, row in zip(audit.comparisons, data["comparisons"], strict=True):
+        row["is_equal"] = comparison.is_equal
+    for run, row in zip(audit.suites, data["suites"], strict=True):
+        row["passed"] = run.outcome
+    return {"is_complete": audit.is_complete, "score": audit.score} | data
 
 
-def _load_changes(value: object, _: object) -> Changes:
-    if isinstance(value, list):
-        return Changes(dict(map(_load_change, value)))
-    raise ValueError(f"expected a list of changes, found {value!r:.100}")
-
-
-def _load_change(row: object) -> tuple[str, Entry | None]:
-    if isinstance(row, dict) and isinstance(row.get("path"), str):
-        path, mode, data = row["path"], row.get("mode"), row.get("data")
-        if mode is None and data is None:
-            return path, None
-        if mode in _MODES:
-            return path, Entry(_load_bytes(data, bytes), _MODES[mode])
-    raise ValueError(f"expected a path, a file mode and contents, found {row!r:.100}")
-
-
-_MODES = {f"{each:06o}": each for each in FileMode}
-
-
-def _make_converter() -> Converter:
-    converter = make_converter()
-    converter.register_unstructure_hook(bytes, _dump_bytes)
-    converter.register_structure_hook(bytes, _load_bytes)
-    converter.register_unstructure_hook(Changes, _dump_changes)
-    converter.register_structure_hook(Changes, _load_changes)
-
-    plain_details = converter.gen_unstructure_attrs_fromdict(ConflictDetails)
-    plain_tests = converter.gen_unstructure_attrs_fromdict(TestResult)
-
-    def dump_details(details: ConflictDetails) -> _Json:
-        average = {"avg_lines_per_conflict": details.avg_lines_per_conflict}
-        data = plain_details(details)
-        return {k: data.pop(k) for k in ("conflict_sections", "conflict_lines")} | average | data
-
-    def dump_tests(tests: TestResult) -> _Json:
-        cases = count_cases(tests.cases)
-        counts = {name: getattr(cases, name) for name in COUNTS}
-        data = plain_tests(tests)
-        return {"status": data.pop("status")} | counts | data
-
-    plain_case = converter.gen_structure_attrs_fromdict(TestCase)
-
-    def load_case(value: Any, kind: Any) -> TestCase:
-        # A report may have thousands of cases. This is five times as fast as cattrs, which still
-        # handles the values that are unusual or wrong.
-        try:
-            seconds, message = value["duration_seconds"], value["message"]
-            status = _CASE_STATUSES[value["status"]]
-            is_usual = type(value["id"]) is type(message) is str and type(seconds) is float
-        except (LookupError, TypeError):
-            is_usual = False
-        if is_usual and math.isfinite(seconds):
-            id_ = value["id"]
-            return TestCase(id=id_, status=status, duration_seconds=seconds, message=message)
-        case: TestCase = plain_case(value, kind)
-        return case
-
-    converter.register_structure_hook(TestCase, load_case)
-    converter.register_unstructure_hook(ConflictDetails, dump_details)
-    converter.register_unstructure_hook(TestResult, dump_tests)
-    return converter
-
-
-_CASE_STATUSES = {each.value: each for each in TestCaseStatus}
-_DETAILS = ("conflict_sections", "conflict_lines", "avg_lines_per_conflict")
-_CONVERTER = _make_converter()
+_FORMATS = {
+    _PAIR: _Format("merge report", "MergeReport", _written_pair, check_derived, _pair_attributes),
+    "team": _Format("team report", "TeamReport", _written_team, check_team, _team_attributes),
+    "landing plan": _Format("landing plan", "LandingPlan", _written_plan, check_plan),
+    "probe": _Format("probe", "Probe", _written_probe, check_probe),
+    "audit": _Format("audit", "Audit", _written_audit, check_audit),
+}

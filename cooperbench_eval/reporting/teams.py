@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from attrs import field, frozen
 
@@ -30,6 +29,7 @@ from cooperbench_eval.reporting.blame import (
     lost_tests,
 )
 from cooperbench_eval.reporting.failure import Failure, FailureKind
+from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
 from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
@@ -217,7 +217,7 @@ def _own(versions: Mapping[str, str]) -> dict[str, str]:
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("attempts"))
-class TeamReport(PairOrigin, Shown):
+class TeamReport(PairOrigin, Shown, JsonRecord):
     """Everything that is known about a team: its features merged in their order.
 
     Attributes:
@@ -243,6 +243,7 @@ class TeamReport(PairOrigin, Shown):
     """
 
     _view = "cooperbench_eval.views.teams:report_view"
+    _kind = "team"
 
     repo_name: str
     task_id: int
@@ -410,44 +411,6 @@ class TeamReport(PairOrigin, Shown):
                 agents, so it has no reward.
         """
         return reward_of(self, policy)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain JSON values, derived facts included."""
-        from cooperbench_eval.reporting.serialization import dump_team  # noqa: PLC0415
-
-        return dump_team(self)
-
-    def to_json(self) -> str:
-        """Return the report as JSON text; `from_json` gives an equal report."""
-        from cooperbench_eval.reporting.serialization import dumps_values  # noqa: PLC0415
-
-        return dumps_values(self.to_dict())
-
-    @classmethod
-    @checked(data=None)
-    def from_dict(cls, data: Mapping[str, Any]) -> "TeamReport":
-        """Read a report from plain JSON values, as `from_json` does from text.
-
-        Raises:
-            ReportError: The values are not a report of a team, contradict each other, or have
-                a newer schema.
-        """
-        from cooperbench_eval.reporting.serialization import load_team  # noqa: PLC0415
-
-        return load_team(data, cls)
-
-    @classmethod
-    @checked
-    def from_json(cls, text: str | bytes) -> "TeamReport":
-        """Read a report; keys that this version does not know are ignored.
-
-        Raises:
-            ReportError: The text is not a report of a team, contradicts itself, or has a newer
-                schema.
-        """
-        from cooperbench_eval.reporting.serialization import parse_json  # noqa: PLC0415
-
-        return cls.from_dict(parse_json(text))
 
 
 GroupReport = MergeReport | TeamReport

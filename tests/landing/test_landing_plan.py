@@ -39,7 +39,7 @@ def test_a_plan_survives_json_and_pickling(plan):
     [
         ({"kind": "team"}, "is not a landing plan"),
         ({"schema_version": 99}, "newer than"),
-        ({"landed": [2]}, "but the order says"),
+        ({"landed": [2]}, "follows from the rest"),
         ({"order": [1, 3, 2], "landed": [1, 2, 3]}, "has 2 more than once"),
         ({"order": "1"}, "expected a list"),
         ({"changes": 1}, "expected a list of changes"),

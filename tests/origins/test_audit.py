@@ -855,6 +855,14 @@ class TestRecord:
         with pytest.raises(ReportError):
             Audit.from_dict(self.report().to_dict() | damage)
 
+    def test_a_contradiction_in_a_row_is_refused(self):
+        """The error says where it is."""
+        data = self.report().to_dict()
+        data["files"][0]["fate"] = "left"
+
+        with pytest.raises(ReportError, match=r"files\[0\]\.fate: is 'left', but "):
+            Audit.from_dict(data)
+
 
 @given(diverging_trees(2, 3))
 def test_an_audit_of_a_union_reports_nothing_as_lost(files):

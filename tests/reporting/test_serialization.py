@@ -293,19 +293,19 @@ def test_text_that_is_not_a_report_is_refused(text, words):
     [
         ("{", "is not JSON"),
         (b"\xff\xfe\xff", "is not JSON"),
-        ("[]", "is not the report of a team"),
-        ("{}", "is not the report of a team"),
-        ('{"schema_version": 1}', "is not the report of a team"),
+        ("[]", "is not a team report"),
+        ("{}", "is not a team report"),
+        ('{"schema_version": 1}', "is not a team report"),
         (
             '{"kind": "plan", "schema_version": 1}',
-            "is not the report of a team",
+            "is not a team report",
         ),
         ('{"kind": "landing plan", "schema_version": 1}', "but a landing plan, which LandingPlan"),
         ('{"kind": "team"}', "the invalid schema version None"),
         ('{"kind": "team", "schema_version": 2}', "schema version 2, newer than 1"),
         ('{"kind": "team", "schema_version": true}', "the invalid schema version True"),
         ('{"kind": "team", "schema_version": 1}', "'features' is missing"),
-        ('{"kind": "team", "schema_version": 1, "features": 1}', "features is not a list"),
+        ('{"kind": "team", "schema_version": 1, "features": 1}', "expected a list, found 1"),
     ],
 )
 def test_text_that_is_not_the_report_of_a_team_is_refused(text, words):
@@ -332,11 +332,11 @@ def test_a_team_that_was_not_evaluated_says_nothing_of_its_features():
 def test_a_report_of_the_other_kind_is_refused_by_name():
     """The message says which class reads it."""
     with pytest.raises(
-        ce.errors.ReportError, match="is not a merge report, but the report of a team, which"
+        ce.errors.ReportError, match="is not a merge report, but a team report, which"
     ):
         ce.MergeReport.from_json(evaluate_team().to_json())
     with pytest.raises(
-        ce.errors.ReportError, match="is not the report of a team, but a merge report, which"
+        ce.errors.ReportError, match="is not a team report, but a merge report, which"
     ):
         ce.TeamReport.from_json(evaluate().to_json())
 
