@@ -224,14 +224,19 @@ class Checkout:
     def _untracked(self, index: pygit2.Index) -> Untracked:
         return Untracked(
             top=self.folder,
-            rules=IgnoreRules(
-                self._rules,
-                self._general_rules(),
-                is_case_ignored=self._setting("core.ignorecase", default=False),
-            ),
+            rules=self._ignore_rules(),
             mode_of=lambda path: mode_of(index, encode_path(path)),
             tracked_folders=cache(lambda: folders_of(map(decode_path, paths_of(index)))),
         )
+
+    def ignores_folder(self, path: str) -> bool:
+        """Whether git ignores a folder, unless it tracks files there."""
+        return self._ignore_rules().has(path, is_folder=True)
+
+    def _ignore_rules(self) -> IgnoreRules:
+        is_case_ignored = self._setting("core.ignorecase", default=False)
+        general = self._general_rules()
+        return IgnoreRules(self._rules, general, is_case_ignored=is_case_ignored)
 
     def _rules(self, path: str) -> bytes | None:
         """Return the ignore rules of a folder; those that sparse checkout left out count too."""

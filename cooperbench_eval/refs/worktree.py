@@ -162,11 +162,13 @@ class _Look:
         return reader.file(path, FileMode.EXECUTABLE if is_executable else FileMode.FILE)
 
     def _repository(self, path: str) -> Entry | None:
-        """Return the commit of another repository; `None` if the folder is not one."""
+        """Return the commit of another repository; `None` if git adds nothing there."""
         folder = self.checkout.folder / path
         if not is_repository(folder):
             return None
         commit = head_of(folder)
+        if commit is None and self.checkout.ignores_folder(path):
+            return None  # it took the place of a tracked file
         if commit is None:
             problem = f"the repository {path} in it has no commit, so git cannot add it"
             raise RepositoryError(str(self.checkout.folder), problem)

@@ -112,6 +112,13 @@ def assumed_below_a_pipe(tree):
     os.mkfifo(tree.folder / "dir")
 
 
+def ignored_repository_in_the_place_of_a_file(tree):
+    (tree.folder / ".gitignore").write_text("a\n")
+    (tree.folder / "a").unlink()
+    (tree.folder / "a").mkdir()
+    tree.git("init", "-q", folder=tree.folder / "a")
+
+
 def intended(tree):
     for name in ("new", "empty", "gone", "skipped"):
         (tree.folder / name).write_text("" if name == "empty" else name)
@@ -211,8 +218,8 @@ def new_index_format(tree):
 
 STATES = (
     sparse, skipped, assumed, assumed_and_new, assumed_and_in_the_way,
-    assumed_below_a_pipe, assumed_but_a_repository, intended,
-    moved_submodule, empty_submodule, gone_submodule, nested, nested_and_ignored,
+    assumed_below_a_pipe, assumed_but_a_repository, ignored_repository_in_the_place_of_a_file,
+    intended, moved_submodule, empty_submodule, gone_submodule, nested, nested_and_ignored,
     nested_with_tracked_files, nested_with_tracked_files_below_a_rule_for_the_top,
     nested_in_the_place_of_tracked_files, nested_without_a_commit, other_kinds, behind_a_link,
     staged_only, without_modes, without_links, new_index_format,
