@@ -4,7 +4,8 @@ from attrs import field, frozen
 
 from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.merging.text import TextMerge, merge_text
+from cooperbench_eval.merging.text import merge_text
+from cooperbench_eval.merging.textmerge import TextMerge
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.models.trees import have_same_contents, with_mode
 

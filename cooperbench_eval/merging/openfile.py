@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.merging.contents import ContentMerge, render_text
 from cooperbench_eval.merging.locating import locate_conflicts
-from cooperbench_eval.merging.text import TextBlock, TextMerge
+from cooperbench_eval.merging.textmerge import TextBlock, TextMerge
 from cooperbench_eval.models import Conflict, ConflictKind, Entry, Replacement, ResolutionKind
 
 __all__ = ["Answer", "OpenFile"]

@@ -10,12 +10,8 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.openfile import Answer, OpenFile
 from cooperbench_eval.merging.slots import Side
-from cooperbench_eval.merging.text import (
-    TextBlock,
-    TextMerge,
-    find_conflict_lines,
-    find_text_blocks,
-)
+from cooperbench_eval.merging.text import find_conflict_lines, find_text_blocks
+from cooperbench_eval.merging.textmerge import TextBlock, TextMerge
 from cooperbench_eval.models import (
     Conflict,
     ConflictBlock,

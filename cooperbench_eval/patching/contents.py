@@ -4,7 +4,8 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.merging.contents import is_binary
-from cooperbench_eval.merging.text import DiffAlgorithm, merge_text
+from cooperbench_eval.merging.linediff import DiffAlgorithm
+from cooperbench_eval.merging.text import merge_text
 from cooperbench_eval.models import Entry, HunkPlacement, Rung
 from cooperbench_eval.patching.binary import apply_change
 from cooperbench_eval.patching.fuzzy import SearchBudget

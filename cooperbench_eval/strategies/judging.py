@@ -10,7 +10,7 @@ from cooperbench_eval.judge.faults import find_fault
 from cooperbench_eval.judge.losses import find_lost_token
 from cooperbench_eval.merging.openfile import Answer
 from cooperbench_eval.merging.result import ThreeWayMerge
-from cooperbench_eval.merging.text import TextConflict
+from cooperbench_eval.merging.textmerge import TextConflict
 from cooperbench_eval.models import Conflict, LedgerRow, Replacement, ResolutionKind
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome

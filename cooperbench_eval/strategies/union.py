@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from cooperbench_eval.merging.text import TextConflict
+from cooperbench_eval.merging.textmerge import TextConflict
 from cooperbench_eval.models import Conflict
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, resolve_conflicts
 

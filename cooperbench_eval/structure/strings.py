@@ -5,7 +5,8 @@ from itertools import chain
 
 from cooperbench_eval.merging.linediff import diff_lines, split_lines
 from cooperbench_eval.merging.regions import Refinement
-from cooperbench_eval.merging.text import TextConflict, merge_text
+from cooperbench_eval.merging.text import merge_text
+from cooperbench_eval.merging.textmerge import TextConflict
 from cooperbench_eval.structure.tokenmerge import TokenMergeError, merge_tokens
 
 __all__ = ["merge_lines", "merge_literals", "merge_strings"]

@@ -12,7 +12,9 @@ from generators import three_way_texts
 from hypothesis import HealthCheck, Phase, given, settings
 
 from cooperbench_eval.merging.linediff import DiffAlgorithm, diff_lines, split_lines
-from cooperbench_eval.merging.text import ConflictStyle, Refinement, merge_text
+from cooperbench_eval.merging.regions import Refinement
+from cooperbench_eval.merging.text import merge_text
+from cooperbench_eval.merging.textmerge import ConflictStyle
 
 STYLES = pytest.mark.parametrize("style", ConflictStyle)
 

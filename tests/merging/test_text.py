@@ -6,16 +6,10 @@ import pytest
 from generators import three_way_texts
 from hypothesis import given, settings
 
-from cooperbench_eval.merging.linediff import DiffCache, diff_lines, split_lines
-from cooperbench_eval.merging.regions import Origin, find_regions
-from cooperbench_eval.merging.text import (
-    ConflictStyle,
-    DiffAlgorithm,
-    Refinement,
-    TextConflict,
-    TextMerge,
-    merge_text,
-)
+from cooperbench_eval.merging.linediff import DiffAlgorithm, DiffCache, diff_lines, split_lines
+from cooperbench_eval.merging.regions import Origin, Refinement, find_regions
+from cooperbench_eval.merging.text import merge_text
+from cooperbench_eval.merging.textmerge import ConflictStyle, TextConflict, TextMerge
 
 quickly = settings(max_examples=40, deadline=None)
 REFINEMENTS = pytest.mark.parametrize("refinement", Refinement)
