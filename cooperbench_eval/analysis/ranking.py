@@ -61,12 +61,12 @@ def rank(
         size: Rank the reports of teams with this many features, by a strategy, instead of the
             reports of pairs.
         confidence: The confidence of all intervals, and of all statements about order together.
-        draws: The number of random flips; all flips are used if there are no more than that.
+        draws: The number of random flips; up to that number, all possible flips are used.
         seed: The seed of the random flips. The same seed gives the same ranking.
 
     Raises:
         AnalysisError: A team has no report, no verdict by the *decider*, or a pair twice, or
-            there is no pair to which every team has an answer.
+            the teams share no pair to which all of them have an answer.
         ArgumentError: There are fewer than two teams, two have the same name, or an option is
             out of range.
     """
@@ -83,7 +83,7 @@ def rank(
     common = set.intersection(*answered)
     tasks = sorted({task_of_key(key) for key in common})
     if not tasks:
-        raise AnalysisError(f"there is no {_noun(size)} to which every team has an answer")
+        raise AnalysisError(f"the teams share no {_noun(size)} to which all of them have an answer")
     rates = {name: _rate(pairs, common, tasks, confidence) for name, pairs in found.items()}
     names = sorted(rates, key=lambda name: (-(rates[name].rate or 0.0), name))
     counts = [rates[name].clusters or () for name in names]

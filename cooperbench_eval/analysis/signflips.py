@@ -154,7 +154,7 @@ def adjusted_p_values(
     Args:
         teams: The counts of the teams.
         differences: Every two teams.
-        draws: The number of random flips; all flips are used if there are no more than that.
+        draws: The number of random flips; up to that number, all possible flips are used.
         seed: The seed of the random flips.
     """
     order = sorted(range(len(differences)), key=lambda place: -differences[place].statistic)

@@ -58,7 +58,7 @@ def audit(
         test_filter: Removes test files from the features' patches; by default they are kept.
 
     Raises:
-        ArgumentError: An argument has the wrong type, there are no features, two have the same
+        ArgumentError: An argument has the wrong type, *features* is empty, two have the same
             number, or a suite belongs to no feature or to one that has tests.
         PatchError: A patch does not apply to *base*.
         StrategyError: A strategy cannot be loaded.

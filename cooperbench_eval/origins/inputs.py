@@ -57,7 +57,7 @@ def read_sides(
     """Return the features with what they change in the base, by number, in the order given.
 
     Raises:
-        ArgumentError: One of them is not a patch, there are none, or two have one number.
+        ArgumentError: They are empty, one of them is not a patch, or two have one number.
         PatchError: A patch does not apply to the base.
     """
     if isinstance(given, Changes):  # can be iterated over

@@ -64,7 +64,7 @@ def provenance(
         apply_policy: How leniently patches are placed.
 
     Raises:
-        ArgumentError: An argument has the wrong type, there are no sides, two have the same
+        ArgumentError: An argument has the wrong type, *sides* is empty, two have the same
             number, or the merge failed.
         PatchError: A patch does not apply to *base*.
         RepositoryError: A touched file cannot be read.

@@ -51,7 +51,8 @@ def with_suites(
     known = {feature.number: feature for feature in features}
     for number in given:
         if number not in known:
-            raise ArgumentError("suites", f"has a suite for {number}, but there is no such feature")
+            problem = f"has a suite for feature {number}, but none of the features has that number"
+            raise ArgumentError("suites", problem)
         if known[number].tests is not None:
             problem = f"has tests for feature {number}, which has others"
             raise ArgumentError("suites", problem)

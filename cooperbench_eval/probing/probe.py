@@ -59,7 +59,7 @@ def probe(
         judge: Which cases must pass, compared with *onto*: see `Evaluator`.
 
     Raises:
-        ArgumentError: An argument has the wrong type, there are no names, a name is given twice,
+        ArgumentError: An argument has the wrong type, *refs* is empty or has a name twice,
             a suite is for none of them, or the budget is negative.
         RepositoryError: The repository cannot be opened, it has nothing of one of these names, a
             path is not one of its worktrees, or *onto* itself cannot be read.
@@ -85,7 +85,7 @@ def probe(
 def _given(refs: Iterable[Ref]) -> list[Ref]:
     found = list(refs)
     if not found:
-        raise ArgumentError("refs", "is empty, so there is nothing to probe")
+        raise ArgumentError("refs", "must name at least one branch, commit or worktree")
     names = [os.fspath(each) for each in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ArgumentError("refs", f"has {listed(twice)} more than once")

@@ -62,7 +62,7 @@ def entry_of(index: pygit2.Index, raw: bytes) -> Any:
 
 
 def mode_of(index: pygit2.Index, raw: bytes) -> int:
-    """Return the mode of a path; 0 if there is no entry."""
+    """Return the mode of a path; 0 if the index lacks it."""
     found = entry_of(index, raw)
     return int(found.mode) if found else 0
 

@@ -26,7 +26,7 @@ class RefProblem(StrEnum):
 
 @frozen(kw_only=True)
 class Head:
-    """The tree that a name stands for, or why there is none.
+    """The tree that a name stands for, or why it has none.
 
     Attributes:
         name: The name, as the caller gave it.
@@ -38,7 +38,7 @@ class Head:
         unfiltered: Changed files that git would pass through a program, such as those of Git LFS.
             The tree has their contents as they are on disk.
         unsettled: Files that changed during each try to read them.
-        problem: Why there is no tree.
+        problem: Why the name has no tree.
         details: The problem as a clause, such as `the worktree is in the middle of a rebase`.
     """
 

@@ -333,7 +333,7 @@ class Audit(Shown, JsonRecord):
           lost, of removals that are undone, and of lines that belong to no feature.
 
         Raises:
-            ReportError: No suite fails, and one has no result, or there are no suites. That is
-                not a failure of whoever made the tree, so it has no reward.
+            ReportError: No suite was run, or one has no result and none of the others fails.
+                That is not a failure of whoever made the tree, so it has no reward.
         """
         return reward_of_audit(self)

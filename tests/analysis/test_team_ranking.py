@@ -247,7 +247,7 @@ def test_only_pairs_to_which_every_team_has_an_answer_are_counted():
 
 def test_teams_without_a_common_pair_are_an_error():
     """There is nothing to rank them by, even if they have the same task."""
-    words = "no pair to which every team has an answer"
+    words = "share no pair to which all of them have an answer"
     with pytest.raises(AnalysisError, match=words):
         rank({"a": team("++"), "b": team("++", first=1)})
     with pytest.raises(AnalysisError, match=words):

@@ -521,7 +521,7 @@ def test_a_missing_branch_is_refused_with_the_nearest_names(agents):
     [
         ({"refs": "main"}, "refs must be Iterable"),
         ({"refs": Path("main")}, "refs must be"),
-        ({"refs": []}, "refs is empty"),
+        ({"refs": []}, "refs must name at least one"),
         ({"refs": ["main", "main"]}, "refs has main more than once"),
         ({"refs": ["main"], "budget": -1}, "budget must be 0 runs or more"),
         ({"refs": ["main"], "suites": {"min": ce.TestSuite(command=["x"])}}, "'min'; it has main"),
