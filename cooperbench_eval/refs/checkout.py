@@ -6,8 +6,7 @@ is written.
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,10 @@ from pygit2.enums import RepositoryState
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.memo import Memo
-from cooperbench_eval.objects import Node, decode_path, encode_path, folders_above, folders_of
-from cooperbench_eval.refs.contents import contents_of, is_settled, stamp_of
+from cooperbench_eval.objects import Node, decode_path, encode_path, folders_of
+from cooperbench_eval.refs.attributes import Attributes
+from cooperbench_eval.refs.contents import is_settled, stamp_of
 from cooperbench_eval.refs.conversion import Conversion, line_endings
-from cooperbench_eval.refs.ignoring import IgnoreRules
 from cooperbench_eval.refs.index import (
     differences,
     entry_of,
@@ -28,12 +27,13 @@ from cooperbench_eval.refs.index import (
     id_of,
     is_intended,
     is_left_alone,
-    is_skipped,
     left_alone,
     mode_of,
     paths_of,
 )
 from cooperbench_eval.refs.names import Names
+from cooperbench_eval.refs.rulefiles import RuleFiles
+from cooperbench_eval.refs.settings import Settings
 from cooperbench_eval.refs.untracked import Untracked
 from cooperbench_eval.repository import opened
 
@@ -115,26 +115,14 @@ class Checkout:
             raise RepositoryError(str(folder), problem)
         if not names.owns(folder, self._repository):
             raise RepositoryError(str(folder), f"is not a worktree of {names.location}")
-        self._common = names.common
-        self.trusts_permissions = self._setting("core.filemode")
-        self.has_links = self._setting("core.symlinks")
-        self._autocrlf = self._word("core.autocrlf")
-        self._trusts_ctime = self._setting("core.trustctime")
-
-    def _setting(self, name: str, *, default: bool = True) -> bool:
-        try:
-            return self._repository.config.get_bool(name)
-        except (KeyError, ValueError, pygit2.GitError):
-            return default
-
-    def _word(self, name: str) -> str:
-        config = self._repository.config
-        try:
-            return "true" if config.get_bool(name) else "false"
-        except ValueError:
-            return str(config[name]).lower()
-        except (KeyError, pygit2.GitError):
-            return ""
+        self._settings = settings = Settings(self._repository)
+        self.trusts_permissions = settings.is_on("core.filemode", default=True)
+        self.has_links = settings.is_on("core.symlinks", default=True)
+        self._autocrlf = settings.word("core.autocrlf")
+        self._trusts_ctime = settings.is_on("core.trustctime", default=True)
+        self._rules = RuleFiles(
+            repository=self._repository, folder=folder, common=names.common, settings=settings
+        )
 
     # --- the scan ---
 
@@ -204,7 +192,7 @@ class Checkout:
         return _LEFT_ALONE.recall((self._repository.path, stamp_of(found)), ask)
 
     def _touched(self, index: pygit2.Index) -> Iterator[tuple[str, int]]:
-        is_sparse = self._setting("core.sparsecheckout", default=False)
+        is_sparse = self._settings.is_on("core.sparsecheckout", default=False)
         untracked = self._untracked(index)
         if untracked.rules.may_match_the_top:  # libgit2 then overlooks the files in it
             yield from ((each, 0) for each in untracked.below(""))
@@ -224,40 +212,20 @@ class Checkout:
     def _untracked(self, index: pygit2.Index) -> Untracked:
         return Untracked(
             top=self.folder,
-            rules=self._ignore_rules(),
+            rules=self._rules.ignore_rules(),
             mode_of=lambda path: mode_of(index, encode_path(path)),
             tracked_folders=cache(lambda: folders_of(map(decode_path, paths_of(index)))),
         )
 
     def ignores_folder(self, path: str) -> bool:
         """Whether git ignores a folder, unless it tracks files there."""
-        return self._ignore_rules().has(path, is_folder=True)
-
-    def _ignore_rules(self) -> IgnoreRules:
-        is_case_ignored = self._setting("core.ignorecase", default=False)
-        general = self._general_rules()
-        return IgnoreRules(self._rules, general, is_case_ignored=is_case_ignored)
-
-    def _rules(self, path: str) -> bytes | None:
-        """Return the ignore rules of a folder; those that sparse checkout left out count too."""
-        with suppress(OSError):
-            return contents_of(f"{self.folder}/{path}")
-        entry = entry_of(self._repository.index, encode_path(path))
-        is_left_out = entry is not None and is_skipped(entry)
-        return self._stored(path) if is_left_out else None
-
-    def _general_rules(self) -> Iterator[bytes]:
-        """Yield the ignore rules for all folders: first the user's, then the repository's."""
-        users = pygit2.settings.search_path[pygit2.enums.ConfigLevel.XDG].split(os.pathsep)
-        places = [Path(each, "ignore") for each in users]
-        with suppress(KeyError, ValueError, pygit2.GitError):
-            named = self._repository.config["core.excludesfile"] or ""
-            places = [self.folder / os.path.expanduser(named)]  # noqa: PTH111 - a user may be absent
-        for place in (*places, self._common / "info/exclude"):
-            with suppress(OSError):
-                yield place.read_bytes()
+        return self._rules.ignore_rules().has(path, is_folder=True)
 
     # --- contents ---
+
+    @cached_property
+    def _attributes(self) -> Attributes:
+        return self._rules.attributes()
 
     def is_recorded(self, path: str, found: os.stat_result) -> bool:
         """Whether the index has the size, times and inode number that a file has."""
@@ -274,27 +242,27 @@ class Checkout:
 
     def filter_program(self, path: str) -> str:
         """Return the driver whose program converts a file when it is added; empty if none does."""
-        driver = self._attribute(path, "filter")
+        driver = self._attributes.of(path).get("filter")
         if not isinstance(driver, str):
             return ""
-        names = {each.name for each in self._repository.config}
         kinds = ("clean", "process", "required")
-        is_known = any(f"filter.{driver}.{kind}" in names for kind in kinds)
-        return driver if is_known else ""
+        names = self._settings.names()
+        return driver if any(f"filter.{driver}.{kind}" in names for kind in kinds) else ""
 
     def cleaner(self, path: str) -> Callable[[bytes], bytes] | None:
         """Return what converts a file's contents when git stores them; `None` if nothing does.
 
         It raises `RepositoryError` for contents that git refuses.
         """
-        text, crlf, eol = (self._attribute(path, name) for name in ("text", "crlf", "eol"))
-        encoding = self._attribute(path, "working-tree-encoding")
-        is_utf8 = not isinstance(encoding, str) or encoding.lower() in {"utf-8", "utf8"}
+        attributes = self._attributes.of(path)
+        text, crlf, eol = (attributes.get(name) for name in ("text", "crlf", "eol"))
+        encoding = attributes.get("working-tree-encoding")
+        is_utf8 = not isinstance(encoding, str) or encoding.lower() in {"", "utf-8", "utf8"}
         convert = Conversion(
             line_endings=line_endings(text, crlf, eol, self._autocrlf),
             encoding="" if is_utf8 else str(encoding),
-            has_keywords=self._attribute(path, "ident") is True,
-            stored=partial(self._stored, path),
+            has_keywords=attributes.get("ident") is True,
+            stored=partial(self._rules.stored, path),
         )
         if not convert.is_needed:
             return None
@@ -307,27 +275,6 @@ class Checkout:
                 raise RepositoryError(str(self.folder), problem) from exc
 
         return clean
-
-    def _stored(self, path: str) -> bytes | None:
-        """Return the contents that the index has at a path."""
-        entry = entry_of(self._repository.index, encode_path(path))
-        if entry is None:
-            return None
-        try:
-            _, data, *_ = self._repository.read(id_of(entry))
-        except (KeyError, ValueError, pygit2.GitError):
-            return None
-        return bytes(data)
-
-    def _attribute(self, path: str, name: str) -> str | bool | None:
-        source = pygit2.enums.AttrCheck.FILE_THEN_INDEX
-        if any(map(self._has_linked_attributes, ("", *folders_above(path)))):
-            source = pygit2.enums.AttrCheck.INDEX_ONLY  # git does not follow the link
-        found: str | bool | None = self._repository.get_attr(encode_path(path), name, source)
-        return found
-
-    def _has_linked_attributes(self, folder: str) -> bool:
-        return (self.folder / folder / ".gitattributes").is_symlink()
 
 
 def head_of(folder: Path) -> str | None:

@@ -34,6 +34,8 @@ _SETTLED = 2 * _SECOND
 """A file that was written more recently may be written again without a new time stamp."""
 _MOST_KEPT = 64 << 20
 """How many bytes of one working tree's files are kept in memory; others are read again."""
+_MOST_RULES = 100 << 20
+"""A file with rules of this size does not count, as in git."""
 _NO_BLOCK = getattr(os, "O_NONBLOCK", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -136,13 +138,16 @@ class FileReader:
 
 
 def contents_of(place: str) -> bytes:
-    """Return the contents of a regular file.
+    """Return the contents of a regular file with rules.
 
     Raises:
-        OSError: It cannot be read, or it is a link or anything else.
+        OSError: It cannot be read, is a link or anything else, or is too large for git as well.
     """
     with _opened(place) as handle:
-        return _read(handle, os.fstat(handle).st_size)
+        size = os.fstat(handle).st_size
+        if size >= _MOST_RULES:
+            raise OSError(errno.EFBIG, "has too many rules", place)
+        return _read(handle, size)
 
 
 @contextmanager

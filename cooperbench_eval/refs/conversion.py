@@ -10,6 +10,8 @@ from enum import Enum
 
 from attrs import frozen
 
+from cooperbench_eval.refs.attributes import Attribute
+
 __all__ = ["Conversion", "LineEndings", "line_endings"]
 
 _KEYWORD = re.compile(rb"\$Id:[^$\n]*\$")
@@ -19,8 +21,6 @@ _NO_TEXT = bytes({*range(32), 127} - {*b"\b\t\f\x1b"})
 _END_OF_FILE = b"\x1a"
 _WIDE = re.compile("utf-?(16|32)(le|be)?(-bom)?", re.IGNORECASE)
 _BOMS = {"16": (b"\xff\xfe", b"\xfe\xff"), "32": (b"\xff\xfe\0\0", b"\0\0\xfe\xff")}
-
-_Attribute = str | bool | None
 
 
 class LineEndings(Enum):
@@ -34,7 +34,7 @@ class LineEndings(Enum):
     """CRLF becomes LF if the file is text, and the stored version has no CRLF."""
 
 
-def line_endings(text: _Attribute, crlf: _Attribute, eol: _Attribute, autocrlf: str) -> LineEndings:
+def line_endings(text: Attribute, crlf: Attribute, eol: Attribute, autocrlf: str) -> LineEndings:
     """Return what happens to the line endings of a file.
 
     Args:
@@ -50,7 +50,7 @@ def line_endings(text: _Attribute, crlf: _Attribute, eol: _Attribute, autocrlf: 
     return found or default
 
 
-def _said(attribute: _Attribute) -> LineEndings | None:
+def _said(attribute: Attribute) -> LineEndings | None:
     if attribute == "auto":
         return LineEndings.GUESS
     if attribute is True or attribute == "input":

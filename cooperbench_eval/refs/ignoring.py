@@ -4,37 +4,12 @@ The rules are those of git's documentation of `gitignore`. The last rule that ma
 in a folder comes after those of the folders above it, and what is in an ignored folder is ignored.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
-from attrs import frozen
-
 from cooperbench_eval.objects import encode_path, folders_above
-from cooperbench_eval.refs.wildmatch import matcher
+from cooperbench_eval.refs.patterns import PathPattern
 
 __all__ = ["IgnoreRules"]
-
-_SPECIAL = re.compile(rb"[*?\[\\]")
-_MARK = b"\xef\xbb\xbf"
-
-
-@frozen(kw_only=True)
-class _Rule:
-    """One line of a file with rules.
-
-    Attributes:
-        is_match: Whether it matches a path below the folder of the file, or only a name.
-        has_folders: Whether it matches a whole path.
-        is_for_folders: Whether it applies to folders only.
-        is_negated: Whether what it matches is not ignored.
-        base: The length of the path to the file's folder, with a slash.
-    """
-
-    is_match: Callable[[bytes], bool]
-    has_folders: bool
-    is_for_folders: bool
-    is_negated: bool
-    base: int
 
 
 class IgnoreRules:
@@ -65,7 +40,7 @@ class IgnoreRules:
         self._is_case_ignored = is_case_ignored
         top = [rule for text in general for rule in self._parsed(text, "")]
         top.extend(self._parsed(read(".gitignore") or b"", ""))
-        self._folders: dict[str, list[_Rule] | None] = {"": top}
+        self._folders: dict[str, list[PathPattern] | None] = {"": top}
 
     @property
     def may_match_the_top(self) -> bool:
@@ -79,49 +54,34 @@ class IgnoreRules:
                 self._folders[folder] = self._rules_in(folder)
         return self._decide(path, is_folder=is_folder)
 
-    def _rules_in(self, folder: str) -> list[_Rule] | None:
+    def _rules_in(self, folder: str) -> list[PathPattern] | None:
         """Return the rules for what is in a folder; `None` if all of it is ignored."""
         if self._decide(folder, is_folder=True):
             return None
         rules = self._folders[folder.rpartition("/")[0]] or []
         own = self._read(f"{folder}/.gitignore")
-        return [*rules, *self._parsed(own, f"{folder}/")] if own else rules
+        return [*rules, *self._parsed(own, folder)] if own else rules
 
     def _decide(self, path: str, *, is_folder: bool) -> bool:
-        folder, _, name = path.rpartition("/")
-        rules = self._folders[folder]
+        rules = self._folders[path.rpartition("/")[0]]
         if rules is None:
             return True
-        whole, last = self._folded(encode_path(path)), self._folded(encode_path(name))
+        whole = encode_path(path)
+        if self._is_case_ignored:
+            whole = whole.lower()
         for rule in reversed(rules):
-            if rule.is_for_folders and not is_folder:
-                continue
-            if rule.is_match(whole[rule.base :] if rule.has_folders else last):
+            if rule.matches(whole, is_folder=is_folder):
                 return not rule.is_negated
         return False
 
-    def _folded(self, text: bytes) -> bytes:
-        return text.lower() if self._is_case_ignored else text
-
-    def _parsed(self, text: bytes, base: str) -> Iterator[_Rule]:
-        for line in text.removeprefix(_MARK).split(b"\n"):
+    def _parsed(self, text: bytes, folder: str) -> Iterator[PathPattern]:
+        for line in text.split(b"\n"):
             if line.startswith(b"#"):
                 continue
             kept = line.removesuffix(b"\r").partition(b"\0")[0]
-            pattern = self._folded(_without_spaces(kept))
-            is_negated = pattern.startswith(b"!")
-            pattern = pattern[is_negated:]
-            is_for_folders = pattern.endswith(b"/")
-            pattern = pattern.removesuffix(b"/")
-            if pattern:
-                has_folders = b"/" in pattern
-                yield _Rule(
-                    is_match=_matching(pattern, has_folders=has_folders),
-                    has_folders=has_folders,
-                    is_for_folders=is_for_folders,
-                    is_negated=is_negated,
-                    base=len(encode_path(base)),
-                )
+            pattern = _without_spaces(kept)
+            if rule := PathPattern.read(pattern, folder, is_case_ignored=self._is_case_ignored):
+                yield rule
 
 
 def _without_spaces(line: bytes) -> bytes:
@@ -129,19 +89,3 @@ def _without_spaces(line: bytes) -> bytes:
     kept = line.rstrip(b" ")
     backslashes = len(kept) - len(kept.rstrip(b"\\"))
     return line[: len(kept) + backslashes % 2]
-
-
-def _matching(pattern: bytes, *, has_folders: bool) -> Callable[[bytes], bool]:
-    """Return whether a path, or a name, matches a pattern."""
-    pattern = pattern.removeprefix(b"/") if has_folders else pattern
-    special = _SPECIAL.search(pattern)
-    if special is None:
-        return pattern.__eq__
-    if not has_folders:
-        rest = pattern[1:]
-        is_suffix = pattern.startswith(b"*") and not _SPECIAL.search(rest)
-        return (lambda name: name.endswith(rest)) if is_suffix else matcher(pattern)
-    # Git compares what comes before the first special character, and then starts anew: so `**`
-    # may follow it as if it were at the beginning.
-    prefix, is_match = pattern[: special.start()], matcher(pattern[special.start() :])
-    return lambda path: path.startswith(prefix) and is_match(path[len(prefix) :])

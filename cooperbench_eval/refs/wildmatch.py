@@ -28,8 +28,14 @@ _CLASSES = {
 }
 
 
-def matcher(pattern: bytes) -> Callable[[bytes], bool]:
+def matcher(pattern: bytes, *, is_case_ignored: bool = False) -> Callable[[bytes], bool]:
     """Return whether a name, which may have slashes, matches a whole pattern.
+
+    Args:
+        pattern: The pattern.
+        is_case_ignored: Whether upper and lower case are the same. The names must then be in
+            lower case. As in git, a quoted capital letter, and one in brackets that is not part of
+            a range, then matches nothing.
 
     Example:
         >>> is_match = matcher(b"a/**/*.py")
@@ -51,7 +57,7 @@ def matcher(pattern: bytes) -> Callable[[bytes], bool]:
                 inside |= state
             at = end
             continue
-        allowed, at = _one(pattern, at)
+        allowed, at = _one(pattern, at, is_case_ignored=is_case_ignored)
         for each in allowed:
             edges[each] |= state
         state <<= 1
@@ -73,17 +79,19 @@ def _entered(states: int, optional: int) -> int:
     return states
 
 
-def _one(pattern: bytes, at: int) -> tuple[frozenset[int], int]:
+def _one(pattern: bytes, at: int, *, is_case_ignored: bool) -> tuple[frozenset[int], int]:
     """Return the bytes that one part of a pattern stands for, and where the next part begins."""
     if pattern[at] == ord("?"):
         return _ALL, at + 1
     if pattern[at] == ord("["):
-        return _bracket(pattern, at + 1)
-    at += pattern[at] == ord("\\")
-    return frozenset(pattern[at : at + 1]), at + 1  # a backslash at the end matches nothing
+        return _bracket(pattern, at + 1, is_case_ignored=is_case_ignored)
+    if pattern[at] == ord("\\"):
+        return frozenset(pattern[at + 1 : at + 2]), at + 2  # at the end, it matches nothing
+    one = pattern[at : at + 1]
+    return frozenset(one.lower() if is_case_ignored else one), at + 1
 
 
-def _bracket(pattern: bytes, at: int) -> tuple[frozenset[int], int]:
+def _bracket(pattern: bytes, at: int, *, is_case_ignored: bool) -> tuple[frozenset[int], int]:
     """Read what follows a bracket; a malformed one stands for no byte."""
     malformed: tuple[frozenset[int], int] = frozenset(), len(pattern)
     is_negated = pattern[at : at + 1] in {b"!", b"^"}
@@ -102,7 +110,7 @@ def _bracket(pattern: bytes, at: int) -> tuple[frozenset[int], int]:
                 name = pattern[at + 2 : end - 1]
                 if name not in _CLASSES:
                     return malformed
-                found.update(_CLASSES[name])
+                found.update(_with_lower(_CLASSES[name]) if is_case_ignored else _CLASSES[name])
                 before, at = 0, end + 1
                 continue
         is_range = byte == ord("-") and before and pattern[at + 1 : at + 2] not in {b"", b"]"}
@@ -110,6 +118,14 @@ def _bracket(pattern: bytes, at: int) -> tuple[frozenset[int], int]:
         at += pattern[at] == ord("\\")
         if at >= len(pattern):
             return malformed
-        found.update(range(before, pattern[at] + 1) if is_range else (pattern[at],))
+        if is_range:
+            every = bytes(range(before, pattern[at] + 1))
+            found.update(_with_lower(every) if is_case_ignored else every)
+        else:
+            found.add(pattern[at])
         before, at = 0 if is_range else pattern[at], at + 1
     return frozenset(_ALL - found if is_negated else found - {_SLASH}), at + 1
+
+
+def _with_lower(letters: bytes) -> bytes:
+    return letters + letters.lower()

@@ -560,6 +560,34 @@ def linked_attributes(tree):
     (tree.folder / "dir/x.txt").write_bytes(b"x\r\n")
 
 
+def changed_attributes(tree):
+    (tree.folder / ".gitattributes").write_text("* text=auto\n")
+    (tree.folder / "dir/.gitattributes").write_text("* text\n")
+    tree.git("add", "--all")
+    (tree.folder / ".gitattributes").write_text("*.md text\n")
+    (tree.folder / "dir/.gitattributes").write_text('"c d" text\n')
+    for name in ("x.txt", "x.md", "dir/x.txt", "dir/c d"):
+        (tree.folder / name).write_bytes(b"x\r\n")
+
+
+def deleted_attributes(tree):
+    for folder in ("", "dir/"):
+        (tree.folder / folder / ".gitattributes").write_text("* text=auto\n")
+    tree.git("add", "--all")
+    tree.git("update-index", "--assume-unchanged", "dir/.gitattributes")
+    for folder in ("", "dir/"):
+        (tree.folder / folder / ".gitattributes").unlink()
+        (tree.folder / folder / "x.txt").write_bytes(b"x\r\n")
+
+
+def attributes_that_became_a_link(tree):
+    (tree.folder / ".gitattributes").write_text("* text=auto\n")
+    tree.git("add", "--all")
+    (tree.folder / ".gitattributes").unlink()
+    linked_attributes(tree)
+    (tree.folder / "x.md").write_bytes(b"x\r\n")
+
+
 def left_out_rules(tree):
     (tree.folder / ".gitignore").write_text("*.log\n")
     tree.git("add", "--all")
@@ -584,12 +612,13 @@ def wrongly_ignored_folder(tree):
 @pytest.mark.parametrize(
     "change",
     [
-        linked_folder, only_folders, linked_rules, linked_attributes, left_out_rules,
+        linked_folder, only_folders, linked_rules, linked_attributes, changed_attributes,
+        attributes_that_became_a_link, deleted_attributes, left_out_rules,
         rules_that_begin_anew, wrongly_ignored_folder,
     ],
 )  # fmt: skip
-def test_ignore_rules_are_those_of_git(change, tmp_path):
-    """Rules for which libgit2 decides otherwise than git count as they do for git."""
+def test_rules_are_those_of_git(change, tmp_path):
+    """Rules that libgit2 reads differently from git count as they do for git."""
     tree = Worktree(tmp_path / "main")
     (tree.folder / "dir").mkdir()
     for name in ("a", "dir/b"):
