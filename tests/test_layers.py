@@ -313,7 +313,7 @@ KNOWS = {
 }
 
 ADAPTERS = {
-    "pygit2": {"refs.checkout", "refs.index", "refs.names", "repository"},
+    "pygit2": {"refs.checkout", "refs.index", "refs.names", "refs.settings", "repository"},
     "cattrs": {"structuring"},
     "defusedxml": {"running.readers.junit"},
     "pygments": {"analysis.languages"},

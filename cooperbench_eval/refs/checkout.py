@@ -21,6 +21,7 @@ from cooperbench_eval.refs.attributes import Attributes
 from cooperbench_eval.refs.contents import is_settled, stamp_of
 from cooperbench_eval.refs.conversion import Conversion, line_endings
 from cooperbench_eval.refs.index import (
+    IndexFiles,
     differences,
     entry_of,
     has_recorded,
@@ -120,8 +121,9 @@ class Checkout:
         self.has_links = settings.is_on("core.symlinks", default=True)
         self._autocrlf = settings.word("core.autocrlf")
         self._trusts_ctime = settings.is_on("core.trustctime", default=True)
+        self._index = IndexFiles(self._repository)
         self._rules = RuleFiles(
-            repository=self._repository, folder=folder, common=names.common, settings=settings
+            index=self._index, folder=folder, common=names.common, settings=settings
         )
 
     # --- the scan ---
@@ -262,7 +264,7 @@ class Checkout:
             line_endings=line_endings(text, crlf, eol, self._autocrlf),
             encoding="" if is_utf8 else str(encoding),
             has_keywords=attributes.get("ident") is True,
-            stored=partial(self._rules.stored, path),
+            stored=partial(self._index.contents, path),
         )
         if not convert.is_needed:
             return None

@@ -1,4 +1,4 @@
-"""Asks libgit2 about an index what pygit2 does not offer. It only reads."""
+"""Reads from an index, with libgit2, what pygit2 does not offer."""
 
 import os
 import stat
@@ -10,7 +10,10 @@ from pygit2.enums import DiffOption, FileMode
 from pygit2.errors import check_error
 from pygit2.ffi import C, ffi
 
+from cooperbench_eval.objects import encode_path
+
 __all__ = [
+    "IndexFiles",
     "differences",
     "entry_of",
     "has_recorded",
@@ -85,6 +88,38 @@ def left_alone(index: pygit2.Index) -> Iterator[tuple[bytes, bool]]:
 def _entries(index: pygit2.Index) -> Iterator[Any]:
     own = index._index  # noqa: SLF001 - it has no other name
     return (C.git_index_get_byindex(own, place) for place in range(len(index)))
+
+
+class IndexFiles:
+    """The files in the index of a repository, by their paths."""
+
+    def __init__(self, repository: pygit2.Repository) -> None:
+        """Read the index of *repository* whenever it is asked."""
+        self._repository = repository
+
+    def is_skipped(self, path: str) -> bool:
+        """Whether sparse checkout left a file out."""
+        entry = self._entry(path)
+        return entry is not None and is_skipped(entry)
+
+    def is_left_alone(self, path: str) -> bool:
+        """Whether git does not look at a file."""
+        entry = self._entry(path)
+        return entry is not None and is_left_alone(entry)
+
+    def contents(self, path: str) -> bytes | None:
+        """Return the contents of a file; `None` if the index lacks it."""
+        entry = self._entry(path)
+        if entry is None:
+            return None
+        try:
+            _, data, *_ = self._repository.read(id_of(entry))
+        except (KeyError, ValueError, pygit2.GitError):
+            return None
+        return bytes(data)
+
+    def _entry(self, path: str) -> Any:
+        return entry_of(self._repository.index, encode_path(path))
 
 
 def id_of(entry: Any) -> pygit2.Oid:

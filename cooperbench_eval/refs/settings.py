@@ -44,11 +44,14 @@ class Settings:
         try:
             named = self._config[name] or ""
         except (KeyError, ValueError, pygit2.GitError):
-            return in_places(ConfigLevel.XDG, usual)
+            return _in_places(ConfigLevel.XDG, usual)
         return [Path(os.path.expanduser(named))]  # noqa: PTH111 - a user may be absent
 
+    def system_files(self, name: str) -> list[Path]:
+        """Return the files of a name that count for all users."""
+        return _in_places(ConfigLevel.SYSTEM, name)
 
-def in_places(level: ConfigLevel, name: str) -> list[Path]:
-    """Return where libgit2 looks for a file of the user or of the system."""
+
+def _in_places(level: ConfigLevel, name: str) -> list[Path]:
     folders = pygit2.settings.search_path[level].split(os.pathsep)
     return [Path(folder, name) for folder in folders if folder]
