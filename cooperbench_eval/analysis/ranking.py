@@ -36,13 +36,13 @@ def rank(
     draws: int = 10_000,
     seed: int = 0,
 ) -> Ranking:
-    """Rank teams that were evaluated on the same tasks, and group those of equal quality.
+    """Rank teams that were evaluated on the same tasks, and group those that cannot be told apart.
 
     Only pairs to which every team has an answer are counted, so that all teams have the same ones.
     If two teams are equally good, their results in any task could as well be exchanged, so
     their difference is compared with those after such exchanges. All pairs of a task are
-    exchanged together, because they are not independent. For all teams, the results of the same
-    tasks are exchanged. The p-values of all pairs of teams are adjusted together, so that the
+    exchanged together, because they are not independent. Each exchange covers the same tasks
+    for all teams. The p-values of all pairs of teams are adjusted together, so that the
     probability of any false statement about order is at most 1 - *confidence*:
     Romano and Wolf (Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, JASA
     100, 2005) with the sign flips of Canay, Romano and Shaikh (Randomization Tests under an
@@ -61,7 +61,7 @@ def rank(
         size: Rank the reports of teams with this many features, by a strategy, instead of the
             reports of pairs.
         confidence: The confidence of all intervals, and of all statements about order together.
-        draws: The number of random flips; up to that number, all possible flips are used.
+        draws: The number of random flips; if so many or fewer are possible, all are used.
         seed: The seed of the random flips. The same seed gives the same ranking.
 
     Raises:
@@ -76,8 +76,8 @@ def rank(
         raise ArgumentError("draws", f"must be at least 1, not {draws!r:.20}")
     judge = Decider.of(decider)
     if size is not None and judge.policy is not None:
-        problem = f"{judge.name!r} is a policy, and policies are about pairs"
-        raise AnalysisError(f"{problem}: for teams of {size} features, name a strategy")
+        problem = f"{judge.name!r} is a policy, and teams are ranked by a strategy"
+        raise AnalysisError(f"{problem}: for teams of {size} features, name one")
     found = _by_team(summaries, judge, size)
     answered = [{key for key, one in pairs.items() if has_answer(one)} for pairs in found.values()]
     common = set.intersection(*answered)

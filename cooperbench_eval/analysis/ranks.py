@@ -99,7 +99,7 @@ class Ranking(Shown):
         decider: What counts as correct: a policy's or a strategy's name.
         size: The number of features of the ranked `TeamReport`s; `None` if pairs are ranked.
         teams: The teams, the best first; equal rates in the order of the names.
-        tasks: The tasks that are counted: those in which every team has an answer.
+        tasks: The tasks that are counted: those with a pair to which every team has an answer.
         left_out: The other tasks of each team that has any.
         unmatched: The number of pairs to which a team has an answer and another team has none,
             for each team that has any. They are not counted.

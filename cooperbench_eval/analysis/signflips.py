@@ -1,6 +1,6 @@
 """Tests by sign flips: a difference between two teams could as well have the other sign.
 
-If two teams are equally good, exchanging their results in a task changes nothing but chance. All
+If two teams are equally good, their results in a task differ only by chance. All
 pairs of a task are exchanged together, because they are not independent.
 """
 
@@ -23,7 +23,7 @@ def flip_test(differences: Sequence[int]) -> float:
     """Return the probability that random signs give a sum at least as far from zero.
 
     The distribution is computed by adding one difference after the other. With thousands of
-    clusters and disagreements, it is the normal distribution with the same variance.
+    clusters and disagreements, the normal distribution with the same variance approximates it.
 
     Args:
         differences: How far one team is ahead of the other in each cluster.
@@ -120,7 +120,7 @@ class Teams:
         return [(count - centre * total) / whole for count, total in both]
 
     def flipped(self, differences: Iterable[Difference], keeps: Sequence[bool]) -> list[float]:
-        """Return the statistics if the sign of every task that is not in *keeps* is flipped."""
+        """Return the statistics if the sign of every task that *keeps* does not mark is flipped."""
         counts = [2 * sum(compress(each, keeps)) - sum(each) for each in self.counts]
         totals = [2 * sum(compress(each, keeps)) - sum(each) for each in self.totals]
         wholes = [sum(each) for each in self.totals]
@@ -154,7 +154,7 @@ def adjusted_p_values(
     Args:
         teams: The counts of the teams.
         differences: Every two teams.
-        draws: The number of random flips; up to that number, all possible flips are used.
+        draws: The number of random flips; if so many or fewer are possible, all are used.
         seed: The seed of the random flips.
     """
     order = sorted(range(len(differences)), key=lambda place: -differences[place].statistic)

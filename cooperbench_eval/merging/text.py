@@ -98,7 +98,7 @@ def find_text_blocks(
 def find_conflict_lines(
     base: bytes, ours: bytes, theirs: bytes, *, cache: DiffCache | None = None
 ) -> tuple[tuple[range, range, range], ...]:
-    r"""Return where the conflicts that `merge_text` finds by default are in the three texts.
+    r"""Return the lines, in all three texts, of the conflicts that `merge_text` finds by default.
 
     Returns:
         For each conflict its lines in base, ours and theirs, counted from 0. A range without

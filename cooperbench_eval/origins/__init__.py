@@ -1,1 +1,1 @@
-"""Whose line is this in a merged tree, and where is this line of a side in it?"""
+"""Finds whose each line of a merged tree is, and where a side's lines are in it."""

@@ -42,7 +42,7 @@ def audit(
     r"""Say whose work is in a merged tree that an agent, a person or a tool made.
 
     Args:
-        base: The tree from which all features start.
+        base: The tree from which features without a base of their own start.
         features: The features, in the order in which they were merged: `Feature` objects,
             patches of *base*, or `Changes`. Those that are not `Feature` objects are numbered by
             their position, from 1.
@@ -60,9 +60,9 @@ def audit(
     Raises:
         ArgumentError: An argument has the wrong type, *features* is empty, two have the same
             number, or a suite belongs to no feature or to one that has tests.
-        PatchError: A patch does not apply to *base*.
+        PatchError: A patch does not apply to its base, or a branch conflicts with *base*.
         StrategyError: A strategy cannot be loaded.
-        RepositoryError: A touched file cannot be read.
+        RepositoryError: A file cannot be read, or a branch and *base* are unrelated.
         TestRunError: A test command cannot be started.
 
     Example:
@@ -95,7 +95,7 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
     """Say whose work is in a merged tree; see `audit`.
 
     Raises:
-        RepositoryError: A touched file cannot be read.
+        RepositoryError: A file cannot be read, or a branch and *base* are unrelated.
     """
     tracking = track(base, sides, merged)
     fates = Fates(tracking)

@@ -85,7 +85,7 @@ def expect(base: Snapshot, sides: Mapping[int, SideTree], *, join: bool = True) 
 
 
 def untouched_file(path: str, entry: Entry, numbers: Sequence[int]) -> ExpectedFile:
-    """Return a file that all sides have as it is."""
+    """Return a file that the sides with these numbers have as it is."""
     lines = lines_of(entry) or ()
     whole = range(len(lines))
     return ExpectedFile(

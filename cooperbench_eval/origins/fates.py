@@ -59,7 +59,7 @@ class Fates:
     def file_of(self, side: SideTree, path: str) -> TrackedFile | None:
         """Return the file of the merged tree that corresponds to a side's file.
 
-        If both sides renamed a file, two correspond to it; then it is the one that kept most.
+        If both sides renamed a file, two correspond to it, and the one that kept most is returned.
         """
         key = side.number, path
         if key not in self._files:

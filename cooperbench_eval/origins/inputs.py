@@ -61,10 +61,10 @@ def read_sides(
         PatchError: A patch does not apply to the base.
     """
     if isinstance(given, Changes):  # can be iterated over
-        raise ArgumentError(argument, "must be several patches, not a single one")
+        raise ArgumentError(argument, "must be a list of patches, not a single one")
     sides = [_feature(each, place, argument) for place, each in enumerate(given, 1)]
     if not sides:
-        raise ArgumentError(argument, "is empty")
+        raise ArgumentError(argument, "must have at least one patch")
     suites = [feature.tests.patch for feature, _ in sides if feature.tests]
     found: dict[int, tuple[Feature, Changes]] = {}
     for place, (feature, changes) in enumerate(sides):
@@ -131,7 +131,7 @@ def read_merged(base: Snapshot, given: GivenTree, argument: str) -> MergedTree:
     """Return a merged tree as changes of the base.
 
     Raises:
-        ArgumentError: It is the row of a strategy that failed.
+        ArgumentError: It is a merge that failed.
         PatchError: It is a patch that does not apply to the base.
         RepositoryError: It is a folder that cannot be read.
     """

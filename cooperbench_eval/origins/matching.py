@@ -105,7 +105,7 @@ def _prefer_base(
 
 
 def _lacking(lines: range, places: Sequence[int], count: int) -> int:
-    """Return how many lines are not in both texts, of which the old one has *count* there."""
+    """Count the lines that only one text has; the old text has *count* lines there."""
     both = sum(places[line] != ABSENT for line in lines)
     return len(lines) + count - 2 * both
 

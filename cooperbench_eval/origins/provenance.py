@@ -54,7 +54,7 @@ def provenance(
     r"""Say where each line of a merged tree comes from.
 
     Args:
-        base: The tree from which all sides start.
+        base: The tree from which sides without a base of their own start.
         sides: The sides, in the order in which they were merged: `Changes`, patches of *base*
             or results of `apply_patch`, which are numbered by their position, from 1, or
             `Feature` objects.
@@ -66,8 +66,8 @@ def provenance(
     Raises:
         ArgumentError: An argument has the wrong type, *sides* is empty, two have the same
             number, or the merge failed.
-        PatchError: A patch does not apply to *base*.
-        RepositoryError: A touched file cannot be read.
+        PatchError: A patch does not apply to its base, or a branch conflicts with *base*.
+        RepositoryError: A file cannot be read, or a branch and *base* are unrelated.
 
     Example:
         >>> from cooperbench_eval import Entry

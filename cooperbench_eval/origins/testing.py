@@ -54,7 +54,7 @@ def with_suites(
             problem = f"has a suite for feature {number}, but none of the features has that number"
             raise ArgumentError("suites", problem)
         if known[number].tests is not None:
-            problem = f"has tests for feature {number}, which has others"
+            problem = f"has a suite for feature {number}, which already has one"
             raise ArgumentError("suites", problem)
     return tuple(evolve(each, tests=given.get(each.number, each.tests)) for each in features)
 

@@ -114,8 +114,8 @@ def track(
         base: The tree from which the sides start.
         sides: What they change, by their numbers.
         merged: What the merged tree changes.
-        as_blame: Whether the base's lines of a side are those that `git blame` finds, or those
-            that `git diff` shows.
+        as_blame: Whether to find the base's lines of a side as `git blame` does, not as
+            `git diff` does.
 
     Raises:
         RepositoryError: A touched file cannot be read.
@@ -181,7 +181,7 @@ def _distance(one: Sequence[bytes], other: Sequence[bytes]) -> int:
 
 
 def _like(entry: Entry, file: ExpectedFile | None) -> ExpectedFile | None:
-    """Return the version of a file that is an entry, if the sides have several versions."""
+    """Return the version of a file that equals *entry*, or the file if none does."""
     if file is None:
         return None
     return next((each for each in file.others if each.entry == entry), file)

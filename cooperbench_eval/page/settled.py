@@ -20,7 +20,7 @@ Settled: TypeAlias = Mapping[str, Mapping[Key, tuple[int, ...]]]
 
 
 def key_of(hunk: Hunk) -> Key:
-    """Return what is equal for equal changes at one place of the base."""
+    """Return a key that equal changes at one place of the base share."""
     return hunk.old_start, hunk.lines
 
 

@@ -2,8 +2,8 @@
 
 A report has diffs, but not the base. Of a file of the base, they show the lines that they change
 and the lines around these. One placeholder stands for each run of lines between them. No diff
-touches these lines, so diffs and merges of such texts have the same changes as those of the
-whole ones.
+touches the lines that it replaces, so diffs and merges of such texts nearly always change the same
+lines as those of the whole texts.
 """
 
 import re

@@ -49,7 +49,7 @@ def read_heads(names: Names, refs: Sequence[Ref]) -> list[Head]:
     file system.
 
     Raises:
-        RepositoryError: The repository has nothing of one of these names.
+        RepositoryError: The repository does not know one of these names.
     """
     readers = [_reader(names, ref) for ref in refs]
     slow = sum(not is_fast for is_fast, _ in readers)

@@ -1,4 +1,4 @@
-"""Finds the definitions in which conflicts are."""
+"""Finds the definitions that contain conflicts."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -17,7 +17,7 @@ _Spans = tuple[tuple[str, int, int], ...]
 _SPANS = WeighedMemo[tuple[str, bytes], _Spans](16 << 20)
 """The definitions of a text with their first and last lines: an agent's file is in many pairs."""
 _LONGEST = 2_000_000
-"""The bytes of a text above which its definitions are not looked for."""
+"""In a text of more bytes, definitions are not looked for."""
 _Place = tuple[tuple[range, bytes], ...]
 """The lines of a conflict in each side's version of the file, and the versions."""
 

@@ -109,7 +109,7 @@ def _groups(
 ) -> list[tuple[int, ...]]:
     """Split branches into groups that cannot affect each other's merges.
 
-    If files were removed where they land, a file that a branch adds may be taken for one of them.
+    If the target has removed files, a file that a branch adds may be taken for a renamed one.
     """
     changes = {number: side.changes for number, side in sides.items()}
     if removed := merger.removals(branches[number] for number in sides):
@@ -152,7 +152,7 @@ class BranchMerger(PatchMerger):
         self._first[self._key(self._start)] = self._start
 
     def removals(self, branches: Iterable[Branch]) -> Changes:
-        """Return the files that were removed where the branches land since one of them started."""
+        """Return the files that the target has removed since one of the branches started."""
         found = [self._changes_of_onto(each) for each in branches]
         return Changes({p: None for each in found for p, entry in each.items() if entry is None})
 

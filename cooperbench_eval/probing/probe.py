@@ -61,7 +61,7 @@ def probe(
     Raises:
         ArgumentError: An argument has the wrong type, *refs* is empty or has a name twice,
             a suite is for none of them, or the budget is negative.
-        RepositoryError: The repository cannot be opened, it has nothing of one of these names, a
+        RepositoryError: The repository cannot be opened, it does not know one of these names, a
             path is not one of its worktrees, or *onto* itself cannot be read.
         StrategyError: The strategy cannot be loaded.
         TestRunError: A test command cannot be started.
@@ -98,7 +98,8 @@ def _suites(suites: Mapping[Ref, TestSuite] | None, refs: Sequence[Ref]) -> dict
     for ref, suite in (suites or {}).items():
         name = os.fspath(ref)
         if name not in numbers:
-            raise ArgumentError("suites", f"has a suite for {name!r}; {it_has(name, numbers)}")
+            problem = f"has a suite for {name!r}, which is not in refs: {it_has(name, numbers)}"
+            raise ArgumentError("suites", problem)
         found[numbers[name]] = suite
     return found
 

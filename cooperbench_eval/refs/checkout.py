@@ -57,9 +57,9 @@ _OPERATIONS = {
 _SEVERAL = "a cherry-pick or a revert of several commits"
 _KINDS = {
     "'link'": "it has a split index, which libgit2 cannot read; "
-    "`git update-index --no-split-index` there joins it",
+    "run `git update-index --no-split-index` there",
     "'sdir'": "it has a sparse index, which libgit2 cannot read; "
-    "`git sparse-checkout reapply --no-sparse-index` there makes it a usual one",
+    "run `git sparse-checkout reapply --no-sparse-index` there",
 }
 
 _LEFT_ALONE = Memo[tuple[str, tuple[int, ...]], Mapping[str, bool]](64)
@@ -235,7 +235,7 @@ class Checkout:
         return entry is not None and has_recorded(entry, found, trusts_ctime=self._trusts_ctime)
 
     def is_older_than_index(self, found: os.stat_result) -> bool:
-        """Whether the index was written after a file; a later edit has then other times."""
+        """Whether the index was written after a file; a later edit then changes the times."""
         try:
             index = os.stat(Path(self._repository.path, "index"))  # noqa: PTH116
         except OSError:
@@ -305,7 +305,7 @@ def _staged(
 
 
 def _node_of(entry: Any) -> Node | None:
-    """Return an entry of the index as that of a tree; `None` if it is none."""
+    """Return an entry of the index as an entry of a tree; `None` if it is not one."""
     if entry is None or (is_intended(entry) and is_left_alone(entry)):
         return None  # git adds it to the index later, but not to a tree
     return Node(int(entry.mode), str(id_of(entry)))

@@ -196,5 +196,5 @@ def is_settled(found: os.stat_result) -> bool:
 
 
 def stamp_of(found: os.stat_result) -> _Stamp:
-    """Return what the system says of a file that no change leaves the same."""
+    """Return what the system says of a file; any change of a settled file changes it."""
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -113,7 +113,7 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _decoded(data: bytes, encoding: str) -> str:
-    """Decode contents. Git requires a byte order mark for some encodings, and refuses others.
+    """Decode contents. Git demands a byte order mark for some encodings and forbids it for others.
 
     Raises:
         ValueError: They are not in the encoding.

@@ -1,4 +1,4 @@
-"""Decides which files git ignores. Libgit2 reads some rules otherwise than git does.
+"""Decides which files git ignores. Libgit2 reads some rules differently from git.
 
 The rules are those of git's documentation of `gitignore`. The last rule that matches decides; one
 in a folder comes after those of the folders above it, and what is in an ignored folder is ignored.

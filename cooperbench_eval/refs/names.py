@@ -78,7 +78,7 @@ class Names:
         A path object stands for a worktree only.
 
         Raises:
-            RepositoryError: There is nothing of that name.
+            RepositoryError: Nothing has that name.
         """
         name = os.fspath(ref)
         try:
@@ -132,7 +132,7 @@ class Names:
 
     def _commit(self, name: str) -> FoundCommit | None:
         if name == "HEAD" and self._repository.head_is_unborn:
-            problem = "nothing was committed to the branch of HEAD yet"
+            problem = "nothing has been committed to the branch of HEAD yet"
             raise RepositoryError(self.location, problem)
         try:
             revision, reference = self._revision(name)

@@ -19,8 +19,8 @@ class PathPattern:
     """A pattern for paths below a folder.
 
     Attributes:
-        is_match: Whether it matches a path below the folder, or only a name.
-        has_folders: Whether it matches a whole path.
+        is_match: Tells whether a path below the folder, or a name, matches.
+        has_folders: Whether *is_match* takes a path.
         is_for_folders: Whether it applies to folders only.
         is_negated: Whether it begins with `!`.
         base: The length of the path to the folder, with a slash.

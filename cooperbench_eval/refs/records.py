@@ -15,7 +15,7 @@ class RefProblem(StrEnum):
     """Why a name that the repository knows has no tree to merge."""
 
     UNBORN = "unborn"
-    """Nothing was committed to the worktree's branch yet."""
+    """Nothing has been committed to the worktree's branch yet."""
     IN_PROGRESS = "in_progress"
     """The worktree is in the middle of a merge, a rebase or the like, or has unmerged files."""
     MISSING = "missing"
@@ -35,9 +35,9 @@ class Head:
         commit_id: The id of the commit; that of `HEAD` for a working tree. `None` if there is none.
         tree: Its files, uncommitted changes included; `None` if there is a problem.
         is_dirty: Whether the tree differs from that of the commit.
-        unfiltered: Changed files that git would pass through a program, such as those of Git LFS.
-            The tree has their contents as they are on disk.
-        unsettled: Files that changed during each try to read them.
+        unfiltered: Files that git would pass through a program, such as that of Git LFS. The tree
+            has their contents as on disk, or as in the index if that has their size and times.
+        unsettled: What changed during the last try to read the files, if something did in each.
         problem: Why the name has no tree.
         details: The problem as a clause, such as `the worktree is in the middle of a rebase`.
     """

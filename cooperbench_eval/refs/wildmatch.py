@@ -43,7 +43,11 @@ def matcher(pattern: bytes, *, is_case_ignored: bool = False) -> Callable[[bytes
         (True, True, False)
     """
     edges = [0] * 256  # for each byte: the states that it leads to their next state
-    anywhere, inside, optional = 0, 0, 0  # the states that stay, also at a slash or not, or skip
+    anywhere, inside, optional = (
+        0,
+        0,
+        0,
+    )  # the states that may stay at any byte, at any but a slash, or be skipped
     state, at = 1, 0
     while at < len(pattern):
         if pattern[at] == ord("*"):

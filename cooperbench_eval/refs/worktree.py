@@ -188,7 +188,7 @@ class _Look:
         """Whether the index has what a program made of a file, and the file is still the same.
 
         Libgit2 compares the contents, and not the times, of a file that is hardly older than the
-        index. Such a file never has the contents that the program made.
+        index. On disk, a filtered file never has the contents that the program made.
         """
         if not self.checkout.filter_program(path) or not self._is_in_folders(path):
             return False
@@ -258,5 +258,5 @@ def _problem(scan: Scan) -> tuple[RefProblem, str] | None:
     if scan.unmerged:
         return RefProblem.IN_PROGRESS, f"the worktree has unmerged files: {listed(scan.unmerged)}"
     if scan.tree_id is None:
-        return RefProblem.UNBORN, "nothing was committed to the worktree's branch yet"
+        return RefProblem.UNBORN, "nothing has been committed to the worktree's branch yet"
     return None

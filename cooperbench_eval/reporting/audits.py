@@ -35,7 +35,7 @@ class Fate(StrEnum):
     CHANGED = "changed"
     """It is there in part, or in another form."""
     SUPERSEDED = "superseded"
-    """It is not there, and a merge would not keep it either: the other feature replaced it."""
+    """It is not there, and a merge would not keep it either: another feature replaced it."""
     LOST = "lost"
     """It is not there."""
 
@@ -60,7 +60,8 @@ class AuditedLines:
     """Consecutive lines that a feature added or removed, and that have one fate.
 
     Attributes:
-        fate: What became of them. A removal is `LOST` if the merged tree has the lines.
+        fate: What became of them. A removal is `LOST` if the merged tree has the lines, or
+            `SUPERSEDED` if it may have them as the work of another feature.
         first: The first line, counted from 1: of added lines in the feature's file, of removed
             lines in the base's file.
         last: The last line.
@@ -157,7 +158,7 @@ class AuditedFile:
 
     @property
     def restored(self) -> tuple[AuditedLines, ...]:
-        """The removed lines that the merged tree has."""
+        """The removed lines whose removal is lost: the merged tree has them."""
         return tuple(each for each in self.removed if each.fate is Fate.LOST)
 
     @checked
@@ -179,7 +180,7 @@ class AuditedFile:
         """What became of the work as a whole.
 
         It is `KEPT` if all of it is there, even if it was moved. It is `LOST` or `SUPERSEDED` if
-        all of it is, and otherwise `CHANGED`.
+        every part is, and otherwise `CHANGED`.
         """
         fates = set(self.fates)
         if fates <= {Fate.KEPT, Fate.MOVED}:
@@ -196,7 +197,7 @@ class AuditedFile:
 
 @frozen(kw_only=True, field_transformer=named_fields)
 class ForeignLines:
-    """Consecutive lines that the merged tree has or lacks, and that belong to no feature.
+    """Consecutive lines that the merged tree adds or lacks, unlike every feature.
 
     Attributes:
         path: The file.

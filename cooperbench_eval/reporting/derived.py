@@ -35,7 +35,7 @@ _Json = Mapping[str, Any]
 
 _RELATIVE: Final = 1e-8
 _ABSOLUTE: Final = 1e-9
-"""Tolerances for fractions: other writers may print fewer digits, but print at least nine."""
+"""Tolerances for fractions: other writers may print fewer digits, but need nine."""
 
 _KINDS: Final = frozenset(BlameKind)
 _BLAMED: Final = {
@@ -137,10 +137,10 @@ def _check_facts(report: Any, data: _Json) -> None:
     for name in ("preexisting_failures", "warnings"):
         found = data.get(name, [])
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            _refuse(name, found, "a list of texts")
+            raise ReportError(f"is {shown(found)}, but must be a list of strings", name)
     usage = data.get("agent_usage", {})
     if not isinstance(usage, dict):
-        _refuse("agent_usage", usage, "an object")
+        raise ReportError(f"is {shown(usage)}, but must be an object", "agent_usage")
     _compare("agent_usage.", usage, {n: getattr(report.agent_usage, n) for n in AGENT_USAGE})
     _check_runs("", report, data)
 

@@ -10,8 +10,7 @@ __all__ = ["JsonRecord"]
 class JsonRecord:
     """A record that is written as JSON and read from it.
 
-    What converts it is imported when it is first needed, so that a record's module does not
-    import it.
+    The code that converts it is imported when it is first needed, not by the record's module.
     """
 
     __slots__ = ()

@@ -35,7 +35,7 @@ class ProbeState(StrEnum):
     UNRELATED = "unrelated"
     """The two have no commit in common."""
     UNBORN = "unborn"
-    """Nothing was committed to the worktree's branch yet."""
+    """Nothing has been committed to the worktree's branch yet."""
     IN_PROGRESS = "in_progress"
     """The worktree is in the middle of a merge, a rebase or the like, or has unmerged files."""
     MISSING = "missing"
@@ -75,8 +75,8 @@ class ConflictedFile:
         kinds: Why they conflict there, each kind once.
         conflicts: The number of conflicts that are left open in the file.
         definitions: The functions, methods, class heads and top-level variables in which the
-            conflicts are, by their qualified names in either branch. Empty if the language is
-            unknown, if a version does not parse, or if a conflict is about the whole file.
+            conflicts are, by their qualified names in either branch. A version in an unknown
+            language or that does not parse adds none, nor does a conflict about the whole file.
     """
 
     path: str
@@ -99,11 +99,11 @@ class ProbedBranch(Shown):
         commit_id: The id of the commit; that of `HEAD` for a worktree.
         tree_id: The git tree id of its files, uncommitted changes included.
         is_dirty: Whether it is a worktree with uncommitted changes.
-        unfiltered: Changed files of a worktree that git would pass through a program when it
-            stores them, such as those of Git LFS. The program is not run, so their contents
-            count as they are on disk.
-        unsettled: What changed during each try to read the worktree. The tree may then mix the
-            contents of different moments.
+        unfiltered: Files of a worktree that git would pass through a program to store them,
+            such as that of Git LFS. It is not run: they count as they are on disk, or as unchanged
+            if the index has their size and times.
+        unsettled: What changed during the last try to read the worktree, if something did in each
+            of them. The tree may then mix the contents of different moments.
     """
 
     _view = "cooperbench_eval.views.probes:branch_view"
@@ -199,7 +199,9 @@ class Probe(Shown, JsonRecord):
         for each in self.pairs:
             if {each.one, each.other} == wanted:
                 return each
-        raise ArgumentError("other", f"must not be the same branch as one, {os.fspath(one)!r}")
+        raise ArgumentError(
+            "other", f"must not name the same branch as the argument one: {os.fspath(one)!r}"
+        )
 
     def _branch(self, given: str | os.PathLike[str], argument: str) -> ProbedBranch:
         name = os.fspath(given)

@@ -60,7 +60,7 @@ class Origin:
         least, most = _COUNTS.get(self.kind, (0, 0))
         if len(features) < least or (most is not None and len(features) > most):
             raise ValueError(
-                f"an origin of the kind {self.kind.value} has {len(features)} features"
+                f"an origin of the kind {self.kind.value!r} cannot have {len(features)} features"
             )
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Writes records as JSON and reads them.
 
-cattrs converts the records. This module adds the facts that follow from them: those of a merge
-report under the names of CooperBench's.
+cattrs converts the records. This module adds the facts that follow from them; in a merge report,
+they have CooperBench's names.
 """
 
 import json
@@ -43,7 +43,7 @@ class _Format:
         reader: The name of its class.
         written: Returns what is written, for a record and its attributes as plain values.
         check: Raises `ReportError` if a fact that was written contradicts the record.
-        attributes: Returns the attributes as plain values, for what was written. It may raise
+        attributes: Returns the attributes as plain values, from what was written. It may raise
             `KeyError` for one that is missing.
     """
 
@@ -194,7 +194,7 @@ def _remarks(report: Any) -> _Json:
 
 
 def _written_feature(feature: Any, data: _Json) -> _Json:
-    """Put the keys of CooperBench's report first; the output is written only there."""
+    """Put the keys of CooperBench's report first; the output is written only as `test_output`."""
     tests = data.pop("tests")
     if tests is not None:
         tests.pop("output")

@@ -34,7 +34,7 @@ def _load_bytes(value: object, _: object) -> bytes:
         return value.encode("utf-8")
     if isinstance(value, dict) and isinstance(value.get("base64"), str):
         return base64.b64decode(value["base64"], validate=True)
-    raise ValueError(f"{value!r} does not represent bytes")
+    raise ValueError(f"expected a text or {{'base64': …}}, found {value!r:.100}")
 
 
 def _dump_changes(changes: Changes) -> list[_Json]:
@@ -67,7 +67,7 @@ _MODES = {f"{each:06o}": each for each in FileMode}
 
 
 def make_report_converter() -> Converter:
-    """Return a converter for the records of reports; facts of one record are written with it."""
+    """Return a converter for the records of reports. It also writes some facts that follow."""
     converter = make_converter()
     converter.register_unstructure_hook(bytes, _dump_bytes)
     converter.register_structure_hook(bytes, _load_bytes)

@@ -58,7 +58,7 @@ def _foreign(audit: Audit) -> Iterator[str]:
     if added or removed:
         places = sorted({each.path for each in audit.foreign})
         yield (
-            f"{wording.counted(added, 'line')} added and {removed:,} removed by no feature, in "
+            f"{wording.counted(added, 'line')} added and {removed:,} removed without a feature, in "
             f"{cut_list(places, _FEW_FILES, _NAME)}"
         )
 

@@ -92,7 +92,9 @@ def _pairs(probe: Probe) -> list[Table]:
 def _notes(probe: Probe) -> list[str]:
     shown = probe.collisions[:_MOST_ROWS]
     more = wording.and_more(len(probe.collisions) - _MOST_ROWS, "collision")
-    collisions = [f"{_names(each)}: {_files(each.files)}" for each in shown]
+    collisions = [
+        f"{_names(each)}: {_files(each.files) or visible(each.problem, _NOTE)}" for each in shown
+    ]
     breaks = [each for each in probe.plan.left_out if each.tests]
     broken = [
         *map(left_out_text, breaks[:_MOST_ROWS]),

@@ -16,17 +16,15 @@ def ranking_view(ranking: Ranking) -> View:
 
     The columns `from` and `to` are the interval of the rank.
     """
-    teams = f"{len(ranking.teams)} teams"
-    if ranking.size is not None:
-        teams = f"{len(ranking.teams)} kinds of teams of {ranking.size} features"
     tasks = wording.counted(len(ranking.tasks), "task")
+    size = f", with {ranking.size} features each" if ranking.size is not None else ""
     error = f"{100 * (1 - ranking.confidence):.6g}%"
     return View(
-        title=f"{teams} by {ranking.decider} in {tasks}",
+        title=f"{len(ranking.teams)} teams by {ranking.decider} in {tasks}{size}",
         tables=[rows_table(_HEADER, map(_row, ranking.teams), numbers=_NUMBERS)],
         notes=[
             "teams with a letter in common cannot be told apart",
-            f"the probability that any other two are in the wrong order is at most {error}",
+            f"the probability that any teams told apart are in the wrong order is at most {error}",
             *_few_texts(ranking),
             *_left_out_texts(ranking),
         ],
@@ -60,8 +58,7 @@ def _left_out_texts(ranking: Ranking) -> list[str]:
         texts += wording.and_more(len(named) - _SHOWN_TEAMS, "team")
     if ranking.left_out:
         named = [f"{name} {len(tasks):,}" for name, tasks in ranking.left_out.items()]
-        texts.append(
-            f"tasks left out, because a team has no answer: {', '.join(named[:_SHOWN_TEAMS])}"
-        )
+        shown = ", ".join(named[:_SHOWN_TEAMS])
+        texts.append(f"tasks left out, because the teams share no answered pair: {shown}")
         texts += wording.and_more(len(named) - _SHOWN_TEAMS, "team")
     return texts

@@ -41,7 +41,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def facts_of(probe: ce.reporting.Probe, short: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """Return what to print, and what to print when it ends, by what it is about."""
+    """Return, for each subject, what to print now and what to print when it ends."""
     found = {}
     for branch in probe.branches:
         name = short[branch.name]
@@ -80,7 +80,7 @@ def main() -> int:
     while options.rounds is None or rounds < options.rounds:
         time.sleep(options.every if rounds else 0)
         rounds += 1
-        if rounds > 1:  # a worktree that is gone after it was watched was removed
+        if rounds > 1:  # a watched worktree that is gone was removed
             gone = [each for each in worktrees if not each.exists()]
             worktrees = [each for each in worktrees if each not in gone]
             for each in gone:

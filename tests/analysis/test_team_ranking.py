@@ -230,7 +230,7 @@ def test_only_common_tasks_are_counted():
     assert found.tasks == ("click/1",)
     assert found.left_out == {"a": ("click/0", "click/2"), "b": ("click/2", "click/3")}
     assert [(each.name, each.correct.total) for each in found.teams] == [("a", 2), ("b", 2)]
-    assert "tasks left out, because a team has no answer: a 2, b 2" in str(found)
+    assert "tasks left out, because the teams share no answered pair: a 2, b 2" in str(found)
 
 
 def test_only_pairs_to_which_every_team_has_an_answer_are_counted():
@@ -299,7 +299,7 @@ def test_reports_of_teams_are_ranked_by_their_size():
         ("x", 8, ("a",)),
         ("y", 0, ("b",)),
     ]
-    assert str(found).startswith("2 kinds of teams of 3 features by naive in 8 tasks")
+    assert str(found).startswith("2 teams by naive in 8 tasks, with 3 features each")
     with pytest.raises(AnalysisError, match="'strict' is a policy"):
         rank(kinds, size=3)
     with pytest.raises(AnalysisError, match="team 'x' has no report of a team of 4 features"):

@@ -745,7 +745,7 @@ class TestSuites:
 
     @pytest.mark.parametrize(
         ("suites", "problem"),
-        [({7: ""}, "none of the features has that number"), ({1: ""}, "has others")],
+        [({7: ""}, "none of the features has that number"), ({1: ""}, "already has one")],
     )
     def test_a_suite_belongs_to_a_feature_without_tests(self, suites, problem):
         """Otherwise it is not clear which tests count."""

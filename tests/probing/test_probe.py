@@ -524,7 +524,10 @@ def test_a_missing_branch_is_refused_with_the_nearest_names(agents):
         ({"refs": []}, "refs must name at least one"),
         ({"refs": ["main", "main"]}, "refs has main more than once"),
         ({"refs": ["main"], "budget": -1}, "budget must be 0 runs or more"),
-        ({"refs": ["main"], "suites": {"min": ce.TestSuite(command=["x"])}}, "'min'; it has main"),
+        (
+            {"refs": ["main"], "suites": {"min": ce.TestSuite(command=["x"])}},
+            "'min', which is not in refs: it has main",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message, agents):
@@ -548,10 +551,12 @@ def test_an_unborn_repository_is_named(tmp_path, agents):
     """Nothing can land on a branch without a commit."""
     agents.git("init", "-q", "-b", "main", str(tmp_path / "fresh"))
 
-    with pytest.raises(RepositoryError, match="nothing was committed to the branch of HEAD yet"):
+    with pytest.raises(
+        RepositoryError, match="nothing has been committed to the branch of HEAD yet"
+    ):
         ce.probe(tmp_path / "fresh", ["HEAD"], onto="HEAD")
     with pytest.raises(
-        RepositoryError, match=r"nothing can be merged onto \S+: nothing was committed"
+        RepositoryError, match=r"nothing can be merged onto \S+: nothing has been committed"
     ):
         ce.probe(tmp_path / "fresh", [tmp_path / "fresh"], onto=tmp_path / "fresh")
 
@@ -821,11 +826,29 @@ def test_a_probe_is_json_and_shows_itself(agents):
     assert str(probe.branches[0]).startswith("one: fast forward")
 
 
+def test_a_probe_says_why_a_strategy_failed(agents):
+    """The list of collisions has the failure, because it has no files to show."""
+    agents.branch("one", {"app.py": GET})
+    agents.branch("two", {"app.py": OTHER_GET})
+
+    class Broken:
+        name = "broken"
+
+        def merge(self, merge_input):
+            raise ValueError(f"no idea of {len(merge_input.merge.conflicts)}")
+
+    probe = ce.probe(agents.folder, ["one", "two"], strategy=Broken())
+
+    assert probe.pairs[0].state.value == "failed"
+    assert f"one and two: {probe.pairs[0].problem}" in str(probe)
+    assert "no idea" in probe.pairs[0].problem
+
+
 def test_a_wrong_name_of_a_branch_lists_the_others(agents):
     """A lookup names the argument and what there is."""
     probe = ce.probe(agents.folder, ["main"])
 
     with pytest.raises(ArgumentError, match="name is not a branch of the probe: 'x'; it has main"):
         probe.branch("x")
-    with pytest.raises(ArgumentError, match="other must not be the same branch"):
+    with pytest.raises(ArgumentError, match="other must not name the same branch"):
         probe.pair("main", "main")

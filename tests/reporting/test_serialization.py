@@ -551,8 +551,8 @@ def team_with_tests():
     [
         ("merge_status", "clean", "'conflicts'"),
         ("conflict_score", 42, "24"),
-        ("preexisting_failures", "t", "a list of texts"),
-        ("warnings", [1], "a list of texts"),
+        ("preexisting_failures", "t", "must be a list of strings"),
+        ("warnings", [1], "must be a list of strings"),
         ("base_joint_tests.failed_tests", 0, "1"),
         ("merges[0].conflict_details.avg_lines_per_conflict", 2.1, "2.0"),
         ("features[1].tests_passed", False, "True"),
@@ -576,7 +576,7 @@ def test_a_derived_fact_of_a_team_that_contradicts_the_rest_is_refused(place, va
         ce.TeamReport.from_json(json.dumps(data))
 
     assert caught.value.location == place
-    follows = "" if "texts" in derived else " follows from the rest"
+    follows = "" if "must" in derived else " follows from the rest"
     assert str(caught.value).startswith(f"{place}: is {value!r}, but {derived}{follows}")
 
 

@@ -216,8 +216,8 @@ def test_a_ranking_has_a_row_for_each_team():
         "  <good>  a          1     1   1      6/6  100.0%  61.0%-100.0%           0",
         "  bad     b          2     2   2      0/6    0.0%    0.0%-39.0%           0",
         "teams with a letter in common cannot be told apart",
-        "the probability that any other two are in the wrong order is at most 5%",
+        "the probability that any teams told apart are in the wrong order is at most 5%",
         "answers left out, because another team has none: <good> 1",
-        "tasks left out, because a team has no answer: <good> 1",
+        "tasks left out, because the teams share no answered pair: <good> 1",
     ]
     assert "&lt;good&gt;" in found._repr_html_()

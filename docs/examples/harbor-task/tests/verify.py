@@ -16,7 +16,7 @@ PYTEST = ("python3", "-m", "pytest", "-q")
 
 
 def features_in(tests: Path) -> list[ce.Feature]:
-    """Return the two agents' features, from files that the integrating agent never had."""
+    """Return the two agents' features, from files that the integrating agent cannot change."""
     return [
         ce.Feature(
             number=number,
