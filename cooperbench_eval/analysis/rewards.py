@@ -19,6 +19,7 @@ from cooperbench_eval.models import (
     outcome_of,
 )
 from cooperbench_eval.reporting.audits import Audit, Fate
+from cooperbench_eval.reporting.blame import cannot_run
 from cooperbench_eval.reporting.landings import TeamSuite
 from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
@@ -69,8 +70,9 @@ def write_reward(
         target.parent.mkdir(parents=True, exist_ok=True)
         with staged(target) as part:
             part.write_text(text, encoding="utf-8")
-    except OSError as exc:
-        raise ReportError(f"cannot be written ({exc.strerror})", str(target)) from exc
+    except (OSError, ValueError) as exc:
+        reason = exc.strerror if isinstance(exc, OSError) else exc
+        raise ReportError(f"cannot be written ({reason})", str(target)) from exc
     return target
 
 
@@ -156,7 +158,7 @@ def _why_unanswered(report: GroupReport, policy: Policy) -> str:
 def _graded(report: GroupReport, row: _Row | None) -> _Graded:
     """Yield numbers beside the reward; `None` for what is not known."""
     yield "conflict_score", report.conflict_score
-    alone = [each.is_right for each in report.features]
+    alone = [None if cannot_run(each) else each.is_right for each in report.features]
     if isinstance(report, TeamReport):
         yield "features_alone", _share(alone)
     else:

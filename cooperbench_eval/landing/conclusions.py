@@ -157,6 +157,7 @@ class Conclusions:
             failure=step.failure,
             files_with=lambda other: self._open_files(other, number),
             otherwise=before if last == number else (last,),
+            is_unreadable=step.is_unreadable,
         )
 
     def _merges_otherwise(self, patches: Collection[int]) -> bool:

@@ -16,6 +16,7 @@ def not_merged(
     failure: str,
     files_with: Callable[[int], Collection[str]],
     otherwise: Iterable[int],
+    is_unreadable: bool = False,
 ) -> LeftOut:
     """Return why a feature is left out that does not merge into the landed ones together.
 
@@ -26,14 +27,15 @@ def not_merged(
         number: The feature.
         landed: The landed features, each without the others.
         files: The files in which conflicts are left open.
-        failure: Why the strategy failed; empty if it did not.
+        failure: Why the strategy failed, or what it needs cannot be read; empty if neither.
         files_with: Returns the files in which the feature conflicts with one landed feature.
         otherwise: With which features it conflicts if this cannot be told from the files.
+        is_unreadable: Whether what the merge needs cannot be read.
     """
     if failure:
         return LeftOut(
             number=number,
-            reason=LeftOutReason.STRATEGY_FAILED,
+            reason=LeftOutReason.MISSING_INPUT if is_unreadable else LeftOutReason.STRATEGY_FAILED,
             features=otherwise,
             problem=failure,
         )

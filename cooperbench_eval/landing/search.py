@@ -31,13 +31,15 @@ class Step:
         tree: The key of the merged tree; `None` if the merge is not complete.
         is_resolved: Whether the strategy resolved conflicts.
         open_files: The files in which conflicts are left open.
-        failure: Why the strategy failed; empty if it did not.
+        failure: Why the strategy failed, or what it needs cannot be read; empty if neither.
+        is_unreadable: Whether what it needs cannot be read.
     """
 
     tree: str | None
     is_resolved: bool = False
     open_files: frozenset[str] = frozenset()
     failure: str = ""
+    is_unreadable: bool = False
 
 
 class Oracle(Protocol):

@@ -7,6 +7,7 @@ from attrs import evolve
 from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.models import JudgeName, JudgeRule
 from cooperbench_eval.origins.comparing import compare_strategy
+from cooperbench_eval.origins.ends import audited_ends, with_ends
 from cooperbench_eval.origins.fates import Fates
 from cooperbench_eval.origins.inputs import GivenSide, GivenTree, read_merged, read_sides
 from cooperbench_eval.origins.lines import ABSENT, runs_of
@@ -97,19 +98,27 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
     Raises:
         RepositoryError: A file cannot be read, or a branch and *base* are unrelated.
     """
-    tracking = track(base, sides, merged)
+    tree = base.overlay(merged)
+    tracking = track(*with_ends(base, sides, merged))
     fates = Fates(tracking)
     work = SideWork(tracking, fates)
     touched = {path for side in sides.values() for path in side}
     return Audit(
         features=tuple(sides),
         base_tree_id=base.tree_id,
-        tree_id=tracking.merged.tree_id,
-        files=[file for side in tracking.sides.values() for file in work.files(side)],
+        tree_id=tree.tree_id,
+        files=[
+            file
+            for number, side in tracking.sides.items()
+            for file in (
+                *work.files(side),
+                *audited_ends(base, number, sides[number], tracking, tree),
+            )
+        ],
         foreign=[lines for file in tracking.files for lines in _foreign(file, fates)],
         foreign_files=sorted(
             path
-            for path in Changes.between(base, tracking.merged)
+            for path in Changes.between(base, tree)
             if path not in touched and not _is_renamed(path, tracking)
         ),
     )

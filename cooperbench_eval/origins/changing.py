@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby
 
-from cooperbench_eval.origins.lines import ABSENT, runs_of
-from cooperbench_eval.origins.moving import Place, find_reformatted, is_telling
+from cooperbench_eval.merging.linediff import diff_lines
+from cooperbench_eval.origins.lines import ABSENT, runs_of, same_lines
+from cooperbench_eval.origins.moving import Place, find_reformatted, is_telling, without_blanks
 from cooperbench_eval.origins.tracking import TrackedFile
 
 __all__ = ["find_changes"]
@@ -43,6 +44,9 @@ def find_changes(files: Iterable[TrackedFile], moves: Mapping[Place, Place]) -> 
     for file in files:
         for missing, foreign in file.gaps:
             new = [line for line in foreign if (file, line) not in explained]
+            left_over = [line for line in missing if (file, line) not in {*moves, *found}]
+            for one, other in _reformatted(file, left_over, new):
+                found[file, one] = file, other
             for old in _by_owner(file, missing, {*moves, *found}):
                 left -= len(old) * len(new)
                 if left < 0:
@@ -51,6 +55,19 @@ def find_changes(files: Iterable[TrackedFile], moves: Mapping[Place, Place]) -> 
         found |= _scattered(file, {*moves, *found}, explained)
         found |= _followers(file, found, moves.keys())
     return found
+
+
+def _reformatted(
+    file: TrackedFile, old: Sequence[int], new: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield pairs of lines that differ only in whitespace, in their order; they may be short."""
+    expected = file.expected.lines if file.expected else ()
+    texts = [without_blanks(expected[line]) for line in old]
+    others = [without_blanks(file.lines[line]) for line in new]
+    places = same_lines(diff_lines(texts, others), len(others))
+    for line, text, place in zip(new, others, places, strict=True):
+        if place != ABSENT and text:
+            yield old[place], line
 
 
 def _by_owner(

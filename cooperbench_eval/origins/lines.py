@@ -6,7 +6,16 @@ from cooperbench_eval.merging.contents import is_binary
 from cooperbench_eval.merging.linediff import Change, DiffAlgorithm, diff_lines, split_lines
 from cooperbench_eval.models import Entry
 
-__all__ = ["ABSENT", "closed", "inverse", "lines_of", "map_lines", "runs_of", "same_lines"]
+__all__ = [
+    "ABSENT",
+    "closed",
+    "closed_entry",
+    "inverse",
+    "lines_of",
+    "map_lines",
+    "runs_of",
+    "same_lines",
+]
 
 ABSENT = -1
 """The place of a line in a text that lacks it."""
@@ -25,6 +34,14 @@ def closed(lines: Sequence[bytes]) -> Sequence[bytes]:
     if lines and not lines[-1].endswith(b"\n"):
         return [*lines[:-1], lines[-1] + b"\n"]
     return lines
+
+
+def closed_entry(entry: Entry) -> Entry:
+    """Return a file with the newline that a text's last line may lack."""
+    lines = lines_of(entry)
+    if not lines or lines[-1].endswith(b"\n"):
+        return entry
+    return Entry(entry.data + b"\n", entry.mode)
 
 
 def map_lines(old: Sequence[bytes], new: Sequence[bytes], *, as_blame: bool = False) -> list[int]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from cooperbench_eval.origins.tracking import TrackedFile
 
-__all__ = ["Place", "find_moves", "find_reformatted", "is_telling"]
+__all__ = ["Place", "find_moves", "find_reformatted", "is_telling", "without_blanks"]
 
 Place = tuple[TrackedFile, int]
 """A file and a line of its expected or of its merged text."""

@@ -11,6 +11,7 @@ from cooperbench_eval.landing.fold import Merged
 from cooperbench_eval.landing.inputs import Placed
 from cooperbench_eval.landing.merger import PatchMerger
 from cooperbench_eval.landing.planning import Planner
+from cooperbench_eval.landing.reasons import not_merged
 from cooperbench_eval.landing.search import Step
 from cooperbench_eval.pairs import Feature
 from cooperbench_eval.probing.branches import Branch, merged_branch
@@ -88,9 +89,15 @@ def _lands(met: Met) -> bool:
 
 def _left_out(number: int, met: Met, onto: Branch, step: Step | None) -> LeftOut:
     if step is not None:  # a strategy may fail although it merged these branches before
-        reason = LeftOutReason.STRATEGY_FAILED if step.failure else LeftOutReason.CONFLICT
-        files = sorted(step.open_files)
-        return LeftOut(number=number, reason=reason, files=files, problem=step.failure)
+        return not_merged(
+            number,
+            (),
+            files=step.open_files,
+            failure=step.failure,
+            files_with=lambda _: (),
+            otherwise=(),
+            is_unreadable=step.is_unreadable,
+        )
     problem = met.problem
     if met.state is ProbeState.CONFLICTS:
         problem = f"it conflicts with {onto.name}"
@@ -186,9 +193,12 @@ class BranchMerger(PatchMerger):
             (*so_far, number),
         )
         used = self.used
-        taken = _STEPS.recall(
-            key, partial(self._taken, tree, number), lambda found: not found.step.failure
-        )
+        try:
+            taken = _STEPS.recall(
+                key, partial(self._taken, tree, number), lambda found: not found.step.failure
+            )
+        except RepositoryError as exc:  # the probe goes on without this merge
+            return Step(tree=None, failure=exc.problem, is_unreadable=True)
         self.used = used + taken.work  # so that a probe finds the same as the one before
         into = taken.step.tree
         if into is not None and into not in self._first and into not in self._made_by:

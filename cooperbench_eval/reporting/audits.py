@@ -53,6 +53,8 @@ class EntryAspect(StrEnum):
     """Make a file executable, or not executable."""
     NAME = "name"
     """Rename a file."""
+    END = "end"
+    """Only add or remove the newline at the end of a text."""
 
 
 @frozen(kw_only=True, field_transformer=named_fields)

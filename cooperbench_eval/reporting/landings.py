@@ -27,7 +27,7 @@ class LeftOutReason(StrEnum):
     """Why a feature did not land."""
 
     MISSING_INPUT = "missing_input"
-    """Its patch is empty or does not apply."""
+    """Its patch is empty or does not apply, or what its merge needs cannot be read."""
     DUPLICATE = "duplicate"
     """It makes the same changes as another patch, which takes its place."""
     FAILS_OWN_TESTS = "fails_own_tests"

@@ -3,6 +3,7 @@
 import operator
 import os
 from enum import StrEnum
+from itertools import combinations
 
 from attrs import field, frozen
 
@@ -167,6 +168,18 @@ class Probe(Shown, JsonRecord):
     branches: tuple[ProbedBranch, ...] = field(converter=tuple[ProbedBranch, ...])
     pairs: tuple[ProbedPair, ...] = field(default=(), converter=tuple[ProbedPair, ...], repr=False)
     plan: LandingPlan = field(repr=False)
+
+    @plan.validator
+    def _check(self, _: object, plan: LandingPlan) -> None:
+        names = [each.name for each in self.branches]
+        if [each.number for each in self.branches] != list(range(1, len(names) + 1)):
+            raise ValueError("the branches of a probe are numbered from 1")
+        if len(set(names)) < len(names):
+            raise ValueError("a probe has two branches of one name")
+        if [(each.one, each.other) for each in self.pairs] != list(combinations(names, 2)):
+            raise ValueError("the pairs of a probe are every two branches, in their order")
+        if plan.numbers != tuple(range(1, len(names) + 1)):
+            raise ValueError("the plan of a probe is about all its branches, and no others")
 
     @property
     def collisions(self) -> tuple[ProbedPair, ...]:

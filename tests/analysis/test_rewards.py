@@ -119,6 +119,18 @@ def test_a_failing_test_is_worth_nothing_but_is_graded():
     assert (reward["feature2_pass_rate"], reward["pass_rate"]) == (0.75, 0.8)
 
 
+def test_tests_that_can_never_run_are_not_known():
+    """A feature is not worse because a dependency of its tests is missing."""
+    cannot = ce.TestResult(status="inconclusive", reason="python has no module pytest")
+    report = pair(row("conflicts", None, None), conflicts=[CONFLICT])
+    alone = [attrs.evolve(each, tests=cannot, base_tests=cannot) for each in report.features]
+
+    reward = attrs.evolve(report, feature1=alone[0], feature2=alone[1]).reward()
+
+    assert reward["reward"] == 0.0
+    assert {"feature1_alone", "feature2_alone"}.isdisjoint(reward)
+
+
 def test_a_run_without_cases_leaves_no_pass_rate_for_both():
     """A suite that hangs must not look better than one that fails a case."""
     hung = ce.TestResult(status="timed_out", reason="more than 60 s")
@@ -324,6 +336,8 @@ def test_a_reward_that_cannot_be_written_is_an_error(tmp_path):
 
     assert caught.value.location == str(tmp_path / "file" / "reward.json")
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(ReportError, match="cannot be written"):
+        ce.write_reward(pair(row()), tmp_path / "a\0b.json")
 
 
 def test_policies_load_when_a_reward_is_first_asked_for():

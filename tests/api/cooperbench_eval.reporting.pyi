@@ -186,6 +186,7 @@ class ConflictedFile:
 class EntryAspect(StrEnum):
     CONTENTS = 'contents'
     DELETION = 'deletion'
+    END = 'end'
     FILE = 'file'
     MODE = 'mode'
     NAME = 'name'

@@ -297,8 +297,46 @@ class TestLines:
             {"a": b"1\n2"}, {"a": b"1\n2\n"}, {"a": b"0\n1\n2"}, {"a": b"0\n1\n2\n3\n"}
         )
 
-        assert found(base, [one, other], other).file(1, "a").fate is Fate.LOST
+        report = found(base, [one, other], other)
+
+        assert report.file(1, "a").fate is Fate.LOST
+        assert [each.aspect for each in report.file(1, "a").entries] == [EntryAspect.END]
+        assert report.file(2, "a").fate is Fate.KEPT
         assert found(base, [one, other], both).is_complete
+        assert found(base, [other, one], one).file(2, "a").fate is Fate.KEPT
+
+    @pytest.mark.parametrize(
+        ("base", "one", "other", "merged"),
+        [
+            ("one\nthree\n", "one\nthree", "one\nother three\n", "one\nthree"),
+            ("return", "alpha beta 4\n!1", "return\nalpha beta 5", "alpha beta 4\n!1"),
+            ("line 1\nend", "line 1\nend\nmore", "line ONE\nend", "line ONE\nend\nmore"),
+            ("line 1\nend", "line 1\nend\nmore\n", "line 1\nend", "line 1\nend\nmore\n"),
+        ],
+    )
+    def test_a_missing_final_newline_loses_no_lines(self, base, one, other, merged):
+        """Lines that are added after it change the last line of the base only by the newline."""
+        start, first, second, tree = trees(*({"a": t.encode()} for t in (base, one, other, merged)))
+
+        report = found(start, [first, second], tree)
+
+        assert not lost(report.file(1, "a"))
+        assert report.file(1, "a").restored == ()
+        assert report.file(1, "a").added_lines(Fate.KEPT) == report.file(1, "a").added_lines()
+
+    @pytest.mark.parametrize("written", ["    x = 1\n", "x = 1\r\n", "x=1\n", "\tx = 1  \n"])
+    @pytest.mark.parametrize("before", ["", "if y:\n"])
+    def test_other_whitespace_changes_even_a_short_line(self, before, written):
+        """It has too few letters to be followed to another place."""
+        base, one, merged = trees(
+            {"a": b"q\nw\ne\n"},
+            {"a": b"q\nx = 1\ne\n"},
+            {"a": f"q\n{before}{written}e\n".encode()},
+        )
+
+        report = found(base, [one], merged)
+
+        assert report.file(1, "a").added_lines(Fate.CHANGED) == 1
 
     @pytest.mark.parametrize("also", ["line 9", "line 5"], ids=["apart", "amid"])
     def test_lines_that_a_feature_moved_are_lost_at_their_old_place(self, also):

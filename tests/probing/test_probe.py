@@ -610,6 +610,25 @@ def test_an_absent_object_of_a_partial_clone_is_a_state(agents, tmp_path):
     assert everything_in(clone) == before
 
 
+def test_branches_that_cannot_be_merged_with_each_other_land_alone(agents, tmp_path):
+    """The merges onto the target need no contents; the plan goes on without the others."""
+    agents.git("config", "uploadpack.allowFilter", "true")
+    for name, files in (("one", {"app.py": GET}), ("two", {"app.py": OTHER_GET})):
+        agents.branch(name, files)
+    agents.branch("three", {"notes.txt": b"more\n"})
+    clone = tmp_path / "clone"
+    agents.git("clone", "-q", "--bare", "--filter=blob:none", f"file://{agents.folder}", str(clone))
+
+    probe = ce.probe(clone, ["one", "two", "three"])
+
+    assert states(probe) == dict.fromkeys(("one", "two", "three"), "fast_forward")
+    assert probe.pair("one", "two").state.value == "unreadable"
+    assert probe.landing == ("one", "three")
+    [left_out] = probe.plan.left_out
+    assert (left_out.number, left_out.reason.value) == (2, "missing_input")
+    assert "the clone is partial" in left_out.problem
+
+
 @pytest.mark.parametrize("kind", ["missing", "empty", "file"])
 def test_what_is_not_a_repository_is_named(kind, tmp_path):
     """The path is in the error."""
@@ -816,6 +835,7 @@ def test_a_probe_is_json_and_shows_itself(agents):
     data = json.loads(probe.to_json())
     text = str(probe)
 
+    assert ce.reporting.Probe.from_json(probe.to_json()) == probe
     assert data["kind"] == "probe"
     assert data["collisions"] == [["one", "two"]]
     assert data["landing"] == list(probe.landing) == ["one"]
@@ -824,6 +844,43 @@ def test_a_probe_is_json_and_shows_itself(agents):
     assert "one and two: app.py (content in Store.get)" in text
     assert str(probe.pairs[0]).startswith("one and two: conflicts")
     assert str(probe.branches[0]).startswith("one: fast forward")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"kind": "audit"}, "is not a probe, but an audit, which Audit reads"),
+        ({"schema_version": 99}, "newer than"),
+        ({"landing": []}, "landing: is .*, but .* follows from the rest"),
+        ({"collisions": []}, "collisions: is"),
+        ({"branches": 1}, "expected a list"),
+        ({"branches": []}, "the pairs of a probe are every two branches"),
+        ({"pairs": []}, "the pairs of a probe are every two branches"),
+        ({"plan": {"landed": [7]}}, r"plan\.landed: is"),
+        ({"plan": {"order": [7], "landed": [7]}}, "the plan of a probe is about all its branches"),
+    ],
+)
+def test_json_that_is_not_a_probe_is_refused(change, problem, agents):
+    """The error says what was expected, or what contradicts the rest."""
+    agents.branch("one", {"app.py": GET})
+    agents.branch("two", {"app.py": OTHER_GET})
+    data = ce.probe(agents.folder, ["one", "two"]).to_dict()
+    plan = data["plan"] | change.get("plan", {})
+
+    with pytest.raises(ce.errors.ReportError, match=problem):
+        ce.reporting.Probe.from_dict(data | change | {"plan": plan})
+
+
+@pytest.mark.parametrize(("key", "value"), [("number", 7), ("name", "two")])
+def test_a_probe_with_wrong_branches_is_refused(key, value, agents):
+    """Numbers are positions, and names are unique."""
+    agents.branch("one", {"app.py": GET})
+    agents.branch("two", {"app.py": OTHER_GET})
+    data = ce.probe(agents.folder, ["one", "two"]).to_dict()
+    data["branches"][0][key] = value
+
+    with pytest.raises(ce.errors.ReportError, match=r"of a probe are numbered|of one name"):
+        ce.reporting.Probe.from_dict(data)
 
 
 def test_a_probe_says_why_a_strategy_failed(agents):
