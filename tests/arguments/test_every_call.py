@@ -34,6 +34,7 @@ EVALUATOR = ce.Evaluator(strategies=["naive"])
 REPORT = EVALUATOR.evaluate(PAIR)
 TEAM_REPORT = EVALUATOR.evaluate_team(TEAM)
 PLAN = ce.land(BASE, FEATURES, strategy="naive")
+PLAN_OF_ONE = ce.land(BASE, FEATURES[:1], strategy="naive")
 BRANCH = ce.reporting.ProbedBranch(number=1, name="a", kind="branch", state="clean")
 CONFLICT = REPORT.conflicts[0]
 AUDIT = ce.audit(BASE, FEATURES, FEATURES[0].patch)
@@ -133,7 +134,7 @@ ARGUMENTS = {
     "merge": {"ours": INPUT.ours, "theirs": INPUT.theirs},
     "Provenance.annotate": {"path": "f"},
     "Provenance.origin_of": {"path": "f", "line": 1},
-    "Probe": {"branches": [BRANCH], "plan": PLAN},
+    "Probe": {"branches": [BRANCH], "plan": PLAN_OF_ONE},
     "Probe.branch": {"name": "a"},
     "Probe.pair": {"one": "a"},
     "probe": {"repo": "nowhere", "refs": ["main"]},
