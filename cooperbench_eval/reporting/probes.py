@@ -169,16 +169,24 @@ class Probe(Shown, JsonRecord):
     pairs: tuple[ProbedPair, ...] = field(default=(), converter=tuple[ProbedPair, ...], repr=False)
     plan: LandingPlan = field(repr=False)
 
-    @plan.validator
-    def _check(self, _: object, plan: LandingPlan) -> None:
-        names = [each.name for each in self.branches]
-        if [each.number for each in self.branches] != list(range(1, len(names) + 1)):
+    @branches.validator
+    def _check_branches(self, _: object, branches: tuple[ProbedBranch, ...]) -> None:
+        if not branches:
+            raise ValueError("a probe has at least one branch")
+        if [each.number for each in branches] != list(range(1, len(branches) + 1)):
             raise ValueError("the branches of a probe are numbered from 1")
-        if len(set(names)) < len(names):
+        if len({each.name for each in branches}) < len(branches):
             raise ValueError("a probe has two branches of one name")
-        if [(each.one, each.other) for each in self.pairs] != list(combinations(names, 2)):
+
+    @pairs.validator
+    def _check_pairs(self, _: object, pairs: tuple[ProbedPair, ...]) -> None:
+        names = [each.name for each in self.branches]
+        if [(each.one, each.other) for each in pairs] != list(combinations(names, 2)):
             raise ValueError("the pairs of a probe are every two branches, in their order")
-        if plan.numbers != tuple(range(1, len(names) + 1)):
+
+    @plan.validator
+    def _check_plan(self, _: object, plan: LandingPlan) -> None:
+        if plan.numbers != tuple(each.number for each in self.branches):
             raise ValueError("the plan of a probe is about all its branches, and no others")
 
     @property

@@ -34,7 +34,7 @@ EVALUATOR = ce.Evaluator(strategies=["naive"])
 REPORT = EVALUATOR.evaluate(PAIR)
 TEAM_REPORT = EVALUATOR.evaluate_team(TEAM)
 PLAN = ce.land(BASE, FEATURES, strategy="naive")
-PLAN_OF_ONE = ce.land(BASE, FEATURES[:1], strategy="naive")
+PLAN_OF_ONE = ce.land(BASE, [attrs.evolve(FEATURES[0], number=1)], strategy="naive")
 BRANCH = ce.reporting.ProbedBranch(number=1, name="a", kind="branch", state="clean")
 CONFLICT = REPORT.conflicts[0]
 AUDIT = ce.audit(BASE, FEATURES, FEATURES[0].patch)

@@ -854,7 +854,7 @@ def test_a_probe_is_json_and_shows_itself(agents):
         ({"landing": []}, "landing: is .*, but .* follows from the rest"),
         ({"collisions": []}, "collisions: is"),
         ({"branches": 1}, "expected a list"),
-        ({"branches": []}, "the pairs of a probe are every two branches"),
+        ({"branches": []}, "a probe has at least one branch"),
         ({"pairs": []}, "the pairs of a probe are every two branches"),
         ({"plan": {"landed": [7]}}, r"plan\.landed: is"),
         ({"plan": {"order": [7], "landed": [7]}}, "the plan of a probe is about all its branches"),
