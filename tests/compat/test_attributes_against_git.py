@@ -79,7 +79,7 @@ def attributes_in_git(tree):
 
 
 @pytest.mark.parametrize("is_case_ignored", [False, True])
-@given(cases=st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=8, max_size=8))
+@given(cases=st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=4, max_size=4))
 def test_every_file_has_the_attributes_that_git_finds(is_case_ignored, tree, cases):
     """Rules, macros and invalid lines count from the same places, in the same order."""
     tree.git("config", "core.ignorecase", str(is_case_ignored).lower())
