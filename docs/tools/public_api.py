@@ -14,6 +14,7 @@ import ast
 import difflib
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -118,7 +119,7 @@ def _shown(value: Any) -> str:
 def make_stub(module: str, *search_paths: Path) -> str:
     """Return the public names of *module* as a stub, sorted."""
     package, _, inside = module.partition(".")
-    loaded: Any = griffe.load(package, search_paths=search_paths or (_INSTALLED,))
+    loaded = _loaded(package, search_paths or (_INSTALLED,))
     top = _public_objects(loaded, package)
     found = _public_objects(loaded[inside], package) if inside else top
     at_top = {each.path for each in top.values()} if inside else set()
@@ -130,6 +131,12 @@ def make_stub(module: str, *search_paths: Path) -> str:
         line = f"from {package} import {name} as {name}"
         parts.append(line if is_also_at_top else "\n".join(_stub(name, each, public)))
     return "\n\n".join(parts) + "\n"
+
+
+@cache
+def _loaded(package: str, search_paths: tuple[Path, ...]) -> Any:
+    """Read a package, which takes a second, once for all its modules."""
+    return griffe.load(package, search_paths=search_paths)
 
 
 def _public_objects(module: Any, package: str) -> dict[str, Any]:
