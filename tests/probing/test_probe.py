@@ -211,7 +211,6 @@ def test_every_merge_ends_as_that_of_git(seed, tmp_path_factory):
     for name in (*names, "onto"):
         tree.git("checkout", "-q", "-b", name, "main")
         files.save(files.edited(), name)
-        tree.git("checkout", "-q", "main")
 
     probe = ce.probe(tree.folder, names, onto="onto")
 
