@@ -27,8 +27,8 @@ from repositories import add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import Changes, MergeOutcome, MergeStatus, Patch, Snapshot, apply_patch, merge
 from cooperbench_eval.errors import CooperBenchEvalError
-from cooperbench_eval.origins.audit import audit_of
-from cooperbench_eval.patching import FileChange, FilePatch
+from cooperbench_eval.evaluation.auditing.audit import audit_of
+from cooperbench_eval.git.patching import FileChange, FilePatch
 from cooperbench_eval.reporting import Audit, Fate
 
 STRATEGIES = ("naive", "union", "structured")

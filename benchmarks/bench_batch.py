@@ -43,12 +43,12 @@ from cooperbench_eval import (
     evaluate_many,
     summarize,
 )
-from cooperbench_eval.batch import BatchEvent, EventKind
-from cooperbench_eval.batch.keys import PairKeys
-from cooperbench_eval.batch.packing import pack
-from cooperbench_eval.batch.workers import WorkerPool
-from cooperbench_eval.models import TestCase
+from cooperbench_eval.evaluation.batch import BatchEvent, EventKind
+from cooperbench_eval.evaluation.batch.keys import PairKeys
+from cooperbench_eval.evaluation.batch.packing import pack
+from cooperbench_eval.evaluation.batch.workers import WorkerPool
 from cooperbench_eval.reporting import FeatureReport
+from cooperbench_eval.running.results import TestCase
 
 _EVALUATOR = Evaluator(strategies=("naive", "union"))
 _CASES = 20

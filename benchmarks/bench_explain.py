@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from broken_merges import SHAPES, BrokenPair, build
 
 from cooperbench_eval import Evaluator, Explanation, LocalSandbox, TestRunner, explain
-from cooperbench_eval.explaining.splitting import split_side
-from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.evaluation.explaining.splitting import split_side
+from cooperbench_eval.git.patching.apply import apply_patch
 
 _ROW = "{:34}{:>8}{:>8}{:>7}{:>9}{:>10}{:>6}{:>9}"
 

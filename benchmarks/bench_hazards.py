@@ -39,8 +39,8 @@ from cooperbench_eval import (
     merge,
 )
 from cooperbench_eval.errors import StrategyError
-from cooperbench_eval.hazards import find_hazards
-from cooperbench_eval.models import Hazard
+from cooperbench_eval.languages.hazards import find_hazards
+from cooperbench_eval.languages.hazards.kinds import Hazard
 
 # --- tables
 

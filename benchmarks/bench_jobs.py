@@ -46,7 +46,7 @@ from cooperbench_eval import (
     Verdict,
     gold_matrix,
 )
-from cooperbench_eval.batch.workers import WorkerPool, usable_cores
+from cooperbench_eval.evaluation.batch.workers import WorkerPool, usable_cores
 from cooperbench_eval.running import Execution, get_sandbox
 
 TASKS = ("samuelcolvin_dirty_equals_task/43", "pallets_click_task/2956")

@@ -39,7 +39,7 @@ from cooperbench_eval import (
     TestResult,
     write_page,
 )
-from cooperbench_eval.models import TestCase
+from cooperbench_eval.running.results import TestCase
 
 _FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),

@@ -14,7 +14,7 @@ from cooperbench_eval import (
     Snapshot,
     TestSuite,
 )
-from cooperbench_eval.models import FailureTrace
+from cooperbench_eval.reporting.traces import FailureTrace
 
 __all__ = ["SHAPES", "BrokenPair", "Shape", "build"]
 

@@ -30,10 +30,10 @@ from cooperbench_eval import (
     cascade,
     get_strategy,
 )
-from cooperbench_eval.merging.locating import find_between
-from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import ModelUsage
-from cooperbench_eval.patching import TestFileFilter
+from cooperbench_eval.git.merging.locating import find_between
+from cooperbench_eval.git.merging.records import ModelUsage
+from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.patching import TestFileFilter
 from cooperbench_eval.strategies.run import run_strategy
 
 DEFAULT = ("samuelcolvin_dirty_equals_task/43",)

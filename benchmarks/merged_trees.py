@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 from cooperbench_eval import Entry
-from cooperbench_eval.objects import folders_above
+from cooperbench_eval.git.trees.objects import folders_above
 
 Tree = dict[str, Entry]
 

@@ -24,11 +24,11 @@ from attrs import frozen
 from repositories import Scratch, add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import Changes, ConflictScorer, Snapshot, Task, apply_patch
-from cooperbench_eval.ancestry import merge_bases
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.history import History
-from cooperbench_eval.merging.result import Labels, ThreeWayMerge
-from cooperbench_eval.merging.tree import merge_changes
+from cooperbench_eval.git.merging.history import History
+from cooperbench_eval.git.merging.result import Labels, ThreeWayMerge
+from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.trees.ancestry import merge_bases
 
 
 @frozen(kw_only=True)

@@ -24,10 +24,10 @@ from merged_trees import Case, Merged, Tree, difference, explain
 from random_trees import Git, TreeMaker, imported_files
 
 from cooperbench_eval import Changes, Snapshot
-from cooperbench_eval.ancestry import merge_bases
-from cooperbench_eval.history import History
-from cooperbench_eval.merging.result import Labels
-from cooperbench_eval.merging.tree import merge_changes
+from cooperbench_eval.git.merging.history import History
+from cooperbench_eval.git.merging.result import Labels
+from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.trees.ancestry import merge_bases
 
 _BATCH = 250
 

@@ -24,9 +24,9 @@ from attrs import evolve
 from merged_trees import Case, Merged, Tree, difference, explain
 
 from cooperbench_eval import Changes, Entry, Snapshot
-from cooperbench_eval.merging.result import Labels
-from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import FileMode
+from cooperbench_eval.git.merging.result import Labels
+from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.trees.entries import FileMode
 
 _BATCH = 500
 # Git sorts the names of the second row by surprising rules: files before folders or after

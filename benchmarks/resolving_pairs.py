@@ -23,7 +23,7 @@ from cooperbench_eval import (
     merge,
 )
 from cooperbench_eval.errors import StrategyError, StrategyFailedError
-from cooperbench_eval.patching import TestFileFilter
+from cooperbench_eval.git.patching import TestFileFilter
 
 __all__ = [
     "LANGUAGES",

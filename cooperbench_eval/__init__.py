@@ -57,27 +57,43 @@ Names that are needed less often are in modules, which need no import of their o
 - `ce.testing`: checks for the authors of strategies and sandboxes
 """
 
+import importlib
 import sys
+from typing import Final
 
 import lazy_loader
+
+from cooperbench_eval.support import upcalls
 
 # `__init__.pyi` lists the public names. Each is imported from its module on first use, so
 # that importing the library is fast and a script loads only what it needs.
 _get_public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
+_PUBLIC_PACKAGES: Final = {
+    "batch": "evaluation.batch",
+    "llm": "strategies.llm",
+    "models": "reporting.models",
+    "patching": "git.patching",
+    "plots": "presentation.plots",
+    "runlogs": "cooperbench.runlogs",
+}
+"""Public modules that lie inside another package, with their places."""
+
+
+upcalls.connect(
+    view=f"{__name__}.presentation.views:view_of",
+    reward=f"{__name__}.analysis.rewards:reward_of",
+    audit_reward=f"{__name__}.analysis.rewards:reward_of_audit",
+)
+
 
 def __getattr__(name: str) -> object:
-    """Return a public name, or with a warning one that used to be public here."""
+    """Return a public name; Python suggests one that may have been meant."""
+    if name in _PUBLIC_PACKAGES:
+        return importlib.import_module(f"{__name__}.{_PUBLIC_PACKAGES[name]}")
     try:
         return _get_public(name)
     except AttributeError as exc:
-        # Python looks in `obj` for the name that was meant.
         problem = f"module {__name__!r} has no attribute {name!r}"
-        unknown = AttributeError(problem, name=name, obj=sys.modules[__name__])
-        if name.startswith("_"):
-            raise unknown from exc
-        from cooperbench_eval.moved import get_moved, has_moved  # noqa: PLC0415 - rarely used
-
-        if not has_moved(name):
-            raise unknown from exc
-    return get_moved(name)
+        # Python looks in `obj` for the name that was meant.
+        raise AttributeError(problem, name=name, obj=sys.modules[__name__]) from exc

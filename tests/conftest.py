@@ -19,7 +19,7 @@ from scheduling import (  # noqa: F401 - hooks
 )
 from server import ModelServer
 
-from cooperbench_eval.models import FileMode
+from cooperbench_eval.git.trees.entries import FileMode
 
 # Tests start hundreds of processes that import the library. Bytecode is written so that it
 # is compiled once, even if the shell's environment forbids it.

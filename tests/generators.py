@@ -9,34 +9,21 @@ from collections.abc import Callable, Iterator
 from hypothesis import strategies as st
 
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
-from cooperbench_eval.models import (
-    AgentRun,
-    AgentUsage,
+from cooperbench_eval.git.merging.records import (
     Conflict,
     ConflictDetails,
     ConflictKind,
-    Entry,
-    FailureTrace,
     FileConflicts,
-    FileMode,
-    HunkPlacement,
-    JudgeRule,
     LedgerRow,
     MergeStatus,
     ModelUsage,
-    PatchStatus,
-    RepeatPolicy,
     Replacement,
     ResolutionKind,
-    Rung,
     Severity,
-    TestCase,
-    TestCaseStatus,
-    TestResult,
-    TestStatus,
-    TracedFunction,
-    TraceKind,
 )
+from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus, Rung
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting import (
     Attempt,
     BlameKind,
@@ -47,6 +34,7 @@ from cooperbench_eval.reporting import (
     PairStatus,
     PatchReport,
 )
+from cooperbench_eval.reporting.agentcosts import AgentRun, AgentUsage
 from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LeftOut,
@@ -55,7 +43,15 @@ from cooperbench_eval.reporting.landings import (
     TeamSuite,
 )
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
+from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.running.results import (
+    RepeatPolicy,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+)
 from cooperbench_eval.testing.generators import SYMBOLS, TextTriples, three_way_trees
 from cooperbench_eval.testing.generators import three_way_texts as edited_texts
 

@@ -3,7 +3,7 @@
 Nearly all of them once differed from git: in the verdict, the tree or the unmerged stages.
 """
 
-from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.git.trees.entries import Entry, FileMode
 
 LINK = Entry(b"target", FileMode.SYMLINK)
 A, B, C, D = (

@@ -85,10 +85,10 @@ def pytest_collection():
 
 
 ASKS_A_MODEL = (
-    "tests/llm/test_http_limits.py",
-    "tests/llm/test_litellm_client.py",
-    "tests/llm/test_redaction.py",
-    "tests/strategies/test_llm.py",
+    "tests/strategies/llm/test_http_limits.py",
+    "tests/strategies/llm/test_litellm_client.py",
+    "tests/strategies/llm/test_redaction.py",
+    "tests/strategies/llm/test_llm.py",
     "docs/how-to/use-a-model.md",
 )
 """Files that import litellm, which takes seconds in each process that does."""

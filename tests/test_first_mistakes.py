@@ -7,7 +7,7 @@ import pytest
 from places import lay_task
 
 import cooperbench_eval as ce
-from cooperbench_eval.plots import plot_verdicts
+from cooperbench_eval.presentation.plots import plot_verdicts
 
 
 @pytest.fixture(scope="module")

@@ -12,331 +12,53 @@ import cooperbench_eval
 
 PACKAGE = Path(cooperbench_eval.__file__).parent
 
-# Each package or module with those that it may import from; a package of several modules
-# may import from itself.
-KNOWS = {
-    "errors": set(),
-    "arguments": set(),
-    "display": {"display"},
-    "models": {"display", "models"},
-    "memo": set(),
-    "moved": set(),
-    "pythonsource": set(),
-    "minimizing": set(),
-    "plugins": {"errors"},
-    "ancestry": set(),
-    "objects": {"errors", "models"},
-    "repository": {"ancestry", "errors", "memo", "models", "objects"},
-    "gitdiff": {"models", "objects", "repository"},
-    "treepaths": {"models"},
-    "snapshot": {"errors", "gitdiff", "memo", "models", "objects", "repository", "treepaths"},
-    "refs": {"memo", "models", "objects", "refs", "repository", "snapshot", "suggestions"},
-    "merging": {"memo", "errors", "merging", "models", "objects", "snapshot"},
-    "history": {"ancestry", "errors", "memo", "merging", "repository", "snapshot"},
-    "staging": set(),
-    "symbols": set(),
-    "patching": {
-        "memo",
-        "errors",
-        "gitdiff",
-        "merging",
-        "models",
-        "objects",
-        "patching",
-        "processes",
-        "snapshot",
-        "symbols",
-        "treepaths",
-    },
-    "structure": {"memo", "merging", "pythonsource", "structure", "symbols"},
-    "judge": {"judge", "structure"},
-    "hazards": {"hazards", "merging", "models", "snapshot", "structure"},
-    "tracing": {"hazards", "models", "pythonsource", "snapshot", "structure", "tracing"},
-    "llm": {"llm", "models", "staging"},
-    "scoring": {"models"},
-    "processes": {"errors", "processes"},
-    "running": {
-        "errors",
-        "memo",
-        "models",
-        "objects",
-        "patching",
-        "plugins",
-        "processes",
-        "pythonsource",
-        "running",
-        "snapshot",
-        "structuring",
-        "treepaths",
-    },
-    "structuring": {"errors"},
-    "reporting": {
-        "display",
-        "errors",
-        "merging",
-        "models",
-        "patching",
-        "reporting",
-        "snapshot",
-        "staging",
-        "structuring",
-        "suggestions",
-    },
-    "analysis": {
-        "analysis",
-        "display",
-        "errors",
-        "models",
-        "moved",
-        "patching",
-        "reporting",
-        "runlogs",
-        "staging",
-        "structuring",
-    },
-    "views": {"analysis", "display", "models", "reporting", "views"},
-    "plots": {"analysis", "display", "errors", "plots", "reporting", "views"},
-    "page": {
-        "analysis",
-        "display",
-        "errors",
-        "models",
-        "origins",
-        "page",
-        "patching",
-        "reporting",
-        "snapshot",
-        "staging",
-        "views",
-    },
-    "strategies": {
-        "errors",
-        "judge",
-        "llm",
-        "merging",
-        "models",
-        "patching",
-        "plugins",
-        "snapshot",
-        "strategies",
-        "structure",
-        "tracebacks",
-    },
-    "pairs": {"errors", "history", "models", "patching", "running", "snapshot"},
-    "suiteruns": {"models", "pairs", "patching", "running", "snapshot"},
-    "sides": {"history", "merging", "pairs", "patching", "snapshot", "strategies"},
-    "versions": set(),
-    "alone": {
-        "memo",
-        "models",
-        "pairs",
-        "patching",
-        "reporting",
-        "running",
-        "sides",
-        "snapshot",
-        "suiteruns",
-    },
-    "landing": {
-        "alone",
-        "errors",
-        "landing",
-        "merging",
-        "minimizing",
-        "models",
-        "objects",
-        "pairs",
-        "patching",
-        "reporting",
-        "running",
-        "scoring",
-        "sides",
-        "snapshot",
-        "strategies",
-        "suiteruns",
-        "versions",
-    },
-    "probing": {
-        "history",
-        "landing",
-        "memo",
-        "models",
-        "pairs",
-        "probing",
-        "refs",
-        "reporting",
-        "running",
-        "sides",
-        "snapshot",
-        "strategies",
-        "suggestions",
-        "tracing",
-    },
-    "evaluator": {
-        "alone",
-        "hazards",
-        "landing",
-        "merging",
-        "models",
-        "pairs",
-        "patching",
-        "processes",
-        "reporting",
-        "running",
-        "scoring",
-        "sides",
-        "snapshot",
-        "strategies",
-        "suiteruns",
-        "tracing",
-        "versions",
-    },
-    "explaining": {
-        "errors",
-        "evaluator",
-        "explaining",
-        "gitdiff",
-        "merging",
-        "minimizing",
-        "models",
-        "pairs",
-        "patching",
-        "reporting",
-        "running",
-        "sides",
-        "snapshot",
-        "strategies",
-    },
-    "origins": {
-        "errors",
-        "memo",
-        "merging",
-        "models",
-        "origins",
-        "pairs",
-        "patching",
-        "reporting",
-        "running",
-        "sides",
-        "snapshot",
-        "strategies",
-        "suggestions",
-        "suiteruns",
-        "tracing",
-    },
-    "runlogs": {"errors", "models", "patching", "runlogs", "structuring"},
-    "tracebacks": set(),
-    "suggestions": set(),
-    "counted": set(),
-    "clones": {"errors", "memo", "snapshot", "suggestions"},
-    "taskscripts": {"errors"},
-    "tasks": {
-        "arguments",
-        "clones",
-        "counted",
-        "errors",
-        "models",
-        "pairs",
-        "patching",
-        "running",
-        "snapshot",
-        "suggestions",
-        "taskscripts",
-    },
-    "dataset": {
-        "arguments",
-        "clones",
-        "counted",
-        "errors",
-        "pairs",
-        "runlogs",
-        "suggestions",
-        "tasks",
-        "taskscripts",
-    },
-    "benchmark": {
-        "clones",
-        "dataset",
-        "errors",
-        "evaluator",
-        "models",
-        "pairs",
-        "processes",
-        "reporting",
-        "runlogs",
-        "running",
-        "strategies",
-        "tasks",
-    },
-    "batch": {
-        "analysis",
-        "batch",
-        "display",
-        "errors",
-        "evaluator",
-        "memo",
-        "models",
-        "pairs",
-        "patching",
-        "processes",
-        "reporting",
-        "running",
-        "structuring",
-        "tracebacks",
-    },
-    "testing": {
-        "errors",
-        "merging",
-        "models",
-        "processes",
-        "running",
-        "snapshot",
-        "strategies",
-        "testing",
-    },
-    "sweeps": {
-        "batch",
-        "benchmark",
-        "clones",
-        "counted",
-        "dataset",
-        "errors",
-        "evaluator",
-        "models",
-        "pairs",
-        "reporting",
-        "runlogs",
-        "running",
-        "sweeps",
-        "tasks",
-    },
-}
+# The packages from the bottom up. A package imports from its own modules and from packages of
+# earlier rows only; two packages of one row do not know each other.
+LAYERS = [
+    {"errors"},
+    {"support"},
+    {"git"},
+    {"languages"},
+    {"strategies", "running"},
+    {"reporting"},
+    {"analysis"},
+    {"evaluation", "testing"},
+    {"presentation"},
+    {"cooperbench"},
+]
+LAYER_OF = {package: number for number, row in enumerate(LAYERS) for package in row}
 
 ADAPTERS = {
-    "pygit2": {"refs.checkout", "refs.index", "refs.names", "refs.settings", "repository"},
-    "cattrs": {"structuring"},
+    "pygit2": {
+        "git.worktrees.checkout",
+        "git.worktrees.index",
+        "git.worktrees.names",
+        "git.worktrees.settings",
+        "git.trees.repository",
+    },
+    "cattrs": {"support.json_records"},
     "defusedxml": {"running.readers.junit"},
     "pygments": {"analysis.languages"},
     "pandas": {"analysis.pandas_frames"},
     "polars": {"analysis.polars_frames"},
-    "matplotlib": {"plots.canvas"},
-    "rich": {"display.terminal"},
-    "huggingface_hub": {"runlogs.paper"},
-    "diff_match_patch": {"symbols"},
-    "tree_sitter": {"structure.readers.grammars"},
-    "tree_sitter_go": {"structure.readers.grammars"},
-    "tree_sitter_java": {"structure.readers.grammars"},
-    "tree_sitter_javascript": {"structure.readers.grammars"},
-    "tree_sitter_rust": {"structure.readers.grammars"},
-    "tree_sitter_typescript": {"structure.readers.grammars"},
-    "litellm": {"llm.litellm_client"},
-    "httpx": {"llm.http_limits"},
-    "httpcore": {"llm.http_limits"},
-    "filelock": {"batch.claims"},
+    "matplotlib": {"presentation.plots.canvas"},
+    "rich": {"support.rendering.terminal"},
+    "huggingface_hub": {"cooperbench.runlogs.paper"},
+    "diff_match_patch": {"support.symbols"},
+    "tree_sitter": {"languages.readers.grammars"},
+    "tree_sitter_go": {"languages.readers.grammars"},
+    "tree_sitter_java": {"languages.readers.grammars"},
+    "tree_sitter_javascript": {"languages.readers.grammars"},
+    "tree_sitter_rust": {"languages.readers.grammars"},
+    "tree_sitter_typescript": {"languages.readers.grammars"},
+    "litellm": {"strategies.llm.litellm_client"},
+    "httpx": {"strategies.llm.http_limits"},
+    "httpcore": {"strategies.llm.http_limits"},
+    "filelock": {"evaluation.batch.claims"},
     "hypothesis": {"testing.generators", "testing.search"},
     "pytest": {"testing.pytest_laws"},
-    "tqdm": {"batch.progress"},
-    "cloudpickle": {"processes.pickling"},
+    "tqdm": {"evaluation.batch.progress"},
+    "cloudpickle": {"running.processes.pickling"},
     "docker": {"running.sandboxes.containers.engine"},
 }
 
@@ -354,11 +76,11 @@ MODULES = dict(modules())
 # Modules of the standard library that only some systems have, or that are of use only there,
 # with the modules that may import them. Everything else works on every system.
 ONLY_SOME_SYSTEMS = {
-    "fcntl": {"processes.locks", "processes.supervision"},
-    "msvcrt": {"processes.locks"},
-    "resource": {"processes.supervisor", "running.sandboxes.hosting"},
+    "fcntl": {"running.processes.locks", "running.processes.supervision"},
+    "msvcrt": {"running.processes.locks"},
+    "resource": {"running.processes.supervisor", "running.sandboxes.hosting"},
     "ctypes": {
-        "processes.supervisor",
+        "running.processes.supervisor",
         "running.folder_moves",
         "running.sandboxes.overlay_mounts",
     },
@@ -369,20 +91,20 @@ ONLY_SOME_SYSTEMS |= {
 }
 # What `os` has only on some systems, with the modules that may name it.
 ONLY_SOME_OS = {
-    "fork": {"processes.supervisor", "running.sandboxes.containers.watchdog"},
+    "fork": {"running.processes.supervisor", "running.sandboxes.containers.watchdog"},
     "getegid": {"running.sandboxes.overlay_mounts"},
     "geteuid": {"running.sandboxes.overlay_mounts"},
-    "getuid": {"processes.temporary", "running.sharing"},
-    "killpg": {"processes.plain", "testing.checking"},
+    "getuid": {"running.processes.temporary", "running.sharing"},
+    "killpg": {"running.processes.plain", "testing.checking"},
     "memfd_create": {"running.sandboxes.bubblewrap"},
-    "pidfd_open": {"batch.workers", "processes.supervisor"},
-    "register_at_fork": {"processes.systems"},
-    "sched_getaffinity": {"batch.workers"},
+    "pidfd_open": {"evaluation.batch.workers", "running.processes.supervisor"},
+    "register_at_fork": {"support.systems"},
+    "sched_getaffinity": {"evaluation.batch.workers"},
     "O_CLOEXEC": {"running.folder_moves"},
     "O_NONBLOCK": {"running.folder_moves"},
-    "setsid": {"processes.supervisor", "testing.checking"},
-    "uname": {"processes.supervisor"},
-    "sysconf": {"processes.supervisor", "running.sandboxes.default"},
+    "setsid": {"running.processes.supervisor", "testing.checking"},
+    "uname": {"running.processes.supervisor"},
+    "sysconf": {"running.processes.supervisor", "running.sandboxes.default"},
 }
 ONLY_SOME_OS |= {name: set() for name in ("getgid", "getgroups", "chown", "fchmod", "pipe2")}
 
@@ -431,13 +153,35 @@ def own_imports(name):
     return {own_name(each) for each in imports(MODULES[name])} & MODULES.keys()
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_a_layer_imports_only_from_the_layers_before_it(name):
-    """No module imports from a package that its own package may not know."""
-    known = {each.partition(".")[0] for each in own_imports(name)}
-    known -= {"arguments", "errors"}  # every layer checks what callers pass
+def named_modules(file):
+    """Return the modules of this package that *file* names in strings, to be imported later."""
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant))
+    places = (text.partition(":")[0] for text in texts if isinstance(text, str))
+    return {own_name(each) for each in places if own_name(each) != each} & MODULES.keys()
 
-    assert known <= KNOWS[name.partition(".")[0]]
+
+@pytest.mark.parametrize("package", sorted(LAYER_OF))
+def test_a_package_imports_only_from_the_layers_below(package):
+    """Late imports count, and so do modules that are named in strings."""
+    upwards = [
+        f"{name} -> {known}"
+        for name, file in MODULES.items()
+        if name.partition(".")[0] == package
+        for known in sorted(own_imports(name) | named_modules(file))
+        if (other := known.partition(".")[0]) != package
+        if LAYER_OF[other] >= LAYER_OF[package]
+    ]
+
+    assert not upwards
+
+
+def test_the_top_of_the_package_holds_the_layers_and_nothing_else():
+    """Ten packages and `testing`, the errors, and the list of the public names."""
+    entries = {each.name for each in PACKAGE.iterdir()} - {"__pycache__"}
+
+    files = {"__init__.py", "__init__.pyi", "errors.py", "py.typed"}
+    assert entries == files | LAYER_OF.keys() - {"errors"}
 
 
 def test_modules_import_in_no_cycle():
@@ -494,10 +238,14 @@ def test_strategies_know_neither_each_other_nor_the_registry(name):
     Only a cascade takes the names of strategies from its user, so only a cascade looks
     names up, in the same registry as every caller.
     """
-    prefix = "cooperbench_eval.strategies."
-    file = PACKAGE / "strategies" / f"{strategies()[name].removeprefix(prefix)}.py"
+    module = own_name(strategies()[name])
     allowed = STRATEGY_HELPERS | ({"registry"} if name == "cascade" else set())
 
-    known = {m.removeprefix(prefix) for m in imports(file) if m.startswith(prefix)}
+    files = [
+        file for each, file in MODULES.items() if each == module or each.startswith(f"{module}.")
+    ]
+    known = {own_name(each) for file in files for each in imports(file)}
+    known = {each.removeprefix("strategies.") for each in known if each.startswith("strategies.")}
+    known = {each for each in known if not f"strategies.{each}.".startswith(f"{module}.")}
 
     assert known <= allowed

@@ -245,15 +245,6 @@ def texts_and_enums(logs: Path, base: ce.Snapshot, reports: list[ce.MergeReport]
     ce.land(base, [], order="any")  # type: ignore[arg-type]
 
 
-def old_names(error: ce.ReportError, case: ce.TestCase, result: ce.PeerEval) -> None:
-    """Names that used to be at the top level are the same types for one version."""
-    assert_type(error, ce.errors.ReportError)
-    assert_type(case, ce.models.TestCase)
-    assert_type(result, ce.runlogs.CooperBenchResult)
-    assert_type(ce.POLICIES["paper"], ce.analysis.Policy)
-    assert_type(ce.read_eval("eval.json"), ce.runlogs.CooperBenchResult)
-
-
 async def awaited(evaluator: ce.Evaluator, pair: ce.FeaturePair) -> None:
     """The asynchronous functions take the same arguments as the others."""
     assert_type(await evaluator.aevaluate(pair), ce.MergeReport)

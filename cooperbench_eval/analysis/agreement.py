@@ -19,13 +19,12 @@ from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.policies import Policy, PolicyVerdict, find_policies
 from cooperbench_eval.analysis.rates import Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.arguments import checked, named_fields
-from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.models import PairId, PairKey
-from cooperbench_eval.moved import warn_of_old_name
+from cooperbench_eval.reporting.cooperbench_results import CooperBenchResult
+from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.rows import Verdict
-from cooperbench_eval.runlogs import CooperBenchResult
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["CooperBenchAgreement", "CooperBenchDisagreement", "compare_with_cooperbench"]
 
@@ -47,12 +46,6 @@ class CooperBenchDisagreement:
     ours: PairFacts = field(repr=False)
     judged: PolicyVerdict
 
-    @property
-    def peer(self) -> CooperBenchResult:
-        """The former name of *cooperbench*; it will be removed in version 0.2."""
-        warn_of_old_name("CooperBenchDisagreement.peer is now .cooperbench")
-        return self.cooperbench
-
 
 @frozen(kw_only=True, field_transformer=named_fields)
 class CooperBenchAgreement(Shown):
@@ -63,8 +56,6 @@ class CooperBenchAgreement(Shown):
         disagreements: The pairs that pass in only one of the two evaluations, in the order of
             CooperBench's results.
     """
-
-    _view = "cooperbench_eval.views.summaries:agreement_view"
 
     comparison: Comparison
     disagreements: tuple[CooperBenchDisagreement, ...] = field(

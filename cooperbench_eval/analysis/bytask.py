@@ -6,7 +6,7 @@ from functools import cached_property
 
 from cooperbench_eval.analysis.answers import MISSING, Answer, task_of_key
 from cooperbench_eval.analysis.verdicts import Verdicts
-from cooperbench_eval.models import PairKey
+from cooperbench_eval.reporting.identity import PairKey
 from cooperbench_eval.reporting.rows import Verdict
 
 __all__ = ["ByTask", "verdicts_of"]

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import fields, frozen
 
 from cooperbench_eval.analysis.facts import RunFacts
-from cooperbench_eval.models import CaseCounts, TestStatus
+from cooperbench_eval.running.results import CaseCounts, TestStatus
 
 __all__ = ["Columns", "Kind", "attributes", "passed", "run_columns"]
 

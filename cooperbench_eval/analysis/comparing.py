@@ -17,8 +17,8 @@ from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Cells, Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.arguments import checked
-from cooperbench_eval.models import PairKey
+from cooperbench_eval.reporting.identity import PairKey
+from cooperbench_eval.support.arguments import checked
 
 __all__ = ["Comparisons", "compare", "comparison_of"]
 

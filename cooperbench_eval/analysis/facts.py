@@ -13,25 +13,12 @@ from typing import TYPE_CHECKING, Any
 from attrs import asdict, field, frozen
 
 from cooperbench_eval.analysis.languages import find_language
-from cooperbench_eval.arguments import checked, named_fields
-from cooperbench_eval.models import (
-    AgentUsage,
-    CaseCounts,
-    Ended,
-    Judgement,
-    MergeStatus,
-    PairOrigin,
-    PatchStatus,
-    Severity,
-    TestResult,
-    TestStatus,
-    UsageTotals,
-    inherited_after,
-    name_counts,
-    total_usage,
-)
+from cooperbench_eval.git.merging.records import MergeStatus, Severity, UsageTotals, total_usage
+from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.reporting.agentcosts import AgentUsage
 from cooperbench_eval.reporting.blame import BlameKind, cannot_run
 from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import (
     Attempt,
@@ -41,9 +28,12 @@ from cooperbench_eval.reporting.rows import (
     has_time_zone,
     have_own_names,
 )
+from cooperbench_eval.running.judgements import Judgement
+from cooperbench_eval.running.results import CaseCounts, Ended, TestResult, TestStatus, name_counts
+from cooperbench_eval.support.arguments import checked, named_fields
 
 if TYPE_CHECKING:
-    from cooperbench_eval.structuring import Compact
+    from cooperbench_eval.support.json_records import Compact
 
 __all__ = [
     "AttemptFacts",
@@ -281,7 +271,7 @@ class PairFacts(PairOrigin):
 
 @cache
 def _compact() -> "Compact[PairFacts]":
-    from cooperbench_eval.structuring import Compact  # noqa: PLC0415
+    from cooperbench_eval.support.json_records import Compact  # noqa: PLC0415
 
     return Compact(PairFacts)
 

@@ -20,23 +20,21 @@ from cooperbench_eval.analysis.sources import (
     iterate_team_facts,
 )
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts, TeamFacts
-from cooperbench_eval.models import (
-    AGENT_USAGE,
+from cooperbench_eval.git.merging.records import (
     USAGE,
     Conflict,
     ConflictKind,
     MergeStatus,
-    PatchStatus,
     Severity,
-    TestCase,
-    TestCaseStatus,
-    TestResult,
 )
+from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.reporting.agentcosts import AGENT_USAGE
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import Verdict
+from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult
 
 __all__ = ["TABLES", "Level", "LevelName", "Table"]
 

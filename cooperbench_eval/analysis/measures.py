@@ -7,8 +7,8 @@ from typing import Any, Final, Self
 from attrs import frozen
 
 from cooperbench_eval.analysis.clusters import mean_error
-from cooperbench_eval.arguments import checked, rule_of
 from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.support.arguments import checked, rule_of
 
 __all__ = ["Distribution", "Mean"]
 

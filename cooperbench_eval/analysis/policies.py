@@ -5,30 +5,28 @@ another question, and versions of CooperBench have answered it differently. A po
 answers it from a finished report, so several policies can judge the same evaluation.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import TypeVar
+from types import MappingProxyType
 
 from attrs import field, frozen, validators
 
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts
 from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts, TeamFacts
-from cooperbench_eval.arguments import checked, checked_fields, named_fields
 from cooperbench_eval.errors import AnalysisError, ArgumentError
-from cooperbench_eval.models import MergeStatus, PatchStatus
-from cooperbench_eval.moved import warn_of_old_name
+from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict, find_verdict
 from cooperbench_eval.reporting.teams import GroupReport
+from cooperbench_eval.support.arguments import checked, checked_fields, named_fields
 
-__all__ = ["LEAD", "POLICIES", "ByPolicy", "Policy", "PolicyRule", "PolicyVerdict", "find_policies"]
+__all__ = ["LEAD", "POLICIES", "Policy", "PolicyRule", "PolicyVerdict", "find_policies"]
 
 LEAD = "lead"
 _NAIVE = "naive"
 _COOPERBENCH = "cooperbench-0.0.29"
-_OLD_NAME = "upstream-0.0.29"
-_Value = TypeVar("_Value")
 
 
 class PolicyRule(StrEnum):
@@ -203,29 +201,7 @@ _PRESETS = (
 )
 
 
-class ByPolicy(Mapping[str, _Value]):
-    """Values by the names of policies; a former name still works, with a warning."""
-
-    def __init__(self, values: Mapping[str, _Value]) -> None:
-        self._values = dict(values)
-
-    def __getitem__(self, name: str) -> _Value:
-        if name == _OLD_NAME:
-            warn_of_old_name(f"the policy {_OLD_NAME!r} is now {_COOPERBENCH!r}")
-            name = _COOPERBENCH
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __repr__(self) -> str:
-        return repr(self._values)
-
-
-POLICIES: Mapping[str, Policy] = ByPolicy({each.name: each for each in _PRESETS})
+POLICIES: Mapping[str, Policy] = MappingProxyType({each.name: each for each in _PRESETS})
 
 
 def find_policies(policies: str | Policy | Iterable[str | Policy]) -> tuple[Policy, ...]:

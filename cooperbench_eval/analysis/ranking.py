@@ -17,9 +17,9 @@ from cooperbench_eval.analysis.sources import FactsSource
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import Judged
-from cooperbench_eval.arguments import checked, rule_of
 from cooperbench_eval.errors import AnalysisError, ArgumentError
-from cooperbench_eval.models import PairKey
+from cooperbench_eval.reporting.identity import PairKey
+from cooperbench_eval.support.arguments import checked, rule_of
 
 __all__ = ["rank"]
 

@@ -7,8 +7,8 @@ from attrs import field, frozen
 
 from cooperbench_eval.analysis.columns import Kind
 from cooperbench_eval.analysis.rates import Rate
-from cooperbench_eval.arguments import named_fields
-from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["RANKING_COLUMNS", "RankedTeam", "Ranking", "TeamDifference"]
 
@@ -109,8 +109,6 @@ class Ranking(Shown):
         is_exact: Whether these are all possible flips. Otherwise they are random.
         seed: The seed of the random flips.
     """
-
-    _view = "cooperbench_eval.views.rankings:ranking_view"
 
     decider: str
     size: int | None = None

@@ -8,8 +8,8 @@ from attrs import field, frozen, validators
 from cooperbench_eval.analysis.clusters import Counts, effective_total
 from cooperbench_eval.analysis.signflips import flip_test
 from cooperbench_eval.analysis.tails import mcnemar, wilson
-from cooperbench_eval.arguments import named_fields
-from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["Cells", "Comparison", "Rate"]
 
@@ -50,8 +50,6 @@ class Rate(Shown):
         >>> print(rate)
         8/10 = 80.0% [49.0%, 94.3%]
     """
-
-    _view = "cooperbench_eval.views.summaries:rate_view"
 
     count: int = field(validator=_is_count)
     total: int = field(validator=_is_count)
@@ -169,8 +167,6 @@ class Comparison(Shown):
         >>> print(f"{teams.difference:+.2f} {teams.p_value:.4f}")
         -0.16 0.0215
     """
-
-    _view = "cooperbench_eval.views.summaries:comparison_view"
 
     first: str = "first"
     second: str = "second"

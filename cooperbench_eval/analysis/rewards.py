@@ -7,23 +7,19 @@ from pathlib import Path
 from statistics import fmean
 
 from cooperbench_eval.analysis.policies import Policy, find_policies
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import (
-    AGENT_USAGE,
-    Judgement,
-    MergeStatus,
-    PairId,
-    TestResult,
-    count_cases,
-    outcome_of,
-)
+from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.reporting.agentcosts import AGENT_USAGE
 from cooperbench_eval.reporting.audits import Audit, Fate
 from cooperbench_eval.reporting.blame import cannot_run
+from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import TeamSuite
 from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
-from cooperbench_eval.staging import staged
+from cooperbench_eval.running.judgements import Judgement, outcome_of
+from cooperbench_eval.running.results import TestResult, count_cases
+from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.staging import staged
 
 __all__ = ["reward_of", "reward_of_audit", "write_reward"]
 

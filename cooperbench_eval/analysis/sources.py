@@ -6,10 +6,10 @@ from typing import Protocol, overload, runtime_checkable
 
 from cooperbench_eval.analysis.facts import PairFacts, pair_facts
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts, team_facts
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
+from cooperbench_eval.support.arguments import checked
 
 __all__ = [
     "FactsSource",

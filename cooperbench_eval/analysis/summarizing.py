@@ -28,7 +28,7 @@ from cooperbench_eval.analysis.costs import (
 )
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.measures import Distribution, Mean
-from cooperbench_eval.analysis.policies import LEAD, POLICIES, ByPolicy, Policy, find_policies
+from cooperbench_eval.analysis.policies import LEAD, POLICIES, Policy, find_policies
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
@@ -41,12 +41,12 @@ from cooperbench_eval.analysis.verdicts import (
     TeamStrategySummary,
     Verdicts,
 )
-from cooperbench_eval.arguments import checked, rule_of
-from cooperbench_eval.models import PairId, PairKey
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.support.arguments import checked, rule_of
 
 __all__ = ["summarize"]
 
@@ -165,7 +165,7 @@ class _Builder:
                 name: self._strategy(name, tally, ends[name], ByTask(columns[name], pairs))
                 for name in strategies
             },
-            policies=ByPolicy(policies),
+            policies=policies,
             unanswerable=tuple(unanswerable) if self.hides else (),
             agents=measure_agents(tally.agents),
             comparisons=Comparisons(columns, pairs, self.confidence, self.cluster),

@@ -15,10 +15,10 @@ from cooperbench_eval.analysis.verdicts import (
     StrategySummary,
     TeamStrategySummary,
 )
-from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import USAGE
+from cooperbench_eval.git.merging.records import USAGE
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["Summary", "TeamSummary"]
 
@@ -39,8 +39,6 @@ class TeamSummary(Shown):
         strategies: Each strategy by name, in the order of `Summary.strategies`.
         agents: What the agents' work cost.
     """
-
-    _view = "cooperbench_eval.views.summaries:teams_view"
 
     size: int
     teams: int
@@ -109,8 +107,6 @@ class Summary(Shown):
         cluster: What the intervals are clustered by, if by anything.
         clusters: The `statuses` of each cluster, if the intervals are clustered.
     """
-
-    _view = "cooperbench_eval.views.summaries:summary_view"
 
     pairs: int
     statuses: Mapping[PairStatus, int] = field(hash=False)

@@ -14,8 +14,8 @@ from cooperbench_eval.analysis.columns import Kind
 from cooperbench_eval.analysis.levels import TABLES, Level, LevelName, Table
 from cooperbench_eval.analysis.ranks import RANKING_COLUMNS, Ranking
 from cooperbench_eval.analysis.sources import FactsSource
-from cooperbench_eval.arguments import checked, rule_of
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.support.arguments import checked, rule_of
 
 if TYPE_CHECKING:
     from cooperbench_eval.analysis.pandas_frames import DataFrame as PandasFrame

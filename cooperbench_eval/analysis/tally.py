@@ -25,16 +25,11 @@ from cooperbench_eval.analysis.answers import (
 from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
 from cooperbench_eval.analysis.team_facts import TeamAttemptFacts, TeamFacts
-from cooperbench_eval.models import (
-    AGENT_USAGE,
-    AgentUsage,
-    MergeStatus,
-    PairId,
-    PairKey,
-    UsageTotals,
-)
+from cooperbench_eval.git.merging.records import MergeStatus, UsageTotals
+from cooperbench_eval.reporting.agentcosts import AGENT_USAGE, AgentUsage
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import PairStatus
 

@@ -8,24 +8,19 @@ from attrs import asdict, field, frozen
 
 from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, feature_facts, one_line
 from cooperbench_eval.analysis.languages import find_language
-from cooperbench_eval.arguments import checked
-from cooperbench_eval.models import (
-    AgentUsage,
-    MergeStatus,
-    PairOrigin,
-    UsageTotals,
-    inherited_after,
-    total_usage,
-)
+from cooperbench_eval.git.merging.records import MergeStatus, UsageTotals, total_usage
+from cooperbench_eval.reporting.agentcosts import AgentUsage
 from cooperbench_eval.reporting.blame import BlameKind, cannot_run
 from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict, has_time_zone, have_own_names
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport
+from cooperbench_eval.support.arguments import checked
 
 if TYPE_CHECKING:
-    from cooperbench_eval.structuring import Compact
+    from cooperbench_eval.support.json_records import Compact
 
 __all__ = ["GroupFacts", "TeamAttemptFacts", "TeamFacts", "team_facts"]
 
@@ -166,7 +161,7 @@ GroupFacts = PairFacts | TeamFacts
 
 @cache
 def _compact() -> "Compact[TeamFacts]":
-    from cooperbench_eval.structuring import Compact  # noqa: PLC0415
+    from cooperbench_eval.support.json_records import Compact  # noqa: PLC0415
 
     return Compact(TeamFacts)
 

@@ -9,10 +9,10 @@ from cooperbench_eval.analysis.clusters import Cluster, cluster_of
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.arguments import checked, named_fields
-from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.models import PairId, PairKey
+from cooperbench_eval.reporting.identity import PairId, PairKey
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["Tries", "solved_within"]
 
@@ -29,8 +29,6 @@ class Tries(Shown):
             solves. All shares have the same denominator.
         left_out: Pairs that are not counted, because a try has no answer.
     """
-
-    _view = "cooperbench_eval.views.summaries:tries_view"
 
     decider: str
     within: tuple[Rate, ...] = field(converter=tuple[Rate, ...])

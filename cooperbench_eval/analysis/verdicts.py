@@ -14,11 +14,12 @@ from cooperbench_eval.analysis.clusters import Cluster, Counts, cluster_of
 from cooperbench_eval.analysis.costs import CostPerCorrect
 from cooperbench_eval.analysis.measures import Distribution, Mean
 from cooperbench_eval.analysis.rates import Rate
-from cooperbench_eval.arguments import checked
-from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import USAGE, UsageTotals, inherited_after
+from cooperbench_eval.git.merging.records import USAGE, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.identity import inherited_after
 from cooperbench_eval.reporting.landings import LeftOutReason
+from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = [
     "GoldSummary",
@@ -161,8 +162,6 @@ class Judged(Shown):
     """The base of the summaries of a policy and a strategy."""
 
     __slots__ = ()
-
-    _view = "cooperbench_eval.views.summaries:judged_view"
 
     name: str
     verdicts: Verdicts
@@ -309,8 +308,6 @@ class TeamStrategySummary(UsageTotals, Judged):
         tasks: The number of teams with each verdict, by task, in the order of the names.
         cluster: What the intervals are clustered by, if by anything.
     """
-
-    _view = "cooperbench_eval.views.summaries:team_strategy_view"
 
     name: str
     verdicts: Verdicts

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from attrs import evolve
 
-from cooperbench_eval.models import AgentRun
+from cooperbench_eval.reporting.agentcosts import AgentRun
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 
 __all__ = ["with_agents"]

@@ -5,12 +5,12 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import checked, named_fields
-from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import MergeStatus
+from cooperbench_eval.git.merging.records import MergeStatus
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import SuiteRun
-from cooperbench_eval.reporting.rewarding import reward_of_audit
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
+from cooperbench_eval.support.upcalls import upcall
 
 __all__ = [
     "Audit",
@@ -270,7 +270,6 @@ class Audit(Shown, JsonRecord):
         [(2, 'b')]
     """
 
-    _view = "cooperbench_eval.views.audits:audit_view"
     _kind = "audit"
 
     features: tuple[int, ...] = field(converter=tuple[int, ...])
@@ -339,4 +338,5 @@ class Audit(Shown, JsonRecord):
             ReportError: No suite was run, or one has no result and none of the others fails.
                 That is not a failure of whoever made the tree, so it has no reward.
         """
-        return reward_of_audit(self)
+        reward: dict[str, float] = upcall("audit_reward")(self)
+        return reward

@@ -7,18 +7,12 @@ from typing import Final, Self
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import named_fields
-from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import (
-    BAD,
-    Judgement,
-    MergeStatus,
-    TestResult,
-    TestStatus,
-    lost_cases,
-    outcome_of,
-)
+from cooperbench_eval.git.merging.records import MergeStatus
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Judged, Verdict
+from cooperbench_eval.running.judgements import BAD, Judgement, outcome_of
+from cooperbench_eval.running.results import TestResult, TestStatus, lost_cases
+from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = [
     "MERGE_BROKE",
@@ -87,8 +81,6 @@ class Blame(Shown):
         lost_regression_tests: Cases of the repository's own suite that pass on the base and
             on both sides, and do not pass in the merged tree.
     """
-
-    _view = "cooperbench_eval.views.pairs:blame_view"
 
     kind: BlameKind = field(converter=BlameKind)
     features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])

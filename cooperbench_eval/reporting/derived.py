@@ -11,16 +11,11 @@ from enum import StrEnum
 from typing import Any, Final, NoReturn
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import (
-    AGENT_USAGE,
-    COUNTS,
-    ConflictDetails,
-    MergeStatus,
-    TestResult,
-    count_cases,
-)
+from cooperbench_eval.git.merging.records import ConflictDetails, MergeStatus
+from cooperbench_eval.reporting.agentcosts import AGENT_USAGE
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
 from cooperbench_eval.reporting.rows import RUNS, FeatureReport, Verdict
+from cooperbench_eval.running.results import COUNTS, TestResult, count_cases
 
 __all__ = [
     "check_audit",

@@ -6,9 +6,9 @@ from typing import Any
 
 from attrs import asdict, field, frozen
 
-from cooperbench_eval.arguments import named_fields
-from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import PairId
+from cooperbench_eval.reporting.identity import PairId
+from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = [
     "ExplainedHunk",
@@ -126,8 +126,6 @@ class Explanation(Shown):
         runs_used: How many times a suite was run.
         budget: How many times it was allowed to be run.
     """
-
-    _view = "cooperbench_eval.views.explanations:explanation_view"
 
     strategy: str
     pair: PairId

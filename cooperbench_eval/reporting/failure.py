@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import named_fields
+from cooperbench_eval.support.arguments import named_fields
 
 __all__ = ["Failure", "FailureKind"]
 

@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import TestResult
 from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.rows import FeatureReport
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
-from cooperbench_eval.staging import staged
+from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.staging import staged
 
 __all__ = ["write_report"]
 

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from cooperbench_eval.arguments import checked
+from cooperbench_eval.support.arguments import checked
 
 __all__ = ["JsonRecord"]
 

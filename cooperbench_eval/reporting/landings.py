@@ -4,10 +4,11 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import named_fields
-from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import Judgement, TestResult, TestStatus, outcome_of
 from cooperbench_eval.reporting.blame import failing_cases
+from cooperbench_eval.running.judgements import Judgement, outcome_of
+from cooperbench_eval.running.results import TestResult, TestStatus
+from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["BrokenTests", "LeftOut", "LeftOutReason", "SuiteRun", "TeamSuite"]
 
@@ -71,8 +72,6 @@ class LeftOut(Shown):
         tests: The tests that fail.
         problem: Details for people, such as why the patch does not apply; may be empty.
     """
-
-    _view = "cooperbench_eval.views.teams:left_out_view"
 
     number: int
     reason: LeftOutReason = field(converter=LeftOutReason)

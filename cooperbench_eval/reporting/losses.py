@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cooperbench_eval.models import TestCase, TestCaseStatus, TestResult
 from cooperbench_eval.reporting.blame import Blame
 from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.reporting.rows import Attempt
+from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult
 
 __all__ = ["LostTest", "lost_tests_of"]
 

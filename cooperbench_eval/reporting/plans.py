@@ -7,11 +7,11 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import checked, named_fields
-from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import LeftOut
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["LandingPlan", "OrderDependence", "PairMerge", "PairOutcome"]
 
@@ -108,7 +108,6 @@ class LandingPlan(Shown, JsonRecord):
         ((1, 3), ((1, 2),), (1,))
     """
 
-    _view = "cooperbench_eval.views.plans:plan_view"
     _kind = "landing plan"
 
     strategy: str

@@ -7,13 +7,14 @@ from itertools import combinations
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import checked, named_fields
-from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.models import ConflictKind, RefKind
+from cooperbench_eval.git.merging.records import ConflictKind
+from cooperbench_eval.git.worktrees.kinds import RefKind
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.plans import LandingPlan
-from cooperbench_eval.suggestions import it_has
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
+from cooperbench_eval.support.suggestions import it_has
 
 __all__ = ["ConflictedFile", "Probe", "ProbeState", "ProbedBranch", "ProbedPair"]
 
@@ -107,8 +108,6 @@ class ProbedBranch(Shown):
             of them. The tree may then mix the contents of different moments.
     """
 
-    _view = "cooperbench_eval.views.probes:branch_view"
-
     number: int = field(converter=operator.index)
     name: str
     kind: RefKind = field(converter=RefKind)
@@ -134,8 +133,6 @@ class ProbedPair(Shown):
         problem: Details of the state, as a clause; may be empty.
     """
 
-    _view = "cooperbench_eval.views.probes:pair_view"
-
     one: str
     other: str
     state: ProbeState = field(converter=ProbeState)
@@ -158,7 +155,6 @@ class Probe(Shown, JsonRecord):
             of the branches, and its base is the tree of *onto*.
     """
 
-    _view = "cooperbench_eval.views.probes:probe_view"
     _kind = "probe"
 
     onto: str

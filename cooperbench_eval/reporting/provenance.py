@@ -8,12 +8,12 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import checked, named_fields
-from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.merging.contents import is_binary
-from cooperbench_eval.merging.linediff import split_lines
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.git.merging.contents import is_binary
+from cooperbench_eval.git.merging.linediff import split_lines
+from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = [
     "FileKind",
@@ -171,8 +171,6 @@ class Provenance(Shown):
         >>> str(found.origin_of("a", 1)), str(found.origin_of("a", 2)), found.counts()
         ('feature 1', 'base', {'feature 1': 1, 'base': 4, 'feature 2': 1})
     """
-
-    _view = "cooperbench_eval.views.origins:provenance_view"
 
     features: tuple[int, ...] = field(converter=tuple[int, ...])
     files: tuple[FileProvenance, ...] = field(converter=tuple[FileProvenance, ...])

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from cooperbench_eval.models import Judgement, JudgeRule, TestResult, outcome_of
 from cooperbench_eval.reporting.blame import cannot_run
 from cooperbench_eval.reporting.rows import FeatureReport, Judged, Verdict
+from cooperbench_eval.running.judgements import Judgement, JudgeRule, outcome_of
+from cooperbench_eval.running.results import TestResult
 
 __all__ = ["find_preexisting", "find_problem", "find_warnings"]
 

@@ -10,27 +10,16 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import checked
-from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import UnknownAttemptError
-from cooperbench_eval.models import (
-    AgentUsage,
-    Conflict,
-    ConflictDetails,
-    Hazard,
-    JudgeRule,
-    PairOrigin,
-    TestResult,
-    TestStatus,
-    inherited_after,
-    total_agents,
-)
+from cooperbench_eval.git.merging.records import Conflict, ConflictDetails
+from cooperbench_eval.languages.hazards.kinds import Hazard
+from cooperbench_eval.reporting.agentcosts import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
+from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
-from cooperbench_eval.reporting.rewarding import reward_of
 from cooperbench_eval.reporting.rows import (
     RUNS,
     Attempt,
@@ -39,6 +28,11 @@ from cooperbench_eval.reporting.rows import (
     has_time_zone,
     have_own_names,
 )
+from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.running.results import TestResult, TestStatus
+from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.rendering.shown import Shown
+from cooperbench_eval.support.upcalls import upcall
 
 __all__ = ["MergeReport", "PairStatus"]
 
@@ -91,7 +85,6 @@ class MergeReport(Unpickled, PairOrigin, Shown, JsonRecord):
             they were not run.
     """
 
-    _view = "cooperbench_eval.views.pairs:report_view"
     _kind = "pair"
 
     repo_name: str
@@ -264,4 +257,5 @@ class MergeReport(Unpickled, PairOrigin, Shown, JsonRecord):
                 run, or a row that the policy needs is missing. That is not a failure of the
                 agents, so it has no reward.
         """
-        return reward_of(self, policy)
+        reward: dict[str, float] = upcall("reward")(self, policy)
+        return reward

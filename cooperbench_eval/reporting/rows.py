@@ -8,24 +8,22 @@ from typing import Any, Final, Protocol, TypeGuard
 
 from attrs import NOTHING, Factory, field, fields, frozen
 
-from cooperbench_eval.arguments import named_fields
-from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import (
-    AgentRun,
+from cooperbench_eval.git.merging.records import (
     ConflictDetails,
-    FailureTrace,
-    Hazard,
-    HunkPlacement,
-    Judgement,
     LedgerRow,
     MergeStatus,
     ModelUsage,
-    PatchStatus,
     Replacement,
-    TestResult,
-    beginning_with,
-    outcome_of,
 )
+from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus
+from cooperbench_eval.languages.hazards.kinds import Hazard
+from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.identity import beginning_with
+from cooperbench_eval.reporting.traces import FailureTrace
+from cooperbench_eval.running.judgements import Judgement, outcome_of
+from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = [
     "RUNS",
@@ -257,8 +255,6 @@ class Attempt(Unpickled, MergeRow, Shown):
         trace: The code that the failures of lost tests lead to; `None` if the merge lost no
             tests, or if an earlier version of this library made the record.
     """
-
-    _view = "cooperbench_eval.views.pairs:attempt_view"
 
     strategy: str
     implementation: str

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final, Literal, NamedTuple
 
-from cooperbench_eval.arguments import checked
+from cooperbench_eval.support.arguments import checked
 
 __all__ = ["SCHEMAS", "report_schema"]
 

@@ -21,7 +21,7 @@ from cooperbench_eval.reporting.derived import (
     shown,
 )
 from cooperbench_eval.reporting.values import make_report_converter
-from cooperbench_eval.structuring import load_number, parse_json, structure
+from cooperbench_eval.support.json_records import load_number, parse_json, structure
 
 __all__ = ["SCHEMA_VERSION", "dump", "dumps", "load", "parse_json"]
 

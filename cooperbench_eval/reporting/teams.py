@@ -5,21 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import checked, named_fields
-from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import UnknownAttemptError
-from cooperbench_eval.models import (
-    AgentUsage,
-    Conflict,
-    JudgeRule,
-    MergeStatus,
-    PairOrigin,
-    TestResult,
-    TestStatus,
-    inherited_after,
-    outcome_of,
-    total_agents,
-)
+from cooperbench_eval.git.merging.records import Conflict, MergeStatus
+from cooperbench_eval.reporting.agentcosts import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import (
     BlameKind,
     Evidence,
@@ -29,11 +17,11 @@ from cooperbench_eval.reporting.blame import (
     lost_tests,
 )
 from cooperbench_eval.reporting.failure import Failure, FailureKind
+from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
 from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
-from cooperbench_eval.reporting.rewarding import reward_of
 from cooperbench_eval.reporting.rows import (
     FeatureReport,
     Judged,
@@ -43,6 +31,11 @@ from cooperbench_eval.reporting.rows import (
     has_time_zone,
     have_own_names,
 )
+from cooperbench_eval.running.judgements import JudgeRule, outcome_of
+from cooperbench_eval.running.results import TestResult, TestStatus
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
+from cooperbench_eval.support.upcalls import upcall
 
 __all__ = [
     "GroupReport",
@@ -75,8 +68,6 @@ class TeamStep(MergeRow, Shown):
         conflicts: The conflicts that the strategy left open.
     """
 
-    _view = "cooperbench_eval.views.teams:step_view"
-
     feature: int
     into: tuple[int, ...] = field(converter=tuple[int, ...])
     conflicts: tuple[Conflict, ...] = field(default=(), converter=tuple[Conflict, ...], repr=False)
@@ -106,8 +97,6 @@ class TeamAttempt(Shown):
             there is no such tree or no runner.
         landed_tests: The runs on the tree of the landed features, if that is another tree.
     """
-
-    _view = "cooperbench_eval.views.teams:attempt_view"
 
     strategy: str
     implementation: str
@@ -186,8 +175,6 @@ class TeamBlame(Shown):
             feature are the ones that pass without the other features.
     """
 
-    _view = "cooperbench_eval.views.teams:blame_view"
-
     kind: BlameKind = field(converter=BlameKind)
     features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
     lost: tuple[BrokenTests, ...] = field(default=(), converter=tuple[BrokenTests, ...])
@@ -242,7 +229,6 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
             they were not run.
     """
 
-    _view = "cooperbench_eval.views.teams:report_view"
     _kind = "team"
 
     repo_name: str
@@ -410,7 +396,8 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
                 run, or a row that the policy needs is missing. That is not a failure of the
                 agents, so it has no reward.
         """
-        return reward_of(self, policy)
+        reward: dict[str, float] = upcall("reward")(self, policy)
+        return reward
 
 
 GroupReport = MergeReport | TeamReport

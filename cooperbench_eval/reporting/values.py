@@ -4,18 +4,17 @@ import base64
 import math
 from typing import Any
 
-from cooperbench_eval.models import (
+from cooperbench_eval.git.merging.records import ConflictDetails
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.running.results import (
     COUNTS,
-    ConflictDetails,
-    Entry,
-    FileMode,
     TestCase,
     TestCaseStatus,
     TestResult,
     count_cases,
 )
-from cooperbench_eval.snapshot import Changes
-from cooperbench_eval.structuring import Converter, make_converter
+from cooperbench_eval.support.json_records import Converter, make_converter
 
 __all__ = ["make_report_converter"]
 

@@ -16,10 +16,10 @@ from weakref import WeakValueDictionary
 import attrs
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import TestRunError
-from cooperbench_eval.models import TestCase, TestResult
+from cooperbench_eval.running.results import TestCase, TestResult
 from cooperbench_eval.running.sharing import SharedFolder, is_locked, lock_key
+from cooperbench_eval.support.arguments import checked, checked_fields
 
 __all__ = ["ResultCache", "key_of", "share_with_copies"]
 

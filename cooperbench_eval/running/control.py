@@ -17,9 +17,9 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.patching.paths import PathKind, classify_path
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.git.patching.paths import PathKind, classify_path
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 __all__ = ["ControlFiles", "files_that_name_a_framework", "put_back"]
 

@@ -12,23 +12,22 @@ from functools import cached_property
 import attrs
 from attrs import field, frozen
 
-from cooperbench_eval.models import (
-    BAD,
-    Judgement,
-    PatchStatus,
+from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.running.judgements import BAD, Judgement
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.javascript.javascript_tests import NAME_SEPARATOR
+from cooperbench_eval.running.readers.protocol import NewTests, Reader
+from cooperbench_eval.running.readers.results import is_unnamed
+from cooperbench_eval.running.results import (
     TestCase,
     TestCaseStatus,
     TestResult,
     TestStatus,
     lost_cases,
 )
-from cooperbench_eval.patching.apply import apply_patch
-from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
-from cooperbench_eval.running.readers.javascript.javascript_tests import NAME_SEPARATOR
-from cooperbench_eval.running.readers.protocol import NewTests, Reader
-from cooperbench_eval.running.readers.results import is_unnamed
 from cooperbench_eval.running.suite import TestSuite
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["DeltaJudge"]
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 
-from cooperbench_eval.processes.systems import after_fork
+from cooperbench_eval.support.systems import after_fork
 
 __all__ = ["MoveWatch"]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import attrs
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.running.runner import TestRunner
 from cooperbench_eval.running.sandboxes.default import with_readable
 from cooperbench_eval.running.sandboxes.hosting import listed
 from cooperbench_eval.running.suite import TestSuite, as_commands
+from cooperbench_eval.support.arguments import named_fields
 
 __all__ = ["Preparation"]
 

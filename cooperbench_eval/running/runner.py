@@ -12,12 +12,13 @@ from typing import ClassVar, TypeVar
 import attrs
 from attrs import field, frozen, validators
 
-from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import SandboxError
-from cooperbench_eval.models import PatchStatus, RepeatPolicy, TestResult, TestStatus
-from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control import ControlFiles, put_back
+from cooperbench_eval.running.results import RepeatPolicy, TestResult, TestStatus
 from cooperbench_eval.running.sandboxes.default import default_sandbox
 from cooperbench_eval.running.sandboxes.environments import installed_modules
 from cooperbench_eval.running.sandboxes.hosting import search_path
@@ -27,7 +28,7 @@ from cooperbench_eval.running.suite import TestSuite
 from cooperbench_eval.running.trial import Trial, guarded, run_once
 from cooperbench_eval.running.verdict import NOT_FOUND
 from cooperbench_eval.running.worktrees import WorkTrees
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.support.arguments import checked, checked_fields
 
 __all__ = ["TestRunner"]
 
@@ -56,7 +57,7 @@ class TestRunner:
         retries: How often to retry if the sandbox itself fails.
 
     Example:
-        >>> from cooperbench_eval.models import Entry
+        >>> from cooperbench_eval.reporting.models import Entry
         >>> base = Snapshot.from_files({"double.py": b"def double(x): return 2 * x\n"})
         >>> test = b"from double import double\ndef test(): assert double(2) == 4\n"
         >>> suite = TestSuite(command=("python", "-m", "pytest", "-q"), env={"PYTHONPATH": "."})

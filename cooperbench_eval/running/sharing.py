@@ -19,10 +19,10 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from cooperbench_eval.processes import locks
-from cooperbench_eval.processes.systems import OPEN_NO_LINK, after_fork
-from cooperbench_eval.processes.temporary import discard_folder, make_folder
+from cooperbench_eval.running.processes import locks
+from cooperbench_eval.running.processes.temporary import discard_folder, make_folder
 from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
+from cooperbench_eval.support.systems import OPEN_NO_LINK, after_fork
 
 __all__ = ["SharedFolder", "is_locked", "lock_key"]
 

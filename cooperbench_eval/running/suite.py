@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 from attrs import Attribute, converters, field, frozen
 
-from cooperbench_eval.arguments import checked, checked_fields, follows
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.patching.given import GivenText, parse_given
-from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.git.patching.given import GivenText, parse_given
+from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.recognizing import Framework
+from cooperbench_eval.support.arguments import checked, checked_fields, follows
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite", "as_commands"]
 

@@ -11,9 +11,10 @@ import attrs
 from attrs import frozen
 
 from cooperbench_eval.errors import CooperBenchEvalError, SandboxError, TestRunError
-from cooperbench_eval.models import PatchStatus, TestResult, TestStatus
-from cooperbench_eval.patching.apply import apply_patch
-from cooperbench_eval.processes.stopping import describe_exit
+from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.running.processes.stopping import describe_exit
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
@@ -25,12 +26,12 @@ from cooperbench_eval.running.readers.protocol import (
     read_result_file,
 )
 from cooperbench_eval.running.readers.recognizing import recognize
+from cooperbench_eval.running.results import TestResult, TestStatus
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
 from cooperbench_eval.running.verdict import judge, last_words, require_tests
 from cooperbench_eval.running.watched import FileWatch, files_to_watch
 from cooperbench_eval.running.worktrees import WorkTrees
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["Trial", "guarded", "run_once"]
 

@@ -7,8 +7,7 @@ from pathlib import PurePosixPath
 
 import attrs
 
-from cooperbench_eval.models import TestCase, TestCaseStatus, TestResult, TestStatus
-from cooperbench_eval.processes.stopping import describe_exit
+from cooperbench_eval.running.processes.stopping import describe_exit
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     NewTests,
@@ -16,6 +15,7 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
 )
 from cooperbench_eval.running.readers.results import is_unnamed
+from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult, TestStatus
 
 __all__ = ["NOT_FOUND", "SOURCES", "judge", "last_words", "require_tests"]
 

@@ -9,13 +9,13 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.memo import Memo
-from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.objects import folders_above
-from cooperbench_eval.patching.paths import PathKind, classify_path
+from cooperbench_eval.git.patching.paths import PathKind, classify_path
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.objects import folders_above
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.folder_moves import MoveWatch
 from cooperbench_eval.running.verdict import SOURCES
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.support.memo import Memo
 
 __all__ = ["FileWatch", "Stamp", "files_to_watch", "stamp"]
 

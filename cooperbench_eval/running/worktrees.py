@@ -16,13 +16,13 @@ from functools import partial
 from pathlib import Path
 
 from cooperbench_eval.errors import RepositoryError, SandboxError
-from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.processes.folders import remove
-from cooperbench_eval.processes.systems import after_fork
-from cooperbench_eval.processes.temporary import discard_folder, make_folder
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.paths import written_path_problem
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, write_entry
+from cooperbench_eval.running.processes.folders import remove
+from cooperbench_eval.running.processes.temporary import discard_folder, make_folder
 from cooperbench_eval.running.watched import Stamp, stamp
-from cooperbench_eval.snapshot import Changes, Snapshot, write_entry
-from cooperbench_eval.treepaths import written_path_problem
+from cooperbench_eval.support.systems import after_fork
 
 __all__ = ["WorkTrees"]
 

@@ -8,14 +8,14 @@ from itertools import chain, islice, pairwise, zip_longest
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.judge.faults import find_fault
-from cooperbench_eval.merging.locating import find_between
-from cooperbench_eval.merging.result import ThreeWayMerge
-from cooperbench_eval.models import ConflictBlock, LedgerRow
+from cooperbench_eval.git.merging.locating import find_between
+from cooperbench_eval.git.merging.records import ConflictBlock, LedgerRow
+from cooperbench_eval.git.merging.result import ThreeWayMerge
+from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.tokens import shares_kept
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
-from cooperbench_eval.structure.tokenmerge import shares_kept
+from cooperbench_eval.support.arguments import checked, checked_fields
 
 __all__ = [
     "ConflictFile",

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 
 from attrs import Factory, evolve, field, frozen
 
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import ArgumentError, StrategyFailedError
-from cooperbench_eval.merging.result import ThreeWayMerge
-from cooperbench_eval.models import LedgerRow, ModelUsage
+from cooperbench_eval.git.merging.records import LedgerRow, ModelUsage
+from cooperbench_eval.git.merging.result import ThreeWayMerge
 from cooperbench_eval.strategies.judging import judge_outcome
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy, get_strategy
 from cooperbench_eval.strategies.run import run_strategy
+from cooperbench_eval.support.arguments import checked
 
 __all__ = ["CascadeStrategy", "cascade"]
 

@@ -6,17 +6,17 @@ from itertools import chain, zip_longest
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.judge.faults import find_fault
-from cooperbench_eval.judge.losses import find_lost_token
-from cooperbench_eval.merging.openfile import Answer
-from cooperbench_eval.merging.result import ThreeWayMerge
-from cooperbench_eval.merging.textmerge import TextConflict
-from cooperbench_eval.models import Conflict, LedgerRow, Replacement, ResolutionKind
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.git.merging.openfile import Answer
+from cooperbench_eval.git.merging.records import Conflict, LedgerRow, Replacement, ResolutionKind
+from cooperbench_eval.git.merging.result import ThreeWayMerge
+from cooperbench_eval.git.merging.textmerge import TextConflict
+from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.faults.losses import find_lost_token
+from cooperbench_eval.languages.languages import find_syntax_fault, is_code
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
-from cooperbench_eval.structure.alignment import similarity
-from cooperbench_eval.structure.languages import find_syntax_fault, is_code
-from cooperbench_eval.structure.taking import take_functions
+from cooperbench_eval.strategies.structured.taking import take_functions
 
 __all__ = ["Judged", "judge_outcome"]
 

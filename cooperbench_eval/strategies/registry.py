@@ -2,14 +2,14 @@
 
 from typing import TypeGuard
 
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import (
     DuplicateStrategyError,
     StrategyLoadError,
     UnknownStrategyError,
 )
-from cooperbench_eval.plugins import PluginGroup
 from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.plugins import PluginGroup
 
 __all__ = ["as_strategy", "available_strategies", "get_strategy"]
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeOutcome
 from cooperbench_eval.testing.records import BrokenError, Counterexample
 

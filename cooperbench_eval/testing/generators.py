@@ -6,8 +6,8 @@ Sides are edited copies of the base, so that they often agree.
 
 from collections.abc import Mapping, Sequence
 
-from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.testing.cases import MergeCase
 
 try:

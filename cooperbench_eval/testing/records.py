@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import named_fields
+from cooperbench_eval.support.arguments import named_fields
 
 __all__ = [
     "BrokenError",

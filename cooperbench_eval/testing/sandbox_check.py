@@ -3,11 +3,11 @@
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import SandboxError
-from cooperbench_eval.processes.systems import linux_problem
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
+from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.systems import linux_problem
 from cooperbench_eval.testing.checking import check_in_fork, check_laws
 from cooperbench_eval.testing.records import (
     BrokenError,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attrs import astuple
 
-from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.strategies.protocol import MergeInput
 
 __all__ = ["ProcessState", "portrait"]

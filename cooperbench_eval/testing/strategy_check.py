@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import StrategyLoadError
-from cooperbench_eval.processes.calls import call_in_process
+from cooperbench_eval.running.processes.calls import call_in_process
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.testing import generators
 from cooperbench_eval.testing.cases import Fingerprint, MergeCase, broken, difference
 from cooperbench_eval.testing.checking import check_failed, check_in_fork, check_laws

@@ -6,9 +6,10 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.merging.locating import find_between
-from cooperbench_eval.models import Conflict, ConflictKind, Entry, MergeStatus
-from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.git.merging.locating import find_between
+from cooperbench_eval.git.merging.records import Conflict, ConflictKind, MergeStatus
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.testing.cases import (
     MergeCase,

@@ -121,7 +121,7 @@ def make_stub(module: str, *search_paths: Path) -> str:
     package, _, inside = module.partition(".")
     loaded = _loaded(package, search_paths or (_INSTALLED,))
     top = _public_objects(loaded, package)
-    found = _public_objects(loaded[inside], package) if inside else top
+    found = _public_objects(_target(loaded[inside]), package) if inside else top
     at_top = {each.path for each in top.values()} if inside else set()
     public = at_top | {each.path for each in found.values()}
     head = f"The public names of `{module}`; `python docs/tools/public_api.py` writes this."
@@ -142,7 +142,8 @@ def _loaded(package: str, search_paths: tuple[Path, ...]) -> Any:
 def _public_objects(module: Any, package: str) -> dict[str, Any]:
     """Return what a module exports, by name: what `__all__` or its stub lists."""
     imported = [name for name, each in module.members.items() if _is_import(each, package)]
-    return {name: _target(module[name]) for name in sorted(module.exports or imported)}
+    found = {name: _target(module[name]) for name in sorted(module.exports or imported)}
+    return {name: each for name, each in found.items() if not each.is_module}
 
 
 def _is_import(member: Any, package: str) -> bool:

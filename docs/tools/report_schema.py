@@ -21,23 +21,16 @@ import attrs
 import griffe
 
 import cooperbench_eval
-from cooperbench_eval.models import (
-    COUNTS,
-    MOST_USAGE,
-    AgentRun,
-    AgentUsage,
-    Conflict,
-    ConflictDetails,
-    HunkPlacement,
-    LedgerRow,
-    TestResult,
-)
+from cooperbench_eval.git.merging.records import Conflict, ConflictDetails, LedgerRow
+from cooperbench_eval.git.patching.placements import HunkPlacement
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
+from cooperbench_eval.reporting.agentcosts import MOST_USAGE, AgentRun, AgentUsage
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun
 from cooperbench_eval.reporting.schema import SCHEMAS
 from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamBlame, TeamReport, TeamStep
-from cooperbench_eval.structuring import MOST
+from cooperbench_eval.running.results import COUNTS, TestResult
+from cooperbench_eval.support.json_records import MOST
 
 __all__ = ["make_page", "make_schema", "print_schema"]
 

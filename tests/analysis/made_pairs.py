@@ -3,7 +3,7 @@
 import datetime as dt
 
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
-from cooperbench_eval.models import Conflict, MergeStatus, TestCase, TestResult, TestStatus
+from cooperbench_eval.git.merging.records import Conflict, MergeStatus
 from cooperbench_eval.reporting import (
     Attempt,
     BlameKind,
@@ -11,6 +11,7 @@ from cooperbench_eval.reporting import (
     MergeReport,
     PatchReport,
 )
+from cooperbench_eval.running.results import TestCase, TestResult, TestStatus
 
 NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
 RUNS = {

@@ -7,7 +7,7 @@ from made_pairs import NOON, pair
 
 import cooperbench_eval as ce
 from cooperbench_eval.analysis import compare_with_cooperbench
-from cooperbench_eval.runlogs import Setting
+from cooperbench_eval.cooperbench.runlogs import Setting
 
 
 def of_cooperbench(both_passed=True, *, features=(1, 2), setting=Setting.COOP, **facts):

@@ -6,8 +6,8 @@ from cooperbench_eval.analysis.facts import RunFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.summarizing import summarize
-from cooperbench_eval.models import TestStatus
 from cooperbench_eval.reporting import FailureKind, Verdict
+from cooperbench_eval.running.results import TestStatus
 
 BOTH, NEITHER = "applied +.+", "applied +.-"
 UNREACHABLE = {"merge_status": "not_evaluated", "failure": FailureKind.REPOSITORY}

@@ -176,7 +176,8 @@ def test_a_missing_library_names_its_extra(library):
     code = f"""
 import sys
 sys.modules[{library!r}] = None
-from cooperbench_eval import to_records, to_{library}
+from cooperbench_eval import to_records
+from cooperbench_eval.analysis import to_{library}
 assert to_records([]) == []
 to_{library}([])
 """

@@ -74,7 +74,7 @@ class AttemptFacts:
     @property
     def verdict(self) -> Verdict: ...
 
-class Comparison(ABC):
+class Comparison:
     def __init__(
         self,
         *,
@@ -116,7 +116,7 @@ class Comparison(ABC):
     unmatched_first: int
     unmatched_second: int
 
-class CooperBenchAgreement(ABC):
+class CooperBenchAgreement:
     def __init__(
         self,
         *,
@@ -142,8 +142,6 @@ class CooperBenchDisagreement:
     cooperbench: CooperBenchResult
     judged: PolicyVerdict
     ours: PairFacts
-    @property
-    def peer(self) -> CooperBenchResult: ...
 
 class CostPerCorrect:
     def __init__(
@@ -319,7 +317,7 @@ class PolicyRule(StrEnum):
     ANY_PASSES = 'any_passes'
     FIRST_MERGES = 'first_merges'
 
-class PolicySummary(ABC):
+class PolicySummary:
     def __init__(
         self,
         *,
@@ -375,7 +373,7 @@ class RankedTeam:
     unanswered: int
     worst_rank: int
 
-class Ranking(ABC):
+class Ranking:
     def __init__(
         self,
         *,
@@ -411,7 +409,7 @@ class Ranking(ABC):
     def to_records(self) -> list[dict[str, Any]]: ...
     unmatched: Mapping[str, int]
 
-class Rate(ABC):
+class Rate:
     def __init__(
         self,
         count: int,
@@ -470,7 +468,7 @@ class RunFacts:
     def was_run(self) -> bool: ...
     xfailed_tests: int
 
-class StrategySummary(ABC):
+class StrategySummary:
     def __init__(
         self,
         *,
@@ -518,7 +516,7 @@ class StrategySummary(ABC):
     unpriced_requests: int
     verdicts: Verdicts
 
-class Summary(ABC):
+class Summary:
     def __init__(
         self,
         *,
@@ -677,7 +675,7 @@ class TeamFacts:
     timestamp: dt.datetime
     def to_dict(self) -> dict[str, Any]: ...
 
-class TeamStrategySummary(ABC):
+class TeamStrategySummary:
     def __init__(
         self,
         *,
@@ -719,7 +717,7 @@ class TeamStrategySummary(ABC):
     unpriced_requests: int
     verdicts: Verdicts
 
-class TeamSummary(ABC):
+class TeamSummary:
     def __init__(
         self,
         *,
@@ -747,7 +745,7 @@ class TeamSummary(ABC):
     teams: int
     def to_dict(self) -> dict[str, Any]: ...
 
-class Tries(ABC):
+class Tries:
     def __init__(self, *, decider: str, within: tuple[Rate, ...], left_out: int = 0) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...

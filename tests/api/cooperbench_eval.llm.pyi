@@ -24,8 +24,6 @@ class ChatFault(StrEnum):
     UNAVAILABLE = 'unavailable'
     @property
     def is_transient(self) -> bool: ...
-    @property
-    def passes(self) -> bool: ...
 
 class ChatReply:
     def __init__(
@@ -63,6 +61,8 @@ class ChatRequest:
     messages: tuple[Message, ...]
     model: str
     options: Mapping[str, Any]
+
+from cooperbench_eval import LLMStrategy as LLMStrategy
 
 class Prompts:
     def __init__(

@@ -27,7 +27,7 @@ class ApplyResult:
     def reason(self) -> str: ...
     status: PatchStatus
 
-class Attempt(ABC):
+class Attempt:
     def __init__(
         self,
         *,
@@ -94,7 +94,7 @@ class Attempt(ABC):
     @property
     def verdict(self) -> Verdict: ...
 
-class Blame(ABC):
+class Blame:
     def __init__(
         self,
         *,
@@ -190,7 +190,7 @@ class Conflict:
     path: str
     theirs: bytes | None
 
-class ConflictDetails(ABC):
+class ConflictDetails:
     def __init__(
         self,
         *,
@@ -340,7 +340,7 @@ class Evaluator:
     test_filter: TestFileFilter
     test_other: bool
 
-class Explanation(ABC):
+class Explanation:
     def __init__(
         self,
         *,
@@ -500,7 +500,7 @@ class LLMStrategy:
     timeout_seconds: float
     whole_lines: int
 
-class LandingPlan(ABC):
+class LandingPlan:
     def __init__(
         self,
         *,
@@ -636,7 +636,7 @@ class MergeOutcome:
     def tree_id(self, base: Snapshot) -> str: ...
     usage: tuple[ModelUsage, ...]
 
-class MergeReport(ABC):
+class MergeReport:
     def __init__(
         self,
         *,
@@ -911,7 +911,7 @@ class Task:
     def test_command(self) -> tuple[str, ...]: ...
     def tests_patch(self, feature: int) -> Patch: ...
 
-class TeamReport(ABC):
+class TeamReport:
     def __init__(
         self,
         *,
@@ -979,7 +979,7 @@ class TeamReport(ABC):
     @property
     def warnings(self) -> tuple[str, ...]: ...
 
-class TestResult(ABC):
+class TestResult:
     def __init__(
         self,
         *,

@@ -2,7 +2,7 @@
 
 from cooperbench_eval import Attempt as Attempt
 
-class Audit(ABC):
+class Audit:
     def __init__(
         self,
         *,
@@ -339,7 +339,7 @@ class HunkRole(StrEnum):
 
 from cooperbench_eval import LandingPlan as LandingPlan
 
-class LeftOut(ABC):
+class LeftOut:
     def __init__(
         self,
         *,
@@ -454,7 +454,7 @@ class PatchReport:
     status: PatchStatus
     touched_runner_control: tuple[str, ...]
 
-class Probe(ABC):
+class Probe:
     def __init__(
         self,
         *,
@@ -507,7 +507,7 @@ class ProbeState(StrEnum):
     @property
     def is_complete(self) -> bool: ...
 
-class ProbedBranch(ABC):
+class ProbedBranch:
     def __init__(
         self,
         *,
@@ -538,7 +538,7 @@ class ProbedBranch(ABC):
     unfiltered: tuple[str, ...]
     unsettled: tuple[str, ...]
 
-class ProbedPair(ABC):
+class ProbedPair:
     def __init__(
         self,
         *,
@@ -557,7 +557,7 @@ class ProbedPair(ABC):
     problem: str
     state: ProbeState
 
-class Provenance(ABC):
+class Provenance:
     def __init__(
         self,
         *,
@@ -619,7 +619,7 @@ class SuiteRun:
     suite: TeamSuite
     tests: TestResult | None
 
-class TeamAttempt(ABC):
+class TeamAttempt:
     def __init__(
         self,
         *,
@@ -663,7 +663,7 @@ class TeamAttempt(ABC):
     @property
     def verdict(self) -> Verdict: ...
 
-class TeamBlame(ABC):
+class TeamBlame:
     def __init__(
         self,
         *,
@@ -680,7 +680,7 @@ class TeamBlame(ABC):
 
 from cooperbench_eval import TeamReport as TeamReport
 
-class TeamStep(ABC):
+class TeamStep:
     def __init__(
         self,
         *,

@@ -10,7 +10,7 @@ from needs import need_program
 from rule_patterns import FILES, PATTERNS, as_bytes
 from worktree_states import Worktree
 
-from cooperbench_eval.refs.attributes import Attributes
+from cooperbench_eval.git.worktrees.attributes import Attributes
 
 STATES = (
     "text", "-text", "!text", "text=auto", "eol=lf", "eol=", "binary", "-binary", "!binary",

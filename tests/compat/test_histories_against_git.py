@@ -12,13 +12,14 @@ from test_merges_against_git import (
 )
 
 from cooperbench_eval import Evaluator, Feature, FeaturePair, FeatureTeam, probe
-from cooperbench_eval.ancestry import Commit, merge_bases
-from cooperbench_eval.history import History
-from cooperbench_eval.merging.result import Labels
-from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import Entry, FileMode, MergeStatus
+from cooperbench_eval.git.merging.history import History
+from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.result import Labels
+from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.trees.ancestry import Commit, merge_bases
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting import ProbeState
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 

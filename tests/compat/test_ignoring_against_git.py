@@ -10,7 +10,7 @@ from needs import need_program
 from rule_patterns import FILES, PATTERNS, as_bytes
 from worktree_states import Worktree
 
-from cooperbench_eval.refs.ignoring import IgnoreRules
+from cooperbench_eval.git.worktrees.ignoring import IgnoreRules
 
 RULES = st.lists(PATTERNS, max_size=3).map("\n".join)
 

@@ -8,10 +8,10 @@ from generators import moved_trees
 from hypothesis import assume, example, given, settings
 from rare_merges import RARE
 
-from cooperbench_eval.merging.result import Labels
-from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.git.merging.result import Labels
+from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 

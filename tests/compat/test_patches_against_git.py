@@ -7,12 +7,13 @@ from generators import damages, forks, git_diff_options, histories, mangles
 from hypothesis import assume, given, note, settings
 
 from cooperbench_eval.errors import PatchError
-from cooperbench_eval.models import Entry, FileMode, PatchStatus, Rung
-from cooperbench_eval.patching.apply import apply_patch
-from cooperbench_eval.patching.patch import Patch
-from cooperbench_eval.patching.policy import ApplyPolicy
-from cooperbench_eval.patching.records import FileChange
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.patching.placements import PatchStatus, Rung
+from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.patching.records import FileChange
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Snapshot
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 

@@ -4,8 +4,8 @@ import pytest
 from generators import lists_of, similar_files
 from hypothesis import example, given
 
-from cooperbench_eval.merging.similarity import FULL_SCORE, Similarities
-from cooperbench_eval.models import Entry
+from cooperbench_eval.git.merging.similarity import FULL_SCORE, Similarities
+from cooperbench_eval.git.trees.entries import Entry
 
 LEAST = FULL_SCORE // 100  # of `-M1%`
 

@@ -7,10 +7,10 @@ import pytest
 from generators import forks, path_trees, trees
 from hypothesis import example, given, settings
 
-from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.patching.apply import apply_patch
-from cooperbench_eval.patching.patch import Patch
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 

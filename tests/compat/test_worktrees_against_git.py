@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from needs import need_program
 from worktree_states import Worktree, make_random
 
-from cooperbench_eval.refs.contents import FileReader
-from cooperbench_eval.refs.names import Names
-from cooperbench_eval.refs.worktree import read_worktree
+from cooperbench_eval.git.worktrees.contents import FileReader
+from cooperbench_eval.git.worktrees.names import Names
+from cooperbench_eval.git.worktrees.worktree import read_worktree
 
 pytestmark = pytest.mark.usefixtures("no_user_settings")
 

@@ -22,8 +22,8 @@ GLOSSARY = list(ROW.finditer((ROOT / "docs/glossary.md").read_text()))[2:]  # be
 MODULES = {name: each for name in ce.__all__ if isinstance(each := getattr(ce, name), ModuleType)}
 OBJECTS = {name: getattr(ce, name) for name in ce.__all__ if name not in MODULES}
 PUBLIC = {f"cooperbench_eval.{name}": each for name, each in OBJECTS.items()} | {
-    f"{module.__name__}.{name}": getattr(module, name)
-    for module in MODULES.values()
+    f"cooperbench_eval.{place}.{name}": getattr(module, name)
+    for place, module in MODULES.items()
     for name in module.__all__
     if OBJECTS.get(name) is not getattr(module, name)
 }

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cooperbench_eval.errors import WorkerError
-from cooperbench_eval.processes import supervision
-from cooperbench_eval.processes.calls import call_in_process
-from cooperbench_eval.processes.plain import run_plainly
+from cooperbench_eval.running.processes import supervision
+from cooperbench_eval.running.processes.calls import call_in_process
+from cooperbench_eval.running.processes.plain import run_plainly
 
 PARENT = """
 import subprocess, sys, time

@@ -38,8 +38,8 @@ from processparts import (
 )
 
 from cooperbench_eval.errors import DatasetError, WorkerError
-from cooperbench_eval.processes import awaiting, calls, supervision
-from cooperbench_eval.processes.awaiting import await_in_process
+from cooperbench_eval.running.processes import awaiting, calls, supervision
+from cooperbench_eval.running.processes.awaiting import await_in_process
 
 pytestmark = pytest.mark.usefixtures("temporary")
 
@@ -462,7 +462,7 @@ HOST = """
 import asyncio, signal, sys, threading
 sys.path[:0] = [{folder!r}]
 from processparts import sleep_with_litter
-from cooperbench_eval.processes.awaiting import await_in_process
+from cooperbench_eval.running.processes.awaiting import await_in_process
 
 {before}
 asyncio.run(await_in_process(sleep_with_litter, {word!r}, {mark!r}))
@@ -538,7 +538,7 @@ def test_signals_that_the_host_blocks_or_ignores_reach_the_call(start_host, word
 
 SCRIPT = """
 import asyncio
-from cooperbench_eval.processes.awaiting import await_in_process
+from cooperbench_eval.running.processes.awaiting import await_in_process
 
 class Own(Exception):
     pass

@@ -125,7 +125,7 @@ def test_the_wheel_contains_the_package_and_its_metadata(built):
     assert names == package | {f"{INFO}/{paper}" for paper in papers}
     assert {
         "cooperbench_eval/py.typed",
-        "cooperbench_eval/llm/prompts/v1/question.txt",
+        "cooperbench_eval/strategies/llm/prompts/v1/question.txt",
         "cooperbench_eval/reporting/merge_report.schema.json",
         "cooperbench_eval/reporting/team_report.schema.json",
         "cooperbench_eval/running/readers/javascript/node_results.mjs",

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 import cooperbench_eval as ce
 from cooperbench_eval.reporting import serialization
 from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
-from cooperbench_eval.structuring import make_converter, structure
+from cooperbench_eval.support.json_records import make_converter, structure
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 

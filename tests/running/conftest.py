@@ -9,8 +9,8 @@ from needs import need_bubblewrap
 from quick import QUICK
 
 from cooperbench_eval import BubblewrapSandbox
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 pytest.register_assert_rewrite("sandbox_conformance")
 

@@ -7,9 +7,9 @@ try to make the benchmark's tests pass anyway.
 import io
 import zipfile
 
-from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import TestSuite
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = [
     "AUTOLOADING_SUITE",

@@ -5,11 +5,12 @@ import toys
 from needs import need_program
 from quick import QUICK
 
-from cooperbench_eval.models import Entry, TestCase, TestResult, TestStatus
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.readers.protocol import NewTests
+from cooperbench_eval.running.results import TestCase, TestResult, TestStatus
 from cooperbench_eval.running.verdict import require_tests
-from cooperbench_eval.snapshot import Changes
 
 PYTHON = "def test_{0}(): pass\n"
 UNITTEST = "import unittest\nclass T(unittest.TestCase):\n    def test_{0}(self): pass\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.processes.worker import worker_command, write_call
+from cooperbench_eval.running.processes.worker import worker_command, write_call
 from cooperbench_eval.running.sandboxes import bubblewrap as module
 from cooperbench_eval.testing.sandbox_laws import call_sandbox
 
@@ -416,7 +416,7 @@ def test_a_kill_from_outside_is_the_sandboxs_failure(run, survivors, victim):
 @pytest.mark.long
 def test_a_stopped_supervisor_means_a_timeout(run, survivors, monkeypatch):
     """The timeout comes some time after the deadline; the cause is unknown."""
-    monkeypatch.setattr("cooperbench_eval.processes.supervision._PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("cooperbench_eval.running.processes.supervision._PATIENCE_SECONDS", 0.3)
     word = f"word-{uuid.uuid4()}"
 
     with ThreadPoolExecutor(1) as pool:

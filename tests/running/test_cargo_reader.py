@@ -3,8 +3,8 @@
 import pytest
 import toys
 
-from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.results import TestStatus
 
 CARGO_TEST = ("cargo", "test", "--offline")
 RECORDED = toys.RECORDED / "cargo-1.95.txt"

@@ -14,14 +14,14 @@ from container_images import (  # noqa: F401 - fixtures
 
 import cooperbench_eval as ce
 from cooperbench_eval.errors import RepositoryError, TestRunError
-from cooperbench_eval.models import TestStatus
-from cooperbench_eval.patching.apply import apply_patch
-from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.running.results import TestStatus
 from cooperbench_eval.running.sandboxes.containers import images
 from cooperbench_eval.running.sandboxes.containers.images import repository_from_image
 from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox
-from cooperbench_eval.snapshot import Snapshot
 
 pytestmark = pytest.mark.long
 

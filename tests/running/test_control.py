@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cooperbench_eval.models import Entry
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.control import _FRAMEWORK_WORDS, files_that_name_a_framework, put_back
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 PYPROJECT = """\
 [project]

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from cooperbench_eval.models import Entry
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.running.sandboxes import environments
 from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, installed_modules
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 SYSTEM = "/usr/bin:/bin"
 WHERE = "import greeting, sys; print(sys.prefix, greeting.TEXT)"

@@ -26,7 +26,8 @@ from forgeries import (
 from needs import need_program
 
 from cooperbench_eval import ContainerSandbox
-from cooperbench_eval.models import Entry, TestStatus
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import (
     LocalSandbox,
     ResultCache,
@@ -34,7 +35,7 @@ from cooperbench_eval.running import (
     TestSuite,
 )
 from cooperbench_eval.running.control import files_that_name_a_framework
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.running.results import TestStatus
 
 
 @pytest.fixture(

@@ -9,10 +9,10 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
 from cooperbench_eval.running.readers.go.go_arguments import parse_go_arguments
 from cooperbench_eval.running.readers.go.go_reader import GO_READER
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestStatus
 
 GO_TEST = ("go", "test", "./...")
 GOOD = {path: text for path, text in toys.GO.items() if path.startswith(("go.mod", "good/"))}

@@ -8,8 +8,8 @@ import pytest
 import toys
 from needs import lack, need_program
 
-from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.results import TestStatus
 
 TOOLS = os.environ.get("COOPERBENCH_EVAL_NODE_MODULES", "")
 """A `node_modules` that holds jest and vitest, which no system package does."""

@@ -3,7 +3,7 @@
 import pytest
 import toys
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 TESTS = """\
 import { quote } from './quote';

@@ -2,9 +2,9 @@
 
 import pytest
 
-from cooperbench_eval.models import TestCaseStatus
 from cooperbench_eval.running.readers.junit import parse_junit
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.results import TestCaseStatus
 
 BOMB = b"""<?xml version="1.0"?>
 <!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cooperbench_eval.processes import temporary
+from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.running.processes import temporary
 from cooperbench_eval.running.worktrees import WorkTrees
-from cooperbench_eval.snapshot import Snapshot
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders cannot be locked")
 
@@ -21,7 +21,7 @@ RUN = """
 import sys, time
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.running.cache import share_with_copies
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 runner = TestRunner(sandbox=LocalSandbox())
 share_with_copies(runner.cache)
@@ -42,7 +42,7 @@ BubblewrapSandbox(writable_cache=[place / "cache"]).run(
 """
 FORK = """
 import os, time
-from cooperbench_eval.processes.temporary import make_folder
+from cooperbench_eval.running.processes.temporary import make_folder
 make_folder()
 if not os.fork():
     time.sleep(60)
@@ -239,7 +239,7 @@ def test_many_processes_may_look_at_once(start, first_look):
     for number in range(30):
         (first_look / f"cooperbench-{number}-held" / "a" / "b").mkdir(parents=True)
     script = """
-from cooperbench_eval.processes import temporary
+from cooperbench_eval.running.processes import temporary
 temporary._LEAST_AGE_SECONDS = 0.0
 for _ in range(20):
     temporary._SWEPT.clear()

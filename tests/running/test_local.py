@@ -17,8 +17,8 @@ from shutil import which
 import pytest
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.processes import supervision
 from cooperbench_eval.running import Execution, LocalSandbox
+from cooperbench_eval.running.processes import supervision
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 
 # Leaves the session by a double fork, ignores what can be ignored, and keeps
@@ -499,7 +499,7 @@ def test_the_command_dies_with_its_supervisor(tmp_path, survivors, word):
 
 def test_a_stopped_supervisor_does_not_stop_the_caller(run_python, survivors, word, monkeypatch):
     """A command that freezes its supervisor is killed some seconds after the deadline."""
-    monkeypatch.setattr("cooperbench_eval.processes.supervision._PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("cooperbench_eval.running.processes.supervision._PATIENCE_SECONDS", 0.5)
     script = DAEMON + "os.kill(os.getppid(), signal.SIGSTOP); time.sleep(60)"
 
     execution = run_python(script, word, timeout_seconds=1)

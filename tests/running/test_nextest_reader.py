@@ -4,9 +4,9 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 from cooperbench_eval.running.readers.rust.nextest_reader import NEXTEST_READER
+from cooperbench_eval.running.results import TestStatus
 
 RUN = ("cargo", "nextest", "run", "--offline", "--no-fail-fast")
 ELSEWHERE = {".config/nextest.toml": '[profile.default.junit]\npath = "own.xml"\n[profile.ci]\n'}

@@ -4,7 +4,7 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.models import TestStatus
+from cooperbench_eval.running.results import TestStatus
 
 GO = {"go.mod": "module m\n\ngo 1.18\n", "a_test.go": 'package m\nimport "testing"\n'}
 NOWHERE = "/proc/nowhere"  # nobody can make a folder there

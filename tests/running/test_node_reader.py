@@ -6,9 +6,9 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.javascript.node_reader import NODE_READER
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.results import TestStatus
 
 NODE_TEST = ("node", "--test")
 END = b'{"end":true}\n'

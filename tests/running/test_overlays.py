@@ -10,11 +10,12 @@ import attrs
 import pytest
 
 from cooperbench_eval.errors import ArgumentError, SandboxError, TestRunError
-from cooperbench_eval.models import Entry, FileMode, TestStatus
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.running.results import TestStatus
 from cooperbench_eval.running.sandboxes import default, overlays
 from cooperbench_eval.running.sandboxes.overlays import as_caches
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 WAYS = ["overlay", "copy"]
 

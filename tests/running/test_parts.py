@@ -7,10 +7,10 @@ from configparser import ConfigParser
 import pytest
 import toys
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.masking import Language
 from cooperbench_eval.running.readers.python import python_source
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 PYTHON = """\
 import pytest

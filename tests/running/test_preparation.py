@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from cooperbench_eval.errors import ArgumentError, TestRunError
-from cooperbench_eval.models import TestStatus
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.running.preparation import Preparation
+from cooperbench_eval.running.results import TestStatus
 from cooperbench_eval.running.sandboxes.default import default_sandbox
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 TREE = Snapshot.from_files({"a": b""})
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cooperbench_eval.models import TestCaseStatus, TestStatus
 from cooperbench_eval.running.readers.python.pytest_reader import PYTEST_READER
+from cooperbench_eval.running.results import TestCaseStatus, TestStatus
 
 PYTEST = ("python", "-m", "pytest", "-q")
 

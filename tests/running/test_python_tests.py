@@ -5,11 +5,12 @@ from _pytest.mark.expression import Expression
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperbench_eval.models import Entry, TestCase
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.running.readers.python.pytest_keywords import keyword_holds
 from cooperbench_eval.running.readers.python.pytest_reader import PYTEST_READER
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.running.results import TestCase
 
 BEFORE = """\
 import pytest

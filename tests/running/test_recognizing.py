@@ -2,8 +2,8 @@
 
 import pytest
 
-from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.recognizing import recognize
+from cooperbench_eval.running.results import TestStatus
 
 FAILING = ("sh", "-c", "exit 3 # python -m unittest")
 

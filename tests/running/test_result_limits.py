@@ -5,7 +5,6 @@ import time
 import pytest
 import toys
 
-from cooperbench_eval.models import TestCase
 from cooperbench_eval.running.readers.protocol import (
     CASE_LIMIT,
     ID_LIMIT,
@@ -13,6 +12,7 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
     bounded,
 )
+from cooperbench_eval.running.results import TestCase
 
 LONG = pytest.mark.long
 MANY = 210_000  # go and node report groups as well, so that half of these may be cases

@@ -10,9 +10,10 @@ from functools import partial
 import pytest
 
 from cooperbench_eval.errors import TestRunError
-from cooperbench_eval.models import Entry, TestCaseStatus, TestStatus
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.running.results import TestCaseStatus, TestStatus
 
 PYTEST = ("python", "-m", "pytest", "-q")
 GOOD = "def test_good(): pass\n"

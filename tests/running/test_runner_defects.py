@@ -103,7 +103,7 @@ def test_32_an_engine_that_was_down_once_is_asked_again(tmp_path, monkeypatch):
 def test_40_no_name_of_ours_is_collected_as_a_test(tmp_path):
     """A module may import all public names and define a test of its own."""
     (tmp_path / "test_theirs.py").write_text(
-        "from cooperbench_eval import *\nfrom cooperbench_eval.models import *\n"
+        "from cooperbench_eval import *\nfrom cooperbench_eval.reporting.models import *\n"
         "def test_theirs(): assert TestRunner and TestSuite and TestCase\n"
     )
 

@@ -5,7 +5,8 @@ import pickle
 import pytest
 
 from cooperbench_eval.errors import PluginError, SandboxError, TestRunError
-from cooperbench_eval.models import Entry, TestStatus
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import (
     Execution,
     LocalSandbox,
@@ -13,7 +14,7 @@ from cooperbench_eval.running import (
     TestRunner,
     TestSuite,
 )
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.running.results import TestStatus
 
 BASE = Snapshot.from_files({"f": b"1\n"})
 

@@ -7,8 +7,8 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.rust.cargo_arguments import parse_cargo_arguments
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 TESTS = """\
 #![allow(unused)]

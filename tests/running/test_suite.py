@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from cooperbench_eval.errors import PatchError
-from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.running import TestSuite
 
 PATCH = b"--- /dev/null\n+++ b/test_x.py\n@@ -0,0 +1 @@\n+def test(): pass\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import toys
 
-from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 from cooperbench_eval.running.readers.python import unittest_script
 from cooperbench_eval.running.readers.python.unittest_reader import UNITTEST_READER
+from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestStatus
 
 UNITTEST = ("python", "-m", "unittest")
 GOOD = {

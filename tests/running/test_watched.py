@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from cooperbench_eval.models import Entry, FileMode, TestStatus
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import Execution, LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.running.folder_moves import MoveWatch
+from cooperbench_eval.running.results import TestStatus
 from cooperbench_eval.running.sandboxes.containers.copies import CopyWatch
 from cooperbench_eval.running.watched import FileWatch, files_to_watch
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 WATCHED = "t/sub/test_a.py"
 FILES = {WATCHED: b"one\n", "t/sub/other.txt": b"x\n", "top.py": b"x\n", "link": b"x\n"}

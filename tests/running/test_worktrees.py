@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cooperbench_eval.errors import SandboxError
-from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.worktrees import WorkTrees
-from cooperbench_eval.snapshot import Changes, Snapshot
 
 FILES = {
     "a": Entry(b"a\n"),

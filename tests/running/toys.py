@@ -17,9 +17,9 @@ from toys_scripts import (
     VITEST_CASES,
 )
 
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.protocol import FinishedRun, NewTests
-from cooperbench_eval.snapshot import Snapshot
 
 __all__ = [
     "FRAMEWORKS",

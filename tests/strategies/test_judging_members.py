@@ -6,8 +6,9 @@ from hypothesis import given
 from needs import need_package
 
 import cooperbench_eval as ce
-from cooperbench_eval.judge.faults import find_fault
-from cooperbench_eval.models import FileMode, LedgerRow
+from cooperbench_eval.git.merging.records import LedgerRow
+from cooperbench_eval.git.trees.entries import FileMode
+from cooperbench_eval.languages.faults.faults import find_fault
 
 GAP = b"".join(b"line_%d = 0\n" % i for i in range(9))
 

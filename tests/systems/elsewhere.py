@@ -19,10 +19,10 @@ import attrs
 from rich.console import Console
 
 import cooperbench_eval as ce
-from cooperbench_eval import plots
-from cooperbench_eval.batch.workers import usable_cores
 from cooperbench_eval.errors import CooperBenchEvalError
-from cooperbench_eval.models import FileMode
+from cooperbench_eval.evaluation.batch.workers import usable_cores
+from cooperbench_eval.git.trees.entries import FileMode
+from cooperbench_eval.presentation import plots
 from cooperbench_eval.running import Execution
 from cooperbench_eval.running.sandboxes.bubblewrap import bubblewrap_problem
 from cooperbench_eval.testing import check_strategy

@@ -14,7 +14,7 @@ from generators import odd_file_strategies
 from scheduling import RUNS_LONG_TESTS
 
 import cooperbench_eval as ce
-from cooperbench_eval.merging.locating import find_between
+from cooperbench_eval.git.merging.locating import find_between
 from cooperbench_eval.testing import STRATEGY_LAWS, LawStatus, check_strategy
 from cooperbench_eval.testing.checking import check_in_fork
 from cooperbench_eval.testing.strategy_check import check_law

@@ -2,8 +2,8 @@
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import named_fields
-from cooperbench_eval.models import Conflict, LedgerRow, ResolutionKind
+from cooperbench_eval.git.merging.records import Conflict, LedgerRow, ResolutionKind
+from cooperbench_eval.support.arguments import named_fields
 
 __all__ = ["ConflictResolution", "ResolutionKind"]
 

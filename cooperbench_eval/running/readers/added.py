@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from cooperbench_eval.models import Entry
+from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.running.readers.protocol import NewTests
 
 __all__ = ["added_or_changed", "added_tests", "contents_of"]

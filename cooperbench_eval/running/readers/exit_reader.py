@@ -7,8 +7,8 @@ exit with 0 counts as a pass, even an empty run or code that exits early.
 import shlex
 from collections.abc import Iterator
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import FinishedRun, Reader
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["EXIT_READER"]
 

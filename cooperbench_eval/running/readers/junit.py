@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 
 from attrs import field, frozen
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import (
     CASE_LIMIT,
     ID_LIMIT,
@@ -17,6 +16,7 @@ from cooperbench_eval.running.readers.protocol import (
     lengthened,
     shortened,
 )
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["JUnitCase", "JUnitOutcome", "parse_junit"]
 

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from cooperbench_eval.memo import TextMemo
 from cooperbench_eval.running.readers.added import contents_of
 from cooperbench_eval.running.readers.protocol import NewTests
+from cooperbench_eval.support.memo import TextMemo
 
 __all__ = ["Part", "changed_tests", "remembered", "tests_by_file"]
 

@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.processes.capture import Capture
-from cooperbench_eval.processes.systems import OPEN_NO_LINK
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.running.processes.capture import Capture
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
+from cooperbench_eval.support.systems import OPEN_NO_LINK
 
 __all__ = [
     "CASE_LIMIT",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.protocol import (
     CASE_LIMIT,
     ID_LIMIT,
@@ -18,10 +18,10 @@ from cooperbench_eval.running.readers.protocol import (
     read_result_file,
     shortened,
 )
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 if TYPE_CHECKING:
-    from cooperbench_eval.structuring import Converter
+    from cooperbench_eval.support.json_records import Converter
 
 __all__ = [
     "as_record",
@@ -110,7 +110,9 @@ def as_record(value: object, kind: type[_Record]) -> _Record:
     Raises:
         UnreadableResultError: A key is missing, or a value has the wrong type.
     """
-    from cooperbench_eval.structuring import structure  # noqa: PLC0415 - cattrs loads slowly
+    from cooperbench_eval.support.json_records import (  # noqa: PLC0415 - cattrs loads slowly
+        structure,
+    )
 
     try:
         return structure(_converter(), value, kind, "the result file is unusual")
@@ -121,7 +123,7 @@ def as_record(value: object, kind: type[_Record]) -> _Record:
 
 @cache
 def _converter() -> "Converter":
-    from cooperbench_eval.structuring import make_converter  # noqa: PLC0415 - as above
+    from cooperbench_eval.support.json_records import make_converter  # noqa: PLC0415 - as above
 
     converter = make_converter(use_alias=True, detailed_validation=False)
     converter.register_structure_hook(str, _load_text)

@@ -14,16 +14,15 @@ from typing import Self
 
 from attrs import evolve, field, frozen, validators
 
-from cooperbench_eval.arguments import checked_fields
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.processes.supervision import (
+from cooperbench_eval.running.processes.supervision import (
     CommandEnd,
     EndReason,
     SupervisedCommand,
     Supervision,
     above_standard,
 )
-from cooperbench_eval.processes.temporary import temporary_folder
+from cooperbench_eval.running.processes.temporary import temporary_folder
 from cooperbench_eval.running.sandboxes import hosting
 from cooperbench_eval.running.sandboxes.bubblewrap_options import HOSTS, bubblewrap_options
 from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, running_python
@@ -34,6 +33,7 @@ from cooperbench_eval.running.sandboxes.overlays import (
     as_caches,
 )
 from cooperbench_eval.running.sandboxes.protocol import Execution
+from cooperbench_eval.support.arguments import checked_fields
 
 __all__ = ["BubblewrapSandbox", "bubblewrap_problem"]
 

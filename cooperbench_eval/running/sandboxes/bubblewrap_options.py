@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from cooperbench_eval.processes.supervision import SupervisedCommand
+from cooperbench_eval.running.processes.supervision import SupervisedCommand
 
 __all__ = ["HOSTS", "bubblewrap_options"]
 

@@ -6,14 +6,14 @@ from typing import TypeVar
 
 from attrs import evolve
 
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.processes.systems import linux_problem
 from cooperbench_eval.running.sandboxes.bubblewrap import BubblewrapSandbox, bubblewrap_problem
 from cooperbench_eval.running.sandboxes.hosting import listed
 from cooperbench_eval.running.sandboxes.local import LocalSandbox
 from cooperbench_eval.running.sandboxes.overlays import CachesLike, as_caches
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
+from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.systems import linux_problem
 
 __all__ = ["default_sandbox", "with_readable"]
 

@@ -11,12 +11,12 @@ from typing import TypeVar
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.arguments import checked_fields
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.processes.supervision import CommandEnd, EndReason, SupervisedCommand
-from cooperbench_eval.processes.systems import linux_problem
+from cooperbench_eval.running.processes.supervision import CommandEnd, EndReason, SupervisedCommand
 from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, running_packages
 from cooperbench_eval.running.sandboxes.protocol import Execution
+from cooperbench_eval.support.arguments import checked_fields
+from cooperbench_eval.support.systems import linux_problem
 
 __all__ = [
     "NEUTRAL_ENVIRONMENT",

@@ -4,10 +4,10 @@ import os
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import checked_fields
-from cooperbench_eval.processes.supervision import EndReason, SupervisedCommand, Supervision
+from cooperbench_eval.running.processes.supervision import EndReason, SupervisedCommand, Supervision
 from cooperbench_eval.running.sandboxes import hosting
 from cooperbench_eval.running.sandboxes.protocol import Execution
+from cooperbench_eval.support.arguments import checked_fields
 
 __all__ = ["LocalSandbox"]
 

@@ -3,10 +3,10 @@
 import inspect
 from typing import TypeGuard
 
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import DuplicateSandboxError, SandboxLoadError, UnknownSandboxError
-from cooperbench_eval.plugins import PluginGroup
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
+from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.plugins import PluginGroup
 
 __all__ = ["as_sandbox", "available_sandboxes", "get_sandbox"]
 

@@ -19,7 +19,6 @@ from pathlib import Path, PurePosixPath
 
 from attrs import evolve, field, frozen, mutable
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.go.go_parts import METHOD
 from cooperbench_eval.running.readers.go.go_tests import added_go_tests, changed_go_tests
 from cooperbench_eval.running.readers.protocol import (
@@ -34,6 +33,7 @@ from cooperbench_eval.running.readers.protocol import (
     shortened,
 )
 from cooperbench_eval.running.readers.results import as_record, clean, parse_json
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["GO_READER"]
 

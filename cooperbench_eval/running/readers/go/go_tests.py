@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.added import added_tests, contents_of
 from cooperbench_eval.running.readers.command_line import (
     arguments_in_script,
@@ -15,7 +16,6 @@ from cooperbench_eval.running.readers.go.go_parts import go_parts
 from cooperbench_eval.running.readers.masking import GO
 from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests
-from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["added_go_tests", "changed_go_tests"]
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.javascript.javascript_tests import (
     NAME_SEPARATOR,
     reader_in_node,
@@ -40,7 +40,7 @@ from cooperbench_eval.running.readers.results import (
     read_sessions,
     tree_path,
 )
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["JEST_READER", "VITEST_READER"]
 

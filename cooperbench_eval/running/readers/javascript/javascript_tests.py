@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import PurePosixPath
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.added import added_tests, contents_of
 from cooperbench_eval.running.readers.javascript.javascript_parts import (
     ANY_TITLE,
@@ -18,6 +17,7 @@ from cooperbench_eval.running.readers.javascript.title_patterns import (
 from cooperbench_eval.running.readers.masking import JAVASCRIPT, declarations
 from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests, Reader
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = [
     "NAME_SEPARATOR",

@@ -19,7 +19,7 @@ from typing import Any
 
 from attrs import frozen
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.javascript.javascript_tests import (
     NAME_SEPARATOR,
     added_titles,
@@ -41,7 +41,7 @@ from cooperbench_eval.running.readers.results import (
     read_sessions,
     tree_path,
 )
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["NODE_READER"]
 

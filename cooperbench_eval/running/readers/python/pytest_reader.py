@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.junit import JUnitCase, parse_junit
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
@@ -32,7 +32,7 @@ from cooperbench_eval.running.readers.python.python_tests import (
     added_python_tests,
     changed_python_tests,
 )
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["PYTEST_READER"]
 

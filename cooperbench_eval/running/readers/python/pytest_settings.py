@@ -10,10 +10,10 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.command_line import split_words
 from cooperbench_eval.running.readers.parts import remembered
 from cooperbench_eval.running.readers.python.pytest_options import Selection, parse_selection
-from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["DEFAULT_SETTINGS", "Settings", "settings_above"]
 

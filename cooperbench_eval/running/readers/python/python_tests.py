@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.added import added_or_changed, contents_of
 from cooperbench_eval.running.readers.command_line import arguments_in_script, split_words
 from cooperbench_eval.running.readers.parts import remembered, tests_by_file
@@ -23,7 +24,6 @@ from cooperbench_eval.running.readers.python.pytest_settings import (
 )
 from cooperbench_eval.running.readers.python.python_parts import PASSED_ON, digest_of, python_parts
 from cooperbench_eval.running.readers.python.python_source import statements_of
-from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["ANY_CLASS", "added_python_tests", "changed_python_tests"]
 

@@ -3,9 +3,9 @@
 import re
 from collections import Counter
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 from cooperbench_eval.running.readers.results import unnamed, whole_output
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["read_unittest_output"]
 

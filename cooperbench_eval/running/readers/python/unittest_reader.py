@@ -16,7 +16,6 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.junit import parse_junit
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
@@ -31,6 +30,7 @@ from cooperbench_eval.running.readers.python.unittest_tests import (
     added_unittest_tests,
     changed_unittest_tests,
 )
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["UNITTEST_READER"]
 

@@ -8,13 +8,13 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.added import added_tests, contents_of
 from cooperbench_eval.running.readers.command_line import option_and_value
 from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.running.readers.python.python_parts import PASSED_ON, digest_of, python_parts
 from cooperbench_eval.running.readers.python.python_source import statements_of
-from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["ANY_CLASS", "added_unittest_tests", "changed_unittest_tests"]
 

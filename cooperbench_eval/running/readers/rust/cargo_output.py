@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from attrs import field, mutable
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
     lengthened,
     shortened,
 )
 from cooperbench_eval.running.readers.results import unnamed, whole_output
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["UNNAMED_PROGRAM", "compile_errors", "read_cargo_output"]
 

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader
 from cooperbench_eval.running.readers.rust.cargo_output import UNNAMED_PROGRAM, read_cargo_output
 from cooperbench_eval.running.readers.rust.rust_tests import (
@@ -27,6 +26,7 @@ from cooperbench_eval.running.readers.rust.rust_tests import (
     changed_rust_tests,
     is_named,
 )
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["CARGO_READER"]
 

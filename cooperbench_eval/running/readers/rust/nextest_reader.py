@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.command_line import option_and_value
 from cooperbench_eval.running.readers.junit import parse_junit
 from cooperbench_eval.running.readers.protocol import (
@@ -31,6 +30,7 @@ from cooperbench_eval.running.readers.rust.rust_tests import (
     changed_rust_tests,
     is_named,
 )
+from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = ["NEXTEST_READER"]
 

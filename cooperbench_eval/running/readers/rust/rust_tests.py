@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-from cooperbench_eval.models import Entry
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.added import added_or_changed, contents_of
 from cooperbench_eval.running.readers.command_line import (
     arguments_in_script,
@@ -19,7 +20,6 @@ from cooperbench_eval.running.readers.rust.cargo_arguments import (
     parse_cargo_arguments,
 )
 from cooperbench_eval.running.readers.rust.rust_parts import rust_parts
-from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["ANY_PROGRAM", "added_rust_tests", "changed_rust_tests", "is_named"]
 

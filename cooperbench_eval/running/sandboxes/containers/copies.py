@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.objects import folders_above
+from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.running.folder_moves import MoveWatch
 
 __all__ = ["CopyWatch"]

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from cooperbench_eval.errors import SandboxError
-from cooperbench_eval.processes.stopping import CLEANER
-from cooperbench_eval.processes.systems import after_fork
+from cooperbench_eval.running.processes.stopping import CLEANER
+from cooperbench_eval.support.systems import after_fork
 
 __all__ = ["GUARD", "Guard"]
 

@@ -3,12 +3,12 @@
 import hashlib
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.processes.temporary import temporary_folder
+from cooperbench_eval.running.processes.temporary import temporary_folder
 from cooperbench_eval.running.sandboxes.containers.archives import Bounds, Unpacked, unpack
 from cooperbench_eval.running.sandboxes.containers.engine import Engine, MissingError, connect
 from cooperbench_eval.running.sandboxes.containers.run import container
+from cooperbench_eval.support.arguments import checked
 
 __all__ = ["PREFIX", "REGISTRY", "repository_from_image", "task_image"]
 

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import define, frozen
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.processes.capture import Capture
+from cooperbench_eval.running.processes.capture import Capture
 from cooperbench_eval.running.sandboxes.containers.archives import (
     END_OF_ARCHIVE,
     Bounds,

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes.containers.archives import Owner
 from cooperbench_eval.running.sandboxes.containers.engine import connect
@@ -16,6 +15,7 @@ from cooperbench_eval.running.sandboxes.containers.places import Places
 from cooperbench_eval.running.sandboxes.containers.run import ContainerJob, execute
 from cooperbench_eval.running.sandboxes.hosting import NEUTRAL_ENVIRONMENT, POSITIVE, check
 from cooperbench_eval.running.sandboxes.protocol import Execution
+from cooperbench_eval.support.arguments import checked, checked_fields
 
 __all__ = ["ContainerSandbox", "reap_containers"]
 

@@ -1,0 +1,1 @@
+"""The files and formats of the CooperBench benchmark."""

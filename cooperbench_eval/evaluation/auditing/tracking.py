@@ -1,0 +1,262 @@
+"""Follows the lines of the expected tree into an actual merged tree, and back.
+
+Files are paired by their paths, and renamed ones by their contents.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from attrs import define
+
+from cooperbench_eval.evaluation.auditing.expected import (
+    ExpectedFile,
+    Files,
+    expect,
+    untouched_file,
+)
+from cooperbench_eval.evaluation.auditing.lines import ABSENT, inverse, lines_of
+from cooperbench_eval.evaluation.auditing.matching import Matched, Owners, match_texts
+from cooperbench_eval.evaluation.auditing.side import SideTree, renamed_files
+from cooperbench_eval.git.merging.linediff import diff_lines
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+
+__all__ = ["TrackedFile", "Tracking", "track"]
+
+
+@define(eq=False, slots=False)
+class TrackedFile:
+    """A file of the merged tree with the expected one that it corresponds to.
+
+    Attributes:
+        path: The path in the merged tree; that of the expected file if the merged tree
+            lacks it.
+        entry: The merged entry; `None` if there is none.
+        expected: The expected file; `None` if none is expected.
+        lines: The lines of the merged text; none for anything else.
+        base_path: The path of the base's file.
+        owners: Who added each expected line.
+        base_places: For each expected line its place in the base's file.
+        matched: Where the merged lines come from.
+    """
+
+    path: str
+    entry: Entry | None
+    expected: ExpectedFile | None
+    lines: Sequence[bytes]
+    base_path: str
+    owners: Sequence[Owners]
+    base_places: Sequence[int]
+    matched: Matched
+
+    @cached_property
+    def merged_places(self) -> Sequence[int]:
+        """For each expected line its place in the merged file."""
+        return inverse(self.matched.places, len(self.expected.lines) if self.expected else 0)
+
+    @property
+    def missing(self) -> Iterator[int]:
+        """The expected lines without a counterpart in the merged file."""
+        return (line for line, place in enumerate(self.merged_places) if place == ABSENT)
+
+    @property
+    def gaps(self) -> Iterator[tuple[list[int], list[int]]]:
+        """The missing and the foreign lines between lines that are in both texts."""
+        foreign: list[int] = []
+        ahead = set(self.foreign)
+        before = -1
+        for line, place in enumerate([*self.matched.places, len(self.owners)]):
+            if place == ABSENT:
+                if line in ahead:
+                    foreign.append(line)
+                continue
+            if foreign:
+                yield list(range(before + 1, place)), foreign
+            foreign, before = [], place
+
+    @cached_property
+    def replaced(self) -> Mapping[int, Sequence[int]]:
+        """The missing lines at the place of each foreign line."""
+        return {line: missing for missing, foreign in self.gaps for line in foreign}
+
+    @property
+    def foreign(self) -> Iterator[int]:
+        """The merged lines that are neither expected nor restored."""
+        restored = self.matched.restored
+        places = enumerate(self.matched.places)
+        return (line for line, place in places if place == ABSENT and line not in restored)
+
+
+@define(eq=False)
+class Tracking:
+    """A merged tree with its sides.
+
+    Attributes:
+        base: The tree from which the sides start.
+        merged: The merged tree.
+        sides: The sides by their numbers, in the order in which they were merged.
+        files: The files that a side or the merge touches, by path.
+        deleted: The paths of the base that the merged tree lacks, without renamed files.
+    """
+
+    base: Snapshot
+    merged: Snapshot
+    sides: Mapping[int, SideTree]
+    files: tuple[TrackedFile, ...]
+    deleted: tuple[str, ...]
+
+
+def track(
+    base: Snapshot,
+    sides: Mapping[int, Changes],
+    merged: Changes,
+    *,
+    as_blame: bool = False,
+) -> Tracking:
+    """Find the lines of *sides* in a merged tree.
+
+    Args:
+        base: The tree from which the sides start.
+        sides: What they change, by their numbers.
+        merged: What the merged tree changes.
+        as_blame: Whether to find the base's lines of a side as `git blame` does, not as
+            `git diff` does.
+
+    Raises:
+        RepositoryError: A touched file cannot be read.
+    """
+    trees = {n: SideTree(base, n, changes, as_blame=as_blame) for n, changes in sides.items()}
+    tree = base.overlay(merged)
+    changed = Changes.between(base, tree)
+    found = _pairs(base, tree, changed, trees)
+    tracker = _Tracker(base, tree, trees)
+    files = tuple(tracker.track(path, file) for path, file in sorted(found.items()))
+    gone = (path for path, entry in changed.items() if entry is None)
+    deleted = tuple(path for path in gone if path not in tracker.base_paths)
+    return Tracking(base, tree, trees, files, deleted)
+
+
+def _pairs(
+    base: Snapshot, tree: Snapshot, changed: Changes, sides: Mapping[int, SideTree]
+) -> dict[str, ExpectedFile | None]:
+    """Return the expected file for each path of the merged tree that anyone touches."""
+    expected = _nearest(tree, expect(base, sides), base, sides)
+    renames = {old: new for side in sides.values() for new, old in side.renames.items()}
+    touched = {path for side in sides.values() for path in side.changes}
+    found: dict[str, ExpectedFile | None] = {}
+    for path in sorted({*expected, *changed}):
+        found[path] = expected.get(path)
+    entries = {path: tree.get(path) for path in found}
+    for path, old in ((path, base.get(path)) for path in [*found]):
+        new = renames.get(path)
+        if found.get(path) or old is None or (path in touched and not entries[path]):
+            continue
+        if new and found.get(new) and not entries[new]:
+            found[path] = found.pop(new)  # a side renamed the file, and the merged tree did not
+        else:
+            # If a side removed or renamed it, the merged tree has it again.
+            found[path] = untouched_file(path, old, () if path in touched else tuple(sides))
+    lacking = {p: f.entry for p, f in found.items() if f and entries[p] is None}
+    added = {p: e for p, e in entries.items() if e and found[p] is None}
+    for new, old_path in renamed_files(lacking, added).items():
+        found[new] = found.pop(old_path)
+    for path, entry in entries.items():
+        if entry is not None and path in found:
+            found[path] = _like(entry, found[path]) or _copy(entry, sides)
+    return {path: file for path, file in found.items() if file or entries.get(path)}
+
+
+def _nearest(tree: Snapshot, files: Files, base: Snapshot, sides: Mapping[int, SideTree]) -> Files:
+    """Return each file with conflicts joined or not, whichever is nearer to the merged tree."""
+    if not any(file and file.is_joined for file in files.values()):
+        return files
+    single = expect(base, sides, join=False)
+    found = dict(files)
+    for path, file in files.items():
+        lines, other = lines_of(tree.get(path)), single.get(path)
+        if file and file.is_joined and other and lines is not None:
+            found[path] = min((other, file), key=lambda each: _distance(each.lines, lines))
+    return found
+
+
+def _distance(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    """Return how many lines only one of two texts has."""
+    changes = diff_lines(one, other)
+    return sum(a_end - a_start + b_end - b_start for a_start, a_end, b_start, b_end in changes)
+
+
+def _like(entry: Entry, file: ExpectedFile | None) -> ExpectedFile | None:
+    """Return the version of a file that equals *entry*, or the file if none does."""
+    if file is None:
+        return None
+    return next((each for each in file.others if each.entry == entry), file)
+
+
+def _copy(entry: Entry, sides: Mapping[int, SideTree]) -> ExpectedFile | None:
+    """Return a side's file with these contents, which the merged tree has at another path."""
+    for number, side in sides.items():
+        for path, known in side.changes.items():
+            if known == entry:
+                return untouched_file(path, known, [number])
+    return None
+
+
+class _Tracker:
+    """Matches files, and remembers which files of the base they come from."""
+
+    def __init__(self, base: Snapshot, tree: Snapshot, sides: Mapping[int, SideTree]) -> None:
+        self._base = base
+        self._tree = tree
+        self._sides = sides
+        self.base_paths: set[str] = set()
+
+    def track(self, path: str, file: ExpectedFile | None) -> TrackedFile:
+        entry = self._tree.get(path)
+        lines = lines_of(entry) or []
+        if file is None:
+            matched = Matched([ABSENT] * len(lines))
+            return TrackedFile(path, entry, None, lines, path, (), (), matched)
+        base_path = self._base_path(file)
+        if entry is not None:
+            self.base_paths.add(base_path)
+        owners, base_places = self._owners(file)
+        if list(file.lines) == lines:
+            matched = Matched(list(range(len(lines))))
+        else:
+            old = lines_of(self._base.get(base_path)) or ()
+            matched = match_texts(file.lines, lines, owners, old, base_places)
+        return TrackedFile(path, entry, file, lines, base_path, owners, base_places, matched)
+
+    def _base_path(self, file: ExpectedFile) -> str:
+        for number, path in file.paths.items():
+            return self._sides[number].base_path(path)
+        return file.path
+
+    def _owners(self, file: ExpectedFile) -> tuple[list[Owners], list[int]]:
+        """Return who added each line of a file, and the places of the others in the base.
+
+        A line is the base's if no side's own diff adds it. If all of them took it over, but
+        from different places, the first side's place counts.
+        """
+        if not file.places:
+            return [()] * len(file.lines), list(range(len(file.lines)))
+        held = [
+            (number, places, self._sides[number].base_places(file.paths[number]))
+            for number, places in file.places.items()
+        ]
+        owners: list[Owners] = []
+        found = []
+        for line in range(len(file.lines)):
+            added: list[int] = []
+            base = ABSENT
+            for number, places, base_places in held:
+                place = places[line]
+                if place == ABSENT:
+                    continue
+                if base_places[place] == ABSENT:
+                    added.append(number)
+                elif base == ABSENT:
+                    base = base_places[place]
+            owners.append(tuple(added))
+            found.append(ABSENT if added else base)
+        return owners, found

@@ -1,0 +1,179 @@
+"""`explain` finds the hunks that are responsible for the tests that a merge lost."""
+
+import operator
+from collections.abc import Iterator, Sequence
+
+from attrs import evolve
+
+from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.evaluation.evaluator import Evaluator
+from cooperbench_eval.evaluation.explaining.experiments import Experiments, LostTests, Merger
+from cooperbench_eval.evaluation.explaining.finding import CauseSearch, find_causes
+from cooperbench_eval.evaluation.explaining.splitting import SplitSide, split_side
+from cooperbench_eval.evaluation.pairs import Feature, FeaturePair, start_of
+from cooperbench_eval.evaluation.sides import patch_without_tests
+from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.records import FileChange
+from cooperbench_eval.git.trees.snapshot import Changes, rewritten
+from cooperbench_eval.reporting import Attempt, BlameKind, MergeReport
+from cooperbench_eval.reporting.explanation import Explanation, ExplanationStatus, SuiteKind
+from cooperbench_eval.reporting.identity import PairId
+from cooperbench_eval.running import TestRunner
+from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.support.arguments import able_to, checked
+
+__all__ = ["explain"]
+
+_MERGED = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
+
+
+@checked(runner=able_to("run", or_none=False))
+def explain(
+    report: MergeReport,
+    pair: FeaturePair,
+    *,
+    strategy: str | MergeStrategy = "naive",
+    runner: TestRunner,
+    budget: int = 60,
+    evaluator: Evaluator | None = None,
+) -> Explanation:
+    """Find the hunks that are responsible for the tests that a merge lost.
+
+    Hunks are left out of the features, the rest is merged again, and the lost tests are
+    run. For tests of one feature, this gives a set of hunks of the other feature without
+    which the tests pass again, and the hunks of their own feature that they need. Both sets
+    are as small as the budget allows. Only suites that lost tests are run.
+
+    Args:
+        report: The report of the pair.
+        pair: The pair.
+        strategy: The strategy whose merge lost the tests. A strategy that asks a model asks
+            it again for every merge.
+        runner: Runs the tests.
+        budget: How many times a suite may be run.
+        evaluator: The evaluator that made the report, if its `test_filter` or `apply_policy`
+            is not the default.
+
+    Raises:
+        UnknownAttemptError: The report has no row for the strategy.
+        StrategyError: The strategy cannot be loaded.
+        ArgumentError: *budget* is less than 1, or an argument has the wrong type.
+        RepositoryError: The base cannot be read.
+        TestRunError: A test command cannot be started.
+    """
+    budget = operator.index(budget)
+    if budget < 1:
+        raise ArgumentError("budget", f"must be at least 1 run, not {budget}")
+    name = strategy if isinstance(strategy, str) else as_strategy(strategy).name
+    attempt = report.attempt(name)
+    result = Explanation(strategy=name, pair=PairId.of(report), budget=budget)
+    if problem := _problem(report, attempt):
+        return evolve(result, failure=problem[0], problem=problem[1])
+    if PairId.of(report) != PairId.of(pair):
+        difference = f"the report is about {PairId.of(report)}, the pair is {PairId.of(pair)}"
+        return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
+    lost = tuple(_lost_tests(report, pair, name))
+    if not lost and report.blame(name).kind is BlameKind.UNKNOWN:
+        return evolve(
+            result,
+            failure=ExplanationStatus.NOT_RUN,
+            problem="the merged tree was not tested, or its tests have no result",
+        )
+    if not lost:
+        return evolve(result, failure=ExplanationStatus.NOTHING_LOST)
+    merger = Merger(pair=pair, strategy=as_strategy(strategy))
+    sides = _sides(pair, evaluator or Evaluator())
+    whole = [side.with_only(side.hunks) or Changes() for side in sides]
+    merged = merger.merge(*whole)
+    difference = _difference(pair, attempt, merged)
+    if difference or merged is None:
+        return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
+    experiments = Experiments(merger, runner, budget, sides)
+    _know(experiments, report, pair, whole)
+    searches = (CauseSearch(each, experiments, sides, pair.numbers) for each in lost)
+    findings = find_causes(searches, merged)
+    return evolve(result, findings=findings, runs_used=experiments.runs_used)
+
+
+def _problem(report: MergeReport, attempt: Attempt) -> tuple[ExplanationStatus, str] | None:
+    """Return why no search is possible, if the report shows a reason."""
+    if report.failure is not None:
+        return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
+    if attempt.status not in _MERGED:
+        status = attempt.status.value.replace("_", " ")
+        return ExplanationStatus.NOT_MERGED, f"the merge is not complete; its status is {status}"
+    return None
+
+
+def _lost_tests(report: MergeReport, pair: FeaturePair, strategy: str) -> Iterator[LostTests]:
+    blame = report.blame(strategy)
+    one, two = report.feature1, report.feature2
+    groups = (
+        (SuiteKind.FEATURE1, pair.feature1.tests, blame.lost_tests1, one.tests),
+        (SuiteKind.FEATURE2, pair.feature2.tests, blame.lost_tests2, two.tests),
+        (SuiteKind.JOINT, pair.joint, blame.lost_joint_tests, None),
+        (
+            SuiteKind.REGRESSION,
+            pair.regression,
+            blame.lost_regression_tests,
+            report.base_regression_tests,
+        ),
+    )
+    for kind, suite, ids, before in groups:
+        if ids and suite is not None:
+            yield LostTests(kind=kind, suite=suite, ids=frozenset(ids), before=before)
+
+
+def _sides(pair: FeaturePair, evaluator: Evaluator) -> tuple[SplitSide, SplitSide]:
+    def side(feature: Feature) -> SplitSide:
+        patch, _ = patch_without_tests(pair, feature, evaluator.test_filter)
+        start = start_of(feature, pair.base)
+        placed = apply_patch(start, patch, evaluator.apply_policy).changes
+        changes = rewritten(placed, start, pair.base)
+        renames = {
+            file.new_path: file.old_path
+            for file in patch.files
+            if file.change is FileChange.RENAME and file.new_path and file.old_path
+        }
+        return split_side(pair.base, changes, renames)
+
+    return side(pair.feature1), side(pair.feature2)
+
+
+def _difference(pair: FeaturePair, attempt: Attempt, merged: Changes | None) -> str:
+    """Return how the pair's merge differs from that of the report; empty if it does not."""
+    if merged is None:
+        return f"{attempt.strategy} does not complete the merge of this pair"
+    tree_id = merged.tree_id(pair.base)
+    if tree_id != attempt.tree_id:
+        return f"merging the pair gives the tree {tree_id}; the report has {attempt.tree_id}"
+    return ""
+
+
+def _know(
+    experiments: Experiments, report: MergeReport, pair: FeaturePair, sides: Sequence[Changes]
+) -> None:
+    """Add the report's runs on the base and on each side."""
+    one, two = report.feature1, report.feature2
+    start1, start2 = (
+        rewritten(Changes(), start_of(each, pair.base), pair.base) for each in pair.features
+    )
+    base = Changes()
+    rows = (
+        (pair.feature1.tests, start1, one.base_tests, one.tests, two.other_tests),
+        (pair.feature2.tests, start2, two.base_tests, one.other_tests, two.tests),
+        (pair.joint, base, report.base_joint_tests, one.joint_tests, two.joint_tests),
+        (
+            pair.regression,
+            base,
+            report.base_regression_tests,
+            one.regression_tests,
+            two.regression_tests,
+        ),
+    )
+    for suite, start, *runs in rows:
+        if suite is not None:
+            for changes, run in zip((start, *sides), runs, strict=True):
+                experiments.know(suite, changes, run)

@@ -1,0 +1,184 @@
+"""Splits a side into hunks that can be left out independently, and puts some of them together.
+
+A hunk is a maximal group of changed lines without an unchanged line between them. Changes
+that have no lines (a new mode, binary contents, a link), and those that create, delete or
+rename a file, are one hunk each.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from attrs import field, frozen
+
+from cooperbench_eval.git.merging.contents import is_binary
+from cooperbench_eval.git.merging.linediff import Change, diff_lines, split_lines
+from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.patching.placements import PatchStatus, Rung
+from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.patching.records import FileChange, FilePatch, Hunk
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.gitdiff import render_change
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+
+__all__ = ["SideHunk", "SplitSide", "split_side"]
+
+_CONTEXT = 3
+_FAR = 500  # lines
+_DEFINITION = re.compile(
+    rb"\s*(?:(?:export|default|async|pub(?:\([^)]*\))?|static|public|private|protected)\s+)*"
+    rb"(?:class|def|enum|fn|func|function|impl|interface|mod|struct|trait|type)\b"
+)
+_EXACT = ApplyPolicy(rungs=[Rung.EXACT])
+"""Hunks are cut from a diff against the base, so only exact places are accepted."""
+
+
+@frozen(kw_only=True)
+class SideHunk:
+    """A part of a side's changes that can be left out on its own.
+
+    Attributes:
+        path: The file; the new one, for a renamed file.
+        line: Its first line in the side's version of the file, counted from 1.
+        text: Its changed lines with their signs; the whole diff for a change without lines.
+        change: The lines that it replaces; `None` for a change of whole files.
+        files: The diff of a change of whole files.
+        scope: The line of the file that begins the definition around it, if any.
+    """
+
+    path: str
+    line: int = 1
+    text: bytes = field(repr=False)
+    change: Change | None = None
+    files: tuple[FilePatch, ...] = field(default=(), repr=False)
+    scope: bytes = field(default=b"", repr=False)
+
+
+@frozen(kw_only=True)
+class SplitSide:
+    """The hunks of a side, in the order of their places.
+
+    Attributes:
+        base: The tree that the side changes.
+        hunks: Its hunks.
+    """
+
+    base: Snapshot
+    hunks: tuple[SideHunk, ...]
+    _lines: Mapping[str, tuple[list[bytes], list[bytes]]] = field(repr=False)
+
+    def with_only(self, kept: Collection[SideHunk]) -> Changes | None:
+        """Return the side with only some hunks; `None` if these need others."""
+        chosen = [hunk for hunk in self.hunks if hunk in kept]
+        whole = (file for hunk in chosen for file in hunk.files)
+        patch = Patch(files=(*whole, *self._edits(chosen)))
+        result = apply_patch(self.base, patch, _EXACT)
+        return None if result.status is PatchStatus.FAILED else result.changes
+
+    def _edits(self, chosen: Sequence[SideHunk]) -> Iterator[FilePatch]:
+        edits = [hunk for hunk in chosen if hunk.change is not None]
+        for path, group in groupby(edits, lambda hunk: hunk.path):
+            changes = [hunk.change for hunk in group if hunk.change is not None]
+            yield _modification(path, *self._lines[path], changes)
+
+
+def split_side(base: Snapshot, changes: Changes, renames: Mapping[str, str]) -> SplitSide:
+    """Split a side into hunks.
+
+    Args:
+        base: The tree that the side changes.
+        changes: The side.
+        renames: The old path of each file that the side renames, by the new one.
+    """
+    real = Changes.between(base, base.overlay(changes))
+    gone = {path for path, entry in real.items() if entry is None}
+    moved = {new: old for new, old in renames.items() if old in gone and real.get(new)}
+    sources = frozenset(moved.values())
+    hunks: list[SideHunk] = []
+    lines: dict[str, tuple[list[bytes], list[bytes]]] = {}
+    for path, new in real.items():
+        old = base.get(path)
+        if path in sources:
+            continue
+        if path in moved:
+            hunks.append(_whole(path, _diff(moved[path], base, real) + _diff(path, base, real)))
+        elif old is None or new is None or not _has_lines(old, new):
+            hunks.append(_whole(path, _diff(path, base, real)))
+        else:
+            if old.mode != new.mode:
+                hunks.append(_whole(path, render_change(path, old, Entry(old.data, new.mode))))
+            lines[path] = split_lines(old.data), split_lines(new.data)
+            hunks += _line_hunks(path, *lines[path])
+    return SplitSide(base=base, hunks=tuple(hunks), lines=lines)
+
+
+def _diff(path: str, base: Snapshot, changes: Changes) -> bytes:
+    return render_change(path, base.get(path), changes[path])
+
+
+def _has_lines(old: Entry, new: Entry) -> bool:
+    are_files = old.mode.is_regular and new.mode.is_regular
+    return are_files and not is_binary(old.data) and not is_binary(new.data)
+
+
+def _whole(path: str, diff: bytes) -> SideHunk:
+    files = Patch.parse(diff).files
+    lines = [line for file in files for hunk in file.hunks for line in hunk.lines]
+    return SideHunk(path=path, text=b"".join(map(_ended, lines)) or diff, files=files)
+
+
+def _line_hunks(path: str, old: list[bytes], new: list[bytes]) -> Iterator[SideHunk]:
+    for change in diff_lines(old, new):
+        removed = [b"-" + line for line in old[change.a_start : change.a_end]]
+        added = [b"+" + line for line in new[change.b_start : change.b_end]]
+        yield SideHunk(
+            path=path,
+            line=change.b_start + 1,
+            text=b"".join(map(_ended, removed + added)),
+            change=change,
+            scope=_scope(old, change.a_start),
+        )
+
+
+def _scope(lines: Sequence[bytes], place: int) -> bytes:
+    above = (lines[i] for i in range(place - 1, max(place - _FAR, 0) - 1, -1))
+    return next(filter(_DEFINITION.match, above), b"")
+
+
+def _ended(line: bytes) -> bytes:
+    return line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def _modification(
+    path: str, old: list[bytes], new: list[bytes], changes: Sequence[Change]
+) -> FilePatch:
+    hunks: list[Hunk] = []
+    grown = 0
+    for group in _near(changes):
+        hunks.append(_hunk(old, new, group, grown))
+        grown += sum((c.b_end - c.b_start) - (c.a_end - c.a_start) for c in group)
+    return FilePatch(change=FileChange.MODIFY, old_path=path, new_path=path, hunks=tuple(hunks))
+
+
+def _near(changes: Sequence[Change]) -> list[list[Change]]:
+    """Group changes whose context would overlap."""
+    groups: list[list[Change]] = []
+    for change in changes:
+        if groups and change.a_start - groups[-1][-1].a_end <= 2 * _CONTEXT:
+            groups[-1].append(change)
+        else:
+            groups.append([change])
+    return groups
+
+
+def _hunk(old: list[bytes], new: list[bytes], changes: Sequence[Change], grown: int) -> Hunk:
+    start = at = max(changes[0].a_start - _CONTEXT, 0)
+    lines: list[bytes] = []
+    for change in changes:
+        lines += [b" " + line for line in old[at : change.a_start]]
+        lines += [b"-" + line for line in old[change.a_start : change.a_end]]
+        lines += [b"+" + line for line in new[change.b_start : change.b_end]]
+        at = change.a_end
+    lines += [b" " + line for line in old[at : at + _CONTEXT]]
+    return Hunk(old_start=start + 1, new_start=start + grown + 1, lines=tuple(lines))

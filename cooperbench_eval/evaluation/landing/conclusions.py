@@ -1,0 +1,227 @@
+"""What follows from a search: pairs, sets that cannot land, and why a patch is left out."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import permutations, product
+from math import prod
+
+from attrs import frozen
+
+from cooperbench_eval.evaluation.landing.search import Step, TextSearch
+from cooperbench_eval.evaluation.landing.texts import Texts
+from cooperbench_eval.evaluation.landing.trials import Trials
+from cooperbench_eval.evaluation.reasons import not_merged
+from cooperbench_eval.evaluation.sides import Side
+from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason, TeamSuite
+from cooperbench_eval.reporting.plans import OrderDependence, PairMerge, PairOutcome
+
+__all__ = ["Conclusions"]
+
+_Patches = frozenset[int]
+_MOST_SETS = 1 << 12
+
+
+@frozen(kw_only=True)
+class Conclusions:
+    """What is known after a search.
+
+    Attributes:
+        texts: The sets that merge.
+        trials: The tested sets; `None` if there are no tests.
+        sides: What each patch changes in the base, by number, in the given order.
+        in_order: Whether only the given order counts.
+    """
+
+    texts: Texts
+    trials: Trials | None
+    sides: Mapping[int, Side]
+    in_order: bool
+
+    @property
+    def examined_size(self) -> int:
+        """Every set of up to so many patches was merged in all orders."""
+        cut = [each.examined_size for each in self.texts.searches if not each.is_complete]
+        return min(cut, default=len(self.sides))
+
+    # --- pairs ---
+
+    def pairs(self) -> Iterator[PairMerge]:
+        """Yield what every two patches give, in both orders."""
+        search_of = {n: each for each in self.texts.searches for n in each.numbers}
+        place = {number: at for at, number in enumerate(self.sides)}
+        for into, number in permutations(self.sides, 2):
+            if self.in_order and place[into] > place[number]:
+                outcome = PairOutcome.NOT_EXAMINED
+            elif search_of[into] is search_of[number]:
+                outcome = _outcome(search_of[into].pair(into, number))
+            else:
+                outcome = PairOutcome.CLEAN  # they cannot affect each other
+            if self._breaks_tests(into, number, outcome):
+                outcome = PairOutcome.BREAKS_TESTS
+            yield PairMerge(into=into, number=number, outcome=outcome)
+
+    def _breaks_tests(self, into: int, number: int, outcome: PairOutcome) -> bool:
+        if outcome not in {PairOutcome.CLEAN, PairOutcome.RESOLVED}:
+            return False
+        patches = frozenset({into, number})
+        if patches not in self._tested:
+            return False
+        tree = self.texts.fold((into, number))
+        return self._broken.get((patches, tree or "")) is not None
+
+    # --- sets ---
+
+    def minimal_conflicts(self) -> list[tuple[int, ...]]:
+        """Return the sets that cannot land and of which no part is known not to land."""
+        found = [*self.texts.minimal_conflicts(), *filter(self._cannot_land, self.failing())]
+        smallest = [each for each in found if not any(other < each for other in found)]
+        return sorted(
+            {tuple(sorted(each)) for each in smallest}, key=lambda each: (len(each), each)
+        )
+
+    def _cannot_land(self, patches: _Patches) -> bool:
+        """Whether a set that failed was tested on every tree that it can give."""
+        tested = sum(each == patches for each, _ in self._broken)
+        return tested == self.texts.count_trees(patches)
+
+    def failing(self) -> list[_Patches]:
+        """Return the sets that failed on every tree on which they were tested."""
+        passed = {patches for (patches, _), broken in self._broken.items() if broken is None}
+        return [patches for patches in self._tested if patches not in passed]
+
+    def order_dependent(self) -> list[OrderDependence]:
+        """Return the sets whose order matters, small ones first.
+
+        The order of a set of several groups matters if it matters in one of the groups. If
+        there are too many sets, only those within one group are listed.
+        """
+        groups = [list(_landing_sets(each)) for each in self.texts.searches]
+        if prod(map(len, groups)) > _MOST_SETS:
+            found = [each for sets in groups for each in sets]
+        else:
+            found = [_together(parts) for parts in product(*groups)]
+        matters = (each for each in found if each.fails or each.trees > 1)
+        return sorted(matters, key=lambda each: (len(each.patches), each.patches))
+
+    # --- reasons ---
+
+    def left_out(self, landed: tuple[int, ...]) -> Iterator[LeftOut]:
+        """Yield why each patch that does not land is left out, in the given order."""
+        failing = sorted(self.failing(), key=len)
+        for number in self.sides:
+            if number not in landed:
+                yield self._reason(number, landed, failing)
+
+    def _reason(
+        self, number: int, landed: tuple[int, ...], failing: Collection[_Patches]
+    ) -> LeftOut:
+        alone = frozenset({number})
+        if alone in failing:
+            return self._breaking(number, alone)
+        if conflict := self._conflict(number, landed):
+            return conflict
+        together = alone.union(landed)
+        culprits = next((each for each in failing if number in each and each <= together), None)
+        if culprits is not None:
+            return self._breaking(number, culprits)
+        return LeftOut(number=number, reason=LeftOutReason.NOT_EXAMINED)
+
+    def _breaking(self, number: int, culprits: _Patches) -> LeftOut:
+        broken = next(each for (s, _), each in self._broken.items() if s == culprits and each)
+        alone = len(culprits) == 1
+        owner = broken.feature
+        others = ", ".join(str(each) for each in sorted(culprits - {number}))
+        return LeftOut(
+            number=number,
+            reason=LeftOutReason.FAILS_OWN_TESTS
+            if alone and broken.suite is TeamSuite.FEATURE
+            else LeftOutReason.BREAKS,
+            features=() if owner is None else (owner,),
+            tests=(broken,),
+            problem="" if alone else f"together with {others}",
+        )
+
+    def _conflict(self, number: int, landed: tuple[int, ...]) -> LeftOut | None:
+        """Return the conflict of a patch with those that land; `None` if it merges too."""
+        place = {each: at for at, each in enumerate(self.sides)}
+        order = (*landed, number)
+        if self.in_order:
+            order = tuple(sorted(order, key=place.__getitem__))
+        failed = self._failed_step(order)
+        if failed is None or self._merges_otherwise({*order}):
+            return None
+        before, last, step = failed
+        return not_merged(
+            number,
+            [self.sides[each] for each in landed],
+            files=step.open_files,
+            failure=step.failure,
+            files_with=lambda other: self._open_files(other, number),
+            otherwise=before if last == number else (last,),
+            is_unreadable=step.is_unreadable,
+        )
+
+    def _merges_otherwise(self, patches: Collection[int]) -> bool:
+        """Whether the search found an order in which patches merge."""
+        order = self.texts.known_order(patches)
+        # The groups of a strategy that looks at other files may merge only without each other.
+        return bool(order) and self.texts.fold(order) is not None
+
+    def _failed_step(self, order: tuple[int, ...]) -> tuple[tuple[int, ...], int, Step] | None:
+        """Return the first merge of an order that fails, and the patches merged before it."""
+        for at in range(1, len(order)):
+            tree = self.texts.fold(order[:at])
+            step = self.texts.step(tree or "", order[at])
+            if step.tree is None:
+                return order[:at], order[at], step
+        return None
+
+    def _open_files(self, one: int, other: int) -> frozenset[str]:
+        for search in self.texts.searches:
+            if {one, other} <= {*search.numbers}:
+                steps = (search.pair(one, other), search.pair(other, one))
+                if all(step is None or step.tree is None for step in steps):
+                    return frozenset().union(*(step.open_files for step in steps if step))
+        return frozenset()
+
+    @property
+    def _broken(self) -> Mapping[tuple[_Patches, str], BrokenTests | None]:
+        return self.trials.broken if self.trials else {}
+
+    @property
+    def _tested(self) -> dict[_Patches, None]:
+        return dict.fromkeys(patches for patches, _ in self._broken)
+
+
+def _outcome(step: Step | None) -> PairOutcome:
+    if step is None:
+        return PairOutcome.NOT_EXAMINED
+    if step.tree is None:
+        return PairOutcome.CONFLICT
+    return PairOutcome.RESOLVED if step.is_resolved else PairOutcome.CLEAN
+
+
+def _landing_sets(search: TextSearch) -> Iterator[OrderDependence]:
+    """Yield the sets of one group that merge, the empty one included."""
+    yield OrderDependence(patches=(), lands=(), trees=1)
+    dependent = search.order_dependent()
+    for patches, trees in search.found.items():
+        if len(patches) <= search.examined_size:
+            yield OrderDependence(
+                patches=sorted(patches),
+                lands=next(iter(trees.values())),
+                fails=dependent.get(patches, ()),
+                trees=len(trees),
+            )
+
+
+def _together(parts: Sequence[OrderDependence]) -> OrderDependence:
+    """Return the union of sets of different groups, which cannot affect each other."""
+    fails = next((each for each in parts if each.fails), None)
+    others = (each for each in parts if each is not fails)
+    rest = tuple(number for each in others for number in each.lands)
+    return OrderDependence(
+        patches=sorted(number for each in parts for number in each.patches),
+        lands=[number for each in parts for number in each.lands],
+        fails=(*fails.fails, *rest) if fails else (),
+        trees=prod(each.trees for each in parts),
+    )

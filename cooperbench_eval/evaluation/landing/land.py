@@ -1,0 +1,129 @@
+"""`land` finds out which patches can land together, and in what order."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from cooperbench_eval.evaluation.landing.inputs import (
+    LandedPatch,
+    Placed,
+    Placing,
+    read_budget,
+    read_order,
+    read_patches,
+)
+from cooperbench_eval.evaluation.landing.merger import PatchMerger
+from cooperbench_eval.evaluation.landing.planning import Planner
+from cooperbench_eval.git.patching.paths import TestFileFilter
+from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.reporting.landings import LeftOutReason
+from cooperbench_eval.reporting.plans import LandingPlan
+from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.running.judgements import JudgeName, JudgeRule
+from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.support.arguments import able_to, checked
+
+__all__ = ["land"]
+
+_MOST_WORK = 25_000
+"""Enough to merge every set of twelve patches in all orders, if each set gives one tree."""
+
+
+@checked(runner=able_to("run"))
+def land(
+    base: Snapshot,
+    patches: Iterable[LandedPatch],
+    *,
+    suites: Mapping[int, TestSuite] | None = None,
+    joint: TestSuite | None = None,
+    regression: TestSuite | None = None,
+    strategy: str | MergeStrategy = "structured",
+    order: Literal["search", "given"] | Sequence[int] = "search",
+    budget: int = 50,
+    runner: TestRunner | None = None,
+    judge: JudgeName | JudgeRule = JudgeRule.DELTA,
+    apply_policy: ApplyPolicy | None = None,
+    test_filter: TestFileFilter | None = None,
+) -> LandingPlan:
+    r"""Find a largest set of patches that can land together, and an order for it.
+
+    A set can land if its patches merge in some order, each into the result so far and all
+    on the same base, and the suites of all of them pass on the final tree. Nothing else is
+    assumed: a patch may repair what two others break.
+
+    Patches are merged first, every two of them in both orders, then more. Suites run only on
+    the largest sets that merge. A suite that fails runs a second time before it counts. If a
+    set fails, the patches that make it fail are found by bisection. *budget* bounds the test
+    runs. The merges are bounded by about 25,000 units of work: a merge costs 1 unit, or 100 if
+    the strategy was given conflicts (but not under `naive` and `union`). Patches
+    that touch different files are searched separately, so this is enough for 12 patches under
+    `naive`, and for many more that rarely touch the same files.
+
+    Args:
+        base: The tree into which the patches are to land, and from which they start. A `Feature`
+            that starts from another commit is first merged into it, on the merge base that git
+            finds.
+        patches: The patches. Those that are not `Feature` objects are numbered by their
+            position, from 1.
+        suites: The tests of patches that are not `Feature` objects or have none, by number.
+        joint: Tests that must pass on a tree with all patches.
+        regression: Tests of the repository itself, which run on every tree.
+        strategy: A registered name, or an object with `name` and `merge`. Its result should
+            depend only on the merged contents.
+        order: `"search"` to try all orders, `"given"` to keep the order of *patches*, or
+            the numbers of all patches in the only order that counts.
+        budget: How many test runs are allowed; with 0, only the merges decide.
+        runner: Runs the tests; by default one with default options.
+        judge: Which cases must pass: see `Evaluator`.
+        apply_policy: How leniently patches are placed.
+        test_filter: Removes test files from the patches; by default they are kept.
+
+    Raises:
+        ArgumentError: An argument has the wrong type, there are no patches, a number is not
+            unique, the order lacks a number, or the budget is negative.
+        StrategyError: The strategy cannot be loaded.
+        RepositoryError: The base cannot be read, and no merge is known. If it disappears
+            later, what was found is returned, and the plan's `problem` says so.
+        TestRunError: A test command cannot be started, and no set has passed.
+
+    Example:
+        >>> base = Snapshot.from_files({"a": b"1\n"})
+        >>> diff = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+{}\n"
+        >>> plan = land(base, [diff.format(2), diff.format(3)], strategy="naive")
+        >>> plan.landed, plan.left_out[0].files, plan.is_exact
+        ((1,), ('a',), True)
+    """
+    given = read_patches(patches, suites)
+    numbers = tuple(feature.number for feature, _ in given)
+    sequence = read_order(order, numbers)
+    budget = read_budget(budget)
+    if sequence:
+        by_number = {feature.number: (feature, changes) for feature, changes in given}
+        given = [by_number[number] for number in sequence]
+    merger = as_strategy(strategy)
+    placing = Placing(
+        base=base, policy=apply_policy or ApplyPolicy(), test_filter=test_filter, strategy=merger
+    )
+    placed = placing.place(given)
+    is_whole = len(placed.features) + _duplicates(placed) == len(given)
+    most_work = _MOST_WORK + len(placed.sides) ** 2
+    planner = Planner(
+        base=base,
+        numbers=numbers,
+        placed=placed,
+        joint=joint if is_whole else None,
+        regression=regression,
+        strategy=merger.name,
+        merger=PatchMerger(base, placed.sides, merger, most_work),
+        groups=placed.groups(base),
+        sequence=sequence,
+        budget=budget,
+        runner=runner,
+        judge=JudgeRule(judge),
+    )
+    return planner.plan()
+
+
+def _duplicates(placed: Placed) -> int:
+    return sum(each.reason is LeftOutReason.DUPLICATE for each in placed.left_out)

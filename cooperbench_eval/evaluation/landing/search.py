@@ -1,0 +1,346 @@
+"""Searches the sets of patches that merge without open conflicts, and the orders in which they do.
+
+The search knows neither patches nor trees. It asks an oracle what a patch gives when it is
+merged into a tree. Trees are equal if their keys are, so a set that several orders turn into
+one tree is continued once.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import combinations
+from typing import Protocol
+
+from attrs import frozen
+
+from cooperbench_eval.evaluation.landing.cliques import largest_clique
+
+__all__ = ["Oracle", "Orders", "Step", "TextSearch", "WorkSpentError"]
+
+Orders = Mapping[str, tuple[int, ...]]
+"""The trees that a set of patches gives, each with an order that gives it."""
+_Patches = frozenset[int]
+_Rank = tuple[int, ...]
+
+
+@frozen(kw_only=True)
+class Step:
+    """What merging one more patch into a tree gives.
+
+    Attributes:
+        tree: The key of the merged tree; `None` if the merge is not complete.
+        is_resolved: Whether the strategy resolved conflicts.
+        open_files: The files in which conflicts are left open.
+        failure: Why the strategy failed, or what it needs cannot be read; empty if neither.
+        is_unreadable: Whether what it needs cannot be read.
+    """
+
+    tree: str | None
+    is_resolved: bool = False
+    open_files: frozenset[str] = frozenset()
+    failure: str = ""
+    is_unreadable: bool = False
+
+
+class Oracle(Protocol):
+    """Merges patches."""
+
+    def first(self, number: int) -> str:
+        """Return the key of the tree of one patch."""
+
+    def merge(self, tree: str, number: int) -> Step:
+        """Merge a patch into a tree that this oracle returned before.
+
+        Raises:
+            WorkSpentError: The bound does not allow another merge.
+        """
+
+
+class WorkSpentError(Exception):
+    """The bound does not allow more merges."""
+
+
+class TextSearch:
+    """The search over the sets of some patches.
+
+    Attributes:
+        numbers: The patches, in the given order.
+        found: For each set that is known to merge, its known trees.
+        best: The longest order that is known to merge; of several, the first one found.
+    """
+
+    def __init__(self, oracle: Oracle, numbers: Sequence[int], *, in_order: bool = False) -> None:
+        """Prepare the search.
+
+        Args:
+            oracle: Merges patches.
+            numbers: The patches, in the given order.
+            in_order: Whether only the given order counts, with patches left out of it.
+        """
+        self.numbers = tuple(numbers)
+        self.found: dict[_Patches, dict[str, tuple[int, ...]]] = {}
+        self.best: tuple[int, ...] = ()
+        self._oracle = oracle
+        self._place = {number: place for place, number in enumerate(self.numbers)}
+        self._in_order = in_order
+        self._examined = 1
+        self._steps: dict[tuple[str, int], Step] = {}
+        self._heap: list[tuple[_Rank, _Patches, str]] | None = None
+        self._graph: dict[int, set[int]] = {}
+        self._first = {number: oracle.first(number) for number in self.numbers}
+        for number, tree in self._first.items():
+            self._add(frozenset({number}), tree, (number,))
+
+    # --- what was found ---
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every set and every order was examined."""
+        return len(self.numbers) == 1 or self._heap == []
+
+    @property
+    def examined_size(self) -> int:
+        """Every order of every set of up to so many patches was examined."""
+        if self.is_complete:
+            return len(self.numbers)
+        return max(self._examined, min((len(each) for _, each, _ in self._heap or ()), default=1))
+
+    def pair(self, first: int, second: int) -> Step | None:
+        """Return what merging *second* into *first* gave; `None` if that was not examined."""
+        return self._steps.get((self._first[first], second))
+
+    def is_examined(self, patches: Iterable[int]) -> bool:
+        """Whether all orders of a set were examined, each as far as it merges."""
+        return self.is_complete or all(
+            (tree, number) in self._steps
+            for subset, tree in self._within(frozenset(patches))
+            for number in self._next(subset)
+            if number in patches
+        )
+
+    def minimal_conflicts(self) -> list[_Patches]:
+        """Return the sets that do not merge although all their proper subsets do.
+
+        Only sets of up to `examined_size` patches are looked at.
+        """
+        found: list[_Patches] = []
+        level: set[tuple[int, ...]] = {(number,) for number in self.numbers}
+        for size in range(2, self.examined_size + 1):
+            following: set[tuple[int, ...]] = set()
+            for patches in sorted(level):
+                after = self.numbers[1 + self._place[patches[-1]] :]
+                for larger in ((*patches, number) for number in after):
+                    if any(larger[:at] + larger[at + 1 :] not in level for at in range(size)):
+                        continue
+                    if frozenset(larger) in self.found:
+                        following.add(larger)
+                    else:
+                        found.append(frozenset(larger))
+            level = following
+        return found
+
+    def order_dependent(self) -> dict[_Patches, tuple[int, ...]]:
+        """Return the sets that merge only in some orders, or give several trees.
+
+        Only sets of up to `examined_size` patches are looked at.
+
+        Returns:
+            For each set, an order in which it does not merge; empty if it merges in all orders.
+        """
+        if self._in_order:
+            return {}
+        failing: dict[_Patches, tuple[int, ...]] = {}
+        found: dict[_Patches, tuple[int, ...]] = {}
+        examined = (each for each in self.found if 1 < len(each) <= self.examined_size)
+        for patches in sorted(examined, key=len):
+            failing[patches] = self._failing_order(patches, failing)
+            if failing[patches] or len(self.found[patches]) > 1:
+                found[patches] = failing[patches]
+        return found
+
+    def _failing_order(
+        self, patches: _Patches, failing: Mapping[_Patches, tuple[int, ...]]
+    ) -> tuple[int, ...]:
+        """Return an order in which a set fails, given those of its parts; empty if there is none.
+
+        A part that never merges fails in any order.
+        """
+        for last in sorted(patches, key=self._place.__getitem__):
+            part = patches - {last}
+            if part not in self.found:
+                return (*self._sorted(part), last)
+            if order := failing.get(part):
+                return (*order, last)
+            for tree, order in self.found[part].items():
+                if self._steps[tree, last].tree is None:
+                    return (*order, last)
+        return ()
+
+    def _within(self, patches: _Patches) -> Iterator[tuple[_Patches, str]]:
+        """Yield the known trees of the proper subsets of *patches* that can be reached."""
+        level = {frozenset({number}) for number in patches}
+        while level:
+            following = set()
+            for subset in sorted(level, key=self._places):
+                if subset == patches:
+                    continue
+                for tree in self.found[subset]:
+                    yield subset, tree
+                for number in self._next(subset):
+                    larger = subset | {number}
+                    if number in patches and larger in self.found:
+                        following.add(larger)
+            level = following
+
+    # --- the search ---
+
+    def examine_pairs(self) -> None:
+        """Merge every patch into every other one."""
+        for first, second in [*combinations(self.numbers, 2), *self._backwards()]:
+            self._extend(frozenset({first}), self._first[first], second)
+        self._examined = 2
+
+    def fold(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Merge patches in an order, skip those that fail, and try these again at the end.
+
+        Returns:
+            The patches that merged, in the order in which they did.
+        """
+        order: tuple[int, ...] = ()
+        waiting, tree = tuple(numbers), ""
+        while waiting:
+            failed: list[int] = []
+            for number in waiting:
+                into = self._folded(order, tree, number)
+                if into is None:
+                    failed.append(number)
+                else:
+                    tree, order = into, (*order, number)
+            if len(failed) == len(waiting) or self._in_order:
+                break
+            waiting = tuple(failed)
+        return order
+
+    def fold_promising(self) -> None:
+        """Fold orders that probably merge many patches; they begin with a largest clique."""
+        graph = self._compatible()
+        clique = sorted(largest_clique(graph), key=self._place.__getitem__)
+        if self._in_order:
+            self.fold(clique)
+            return
+        rest = sorted(self.numbers, key=lambda each: (-len(graph[each]), self._place[each]))
+        for seed in (clique, list(reversed(self.numbers))):
+            if len(self.best) < len(self.numbers):
+                self.fold([*seed, *(number for number in rest if number not in seed)])
+
+    def examine_all(self, *, until_all_land: bool = False) -> None:
+        """Examine every order of every set, the most promising ones first.
+
+        Args:
+            until_all_land: Whether to stop as soon as all patches merge together.
+        """
+        if self._heap is None:
+            self._graph = self._compatible()
+            self._heap = []
+            for patches, orders in self.found.items():
+                for tree in orders:
+                    heapq.heappush(self._heap, self._waiting(patches, tree))
+        while self._heap and not (until_all_land and len(self.best) == len(self.numbers)):
+            waiting = heapq.heappop(self._heap)
+            _, patches, tree = waiting
+            try:
+                for number in self._next(patches):
+                    self._extend(patches, tree, number)
+            except BaseException:
+                heapq.heappush(self._heap, waiting)
+                raise
+
+    def examine_by_size(self) -> None:
+        """Examine every order of every set, small sets first."""
+        for size in range(1, len(self.numbers)):
+            for patches in sorted(
+                (each for each in self.found if len(each) == size), key=self._places
+            ):
+                for tree in list(self.found[patches]):
+                    for number in self._next(patches):
+                        self._extend(patches, tree, number)
+            self._examined = size + 1
+        self._heap = []
+
+    def trees_of(self, patches: Iterable[int]) -> Orders:
+        """Examine all orders of a set, and return its trees."""
+        patches = frozenset(patches)
+        if not self.is_complete:
+            for subset, tree in self._within(patches):
+                for number in self._next(subset):
+                    if number in patches:
+                        self._extend(subset, tree, number)
+        return self.found.get(patches, {})
+
+    def _backwards(self) -> list[tuple[int, int]]:
+        return [] if self._in_order else list(combinations(reversed(self.numbers), 2))
+
+    def largest_without(self, left_out: _Patches) -> tuple[int, ...]:
+        """Return an order of a largest known set that has none of *left_out*."""
+        order: tuple[int, ...] = ()
+        if not self.is_complete:
+            with suppress(WorkSpentError):
+                rest = [*self.best, *(each for each in self.numbers if each not in self.best)]
+                order = self.fold([each for each in rest if each not in left_out])
+        for patches, trees in self.found.items():
+            if len(patches) > len(order) and patches.isdisjoint(left_out):
+                order = next(iter(trees.values()))
+        return order
+
+    def _next(self, patches: _Patches) -> list[int]:
+        """Return the patches that may be merged after *patches*."""
+        if self._in_order:
+            return list(self.numbers[1 + max(map(self._place.__getitem__, patches)) :])
+        return [number for number in self.numbers if number not in patches]
+
+    def _extend(self, patches: _Patches, tree: str, number: int) -> str | None:
+        step = self._steps.get((tree, number))
+        if step is None:
+            step = self._steps[tree, number] = self._oracle.merge(tree, number)
+        if step.tree is not None:
+            order = self.found[patches][tree]
+            self._add(patches | {number}, step.tree, (*order, number))
+        return step.tree
+
+    def _folded(self, order: tuple[int, ...], tree: str, number: int) -> str | None:
+        if not order:
+            return self._first[number]
+        return self._extend(frozenset(order), tree, number)
+
+    def _add(self, patches: _Patches, tree: str, order: tuple[int, ...]) -> None:
+        trees = self.found.setdefault(patches, {})
+        if tree in trees:
+            return
+        trees[tree] = order
+        if len(order) > len(self.best):
+            self.best = order
+        if self._heap is not None:
+            heapq.heappush(self._heap, self._waiting(patches, tree))
+
+    def _waiting(self, patches: _Patches, tree: str) -> tuple[_Rank, _Patches, str]:
+        """Return an item of the heap; no two of them have the same rank."""
+        order = self.found[patches][tree]
+        promising = sum(patches <= self._graph[number] for number in self._next(patches))
+        rank = (-len(patches) - promising, -len(patches), *map(self._place.__getitem__, order))
+        return rank, patches, tree
+
+    def _compatible(self) -> dict[int, set[int]]:
+        """Return for each patch those with which it merges, in some order."""
+        graph: dict[int, set[int]] = {number: set() for number in self.numbers}
+        for patches in self.found:
+            if len(patches) == 2:  # noqa: PLR2004 - a pair
+                first, second = patches
+                graph[first].add(second)
+                graph[second].add(first)
+        return graph
+
+    def _places(self, patches: _Patches) -> list[int]:
+        return sorted(map(self._place.__getitem__, patches))
+
+    def _sorted(self, patches: _Patches) -> list[int]:
+        return sorted(patches, key=self._place.__getitem__)

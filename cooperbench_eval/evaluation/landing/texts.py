@@ -1,0 +1,237 @@
+"""The merges of all patches: groups of patches that may affect each other, searched one by one."""
+
+import heapq
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import accumulate, product
+from math import prod
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.evaluation.landing.merger import PatchMerger
+from cooperbench_eval.evaluation.landing.search import Step, TextSearch, WorkSpentError
+from cooperbench_eval.evaluation.sides import Side
+
+__all__ = ["Texts"]
+
+_Patches = frozenset[int]
+_MORE_WORK = 5_000
+"""The work that is spent when the answer is certain."""
+_FOLDS = 4
+"""How many folds of all patches are possible even if the bound is reached."""
+_MOST_EXCLUSIONS = 2_000
+
+
+class Texts:
+    """The sets of patches that merge, and their orders.
+
+    Patches of different groups cannot conflict, so a set merges if its part of each group
+    does, and the order between the groups does not matter.
+
+    Attributes:
+        searches: The search of each group.
+    """
+
+    def __init__(
+        self, merger: PatchMerger, groups: Collection[Sequence[int]], *, order: Sequence[int] = ()
+    ) -> None:
+        """Prepare the search of each group.
+
+        Args:
+            merger: Merges patches.
+            groups: The groups.
+            order: All patches in the only order that counts; empty if every order counts.
+        """
+        self.searches = [TextSearch(merger, each, in_order=bool(order)) for each in groups]
+        self._merger = merger
+        self._place = {number: place for place, number in enumerate(order)}
+        self._largest: dict[tuple[int, _Patches], tuple[int, ...]] = {}
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """All patches."""
+        return tuple(number for each in self.searches for number in each.numbers)
+
+    # --- the search ---
+
+    def search(self) -> None:
+        """Find a good answer first, then examine the other sets and orders.
+
+        Raises:
+            WorkSpentError: The bound ended the search; what was found is kept.
+        """
+        self._merger.allow_folds(_FOLDS)
+        for each in self.searches:
+            each.fold(each.numbers)
+        smallest_first = sorted(self.searches, key=lambda each: len(each.numbers))
+        with suppress(WorkSpentError):
+            for each in smallest_first:
+                each.examine_pairs()
+        self._merger.allow_folds(_FOLDS)
+        for each in smallest_first:
+            each.fold_promising()
+        for each in smallest_first:
+            if len(each.best) < len(each.numbers):
+                each.examine_all(until_all_land=True)
+        # The answer is certain. Some more work shows where the order matters.
+        with self._merger.at_most(_MORE_WORK):
+            for each in smallest_first:
+                each.examine_by_size()
+
+    def search_everything(self) -> None:
+        """Examine all sets even in groups whose patches all merge, as far as the bound allows."""
+        with suppress(WorkSpentError):
+            for each in self.searches:
+                each.examine_all()
+        self._largest.clear()
+
+    # --- what was found ---
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """An order of a largest set that is known to merge."""
+        return self._joined(each.best for each in self.searches)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no set that merges is larger than the best one."""
+        return all(
+            len(each.best) == len(each.numbers) or each.is_complete for each in self.searches
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every set and every order was examined."""
+        return all(each.is_complete for each in self.searches)
+
+    def largest_avoiding(self, forbidden: Collection[_Patches]) -> tuple[int, ...]:
+        """Return an order of a largest known set that contains none of the *forbidden* sets.
+
+        The set must lack some patch of each forbidden set, so the search leaves out each such
+        patch in turn. The order is empty if the search takes too long.
+        """
+        self._merger.allow_folds(1)
+        smallest_first = sorted(forbidden, key=len)
+        waiting: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+        seen = set()
+        for _ in range(_MOST_EXCLUSIONS):
+            if not waiting:
+                break
+            _, without = heapq.heappop(waiting)
+            order = self._largest_without(frozenset(without))
+            hit = next((each for each in smallest_first if each <= {*order}), None)
+            if hit is None:
+                return order
+            for number in sorted(hit):
+                larger = tuple(sorted({*without, number}))
+                if larger not in seen:
+                    seen.add(larger)
+                    size = len(self._largest_without(frozenset(larger)))
+                    heapq.heappush(waiting, (-size, larger))
+        return ()
+
+    def sets_of_size(self, size: int) -> Iterator[_Patches]:
+        """Yield every known set of that many patches."""
+        # The most patches that merge from the last groups, from none of these to all.
+        most_of = [*accumulate((len(each.best) for each in reversed(self.searches)), initial=0)]
+        waiting = [(0, size, frozenset[int]())]
+        while waiting:
+            at, left, patches = waiting.pop()
+            if at == len(self.searches):
+                yield patches
+                continue
+            most_of_rest = most_of[len(self.searches) - at - 1]
+            waiting.extend(
+                (at + 1, left - len(part), patches | part)
+                for part in (frozenset[int](), *reversed(self.searches[at].found))
+                if 0 <= left - len(part) <= most_of_rest
+            )
+
+    def orders_of(self, patches: _Patches) -> Iterator[tuple[int, ...]]:
+        """Yield an order for each known tree of a set, which must merge."""
+        for parts in product(*(self._orders(each, patches) for each in self.searches)):
+            yield self._joined(parts)
+
+    def known_order(self, patches: Collection[int]) -> tuple[int, ...]:
+        """Return an order in which a set is known to merge; empty if none is known."""
+        parts: list[tuple[int, ...]] = []
+        for each in self.searches:
+            if part := frozenset(patches) & {*each.numbers}:
+                orders = each.found.get(part)
+                if not orders:
+                    return ()
+                parts.append(next(iter(orders.values())))
+        return self._joined(parts)
+
+    def examine(self, patches: _Patches) -> None:
+        """Examine all orders of a set, as far as the bound allows."""
+        with suppress(WorkSpentError):
+            for each in self.searches:
+                each.trees_of(patches & {*each.numbers})
+
+    def count_trees(self, patches: _Patches) -> int | None:
+        """Return how many trees the orders of a set give; `None` if not all were examined."""
+        parts = [(each, patches & {*each.numbers}) for each in self.searches]
+        if not all(each.is_examined(part) for each, part in parts):
+            return None
+        return prod(len(each.found.get(part, ())) for each, part in parts if part)
+
+    def minimal_conflicts(self) -> list[_Patches]:
+        """Return the sets that do not merge although all their proper subsets do."""
+        return [patches for each in self.searches for patches in each.minimal_conflicts()]
+
+    def fold(self, order: Sequence[int]) -> str | None:
+        """Merge patches in an order, whatever it costs; `None` if one fails."""
+        tree = ""
+        for number in order:
+            if not tree:
+                tree = self._merger.first(number)
+                continue
+            step = self.step(tree, number)
+            if step.tree is None:
+                return None
+            tree = step.tree
+        return tree
+
+    def fold_most(self, order: Sequence[int]) -> tuple[tuple[int, ...], str | None]:
+        """Merge patches in an order; skip those that fail or for which the base cannot be read."""
+        tree: str | None = None
+        landed: tuple[int, ...] = ()
+        for number in order:
+            into = None
+            with suppress(RepositoryError):
+                into = self.step(tree, number).tree if tree else self._merger.first(number)
+            if into is not None:
+                landed, tree = (*landed, number), into
+        return landed, tree
+
+    def step(self, tree: str, number: int) -> Step:
+        """Merge a patch into a tree that `fold` returned, whatever it costs."""
+        return self._merger.merge(tree, number, at_any_cost=True)
+
+    def side(self, tree: str) -> Side:
+        """Return the side whose tree `fold` returned."""
+        return self._merger.side(tree)
+
+    def _largest_without(self, left_out: _Patches) -> tuple[int, ...]:
+        parts = []
+        for at, search in enumerate(self.searches):
+            key = at, left_out & {*search.numbers}
+            if key not in self._largest:
+                self._largest[key] = search.largest_without(key[1])
+            parts.append(self._largest[key])
+        return self._joined(parts)
+
+    def _orders(self, search: TextSearch, patches: _Patches) -> list[tuple[int, ...]]:
+        part = patches & {*search.numbers}
+        if not part:
+            return [()]
+        with suppress(WorkSpentError):
+            search.trees_of(part)
+        return list(search.found.get(part, {}).values())
+
+    def ordered(self, numbers: Iterable[int]) -> tuple[int, ...]:
+        """Return the patches in the only order that counts, or as they are if every one does."""
+        return tuple(sorted(numbers, key=self._place.__getitem__) if self._place else numbers)
+
+    def _joined(self, parts: Iterable[Sequence[int]]) -> tuple[int, ...]:
+        return self.ordered(number for part in parts for number in part)

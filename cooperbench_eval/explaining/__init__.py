@@ -1,5 +1,0 @@
-"""Finds the hunks that are responsible for the tests that a merge lost."""
-
-from cooperbench_eval.explaining.explain import explain
-
-__all__ = ["explain"]

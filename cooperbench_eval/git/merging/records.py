@@ -1,0 +1,409 @@
+"""Records of conflicts, their resolutions, and their measures."""
+
+import math
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Self
+
+from attrs import field, fields, frozen
+
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
+
+__all__ = [
+    "USAGE",
+    "Conflict",
+    "ConflictBlock",
+    "ConflictDetails",
+    "ConflictKind",
+    "FileConflicts",
+    "LedgerRow",
+    "MergeStatus",
+    "ModelUsage",
+    "Replacement",
+    "ResolutionKind",
+    "Severity",
+    "UsageTotals",
+    "total_usage",
+]
+
+
+def _check_amount(_: object, attribute: Any, value: float | None) -> None:
+    """Refuse negative, infinite and NaN values, which a plug-in may report."""
+    if value is not None and not 0 <= value < math.inf:
+        raise ValueError(f"{attribute.name} must be a finite number of at least 0, not {value}")
+
+
+class MergeStatus(StrEnum):
+    """How a merge ended."""
+
+    CLEAN = "clean"
+    """The merge had no conflict."""
+    RESOLVED = "resolved"
+    """The merge had conflicts, and all of them were resolved."""
+    CONFLICTED = "conflicts"
+    """Some conflicts are still open."""
+    FAILED = "failed"
+    """The strategy failed."""
+    NOT_TRIED = "not_tried"
+    """A side was missing, so there was nothing to merge."""
+
+
+class ConflictKind(StrEnum):
+    """Why the two sides conflict."""
+
+    CONTENT = "content"
+    """Both sides changed the same lines of a file."""
+    ADD_ADD = "add/add"
+    """Both sides added the file, with different lines."""
+    BINARY = "binary"
+    """Both sides changed a file that is not text."""
+    MODIFY_DELETE = "modify/delete"
+    """One side changed the file, the other deleted it."""
+    MODE = "mode"
+    """The sides set different modes (executable or not) for the file."""
+    TYPE = "type"
+    """The sides have different kinds of entry at the same path."""
+    FILE_DIRECTORY = "file/directory"
+    """One side has a file where the other has a directory."""
+    SUBMODULE = "submodule"
+    """Both sides moved a submodule to different commits."""
+    SYMLINK = "symlink"
+    """The sides gave a symbolic link different targets."""
+    RENAME_RENAME = "rename/rename"
+    """The sides renamed the same file to different names."""
+    RENAME_ADD = "rename/add"
+    """Two different files have the same new name, at least one of them by a rename."""
+    RENAME_DELETE = "rename/delete"
+    """One side renamed the file, the other deleted it."""
+    DIRECTORY_RENAME = "directory rename"
+    """One side added a file to a directory that the other side renamed."""
+
+
+class _Lazy:
+    __slots__ = ("_versions",)  # the entries of a whole conflict; their data is not read yet
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class Conflict(_Lazy):
+    """One conflict between the two sides of a merge.
+
+    If the conflict is between lines (`CONTENT`, `ADD_ADD`), the three texts are only the
+    lines in conflict. For other kinds they are whole contents, and `None` means that the
+    version has no such entry.
+
+    Attributes:
+        path: The path of the conflict in the merged tree.
+        kind: Why the sides conflict.
+        base: The common ancestor's text. If git splits a larger region into several
+            conflicts, this is the part of the region's base that corresponds to
+            this conflict.
+        ours: The text of ours.
+        theirs: The text of theirs.
+        line: The line of the opening marker in the merged file, counted from 1; `None`
+            for a conflict without markers.
+        newline: The line ending of the lines around it, for a text that needs one.
+    """
+
+    path: str
+    kind: ConflictKind = field(default=ConflictKind.CONTENT, converter=ConflictKind)
+    base: bytes | None = field(repr=False)
+    ours: bytes | None = field(repr=False)
+    theirs: bytes | None = field(repr=False)
+    line: int | None = None
+    newline: bytes = field(default=b"\n", repr=False)
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether git shows this conflict between markers."""
+        return self.line is not None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Return a text that is not read yet."""
+            if name in _TEXTS:
+                entry = self._versions[_TEXTS.index(name)]
+                return None if entry is None else entry.data
+            raise AttributeError(name)
+
+
+_TEXTS = ("base", "ours", "theirs")
+
+
+def whole_conflict(path: str, kind: ConflictKind, versions: Sequence[Entry | None]) -> Conflict:
+    """Return a conflict between the entries of base, ours and theirs.
+
+    Git reports such a conflict without reading contents, so a text is read only when it is used.
+    """
+    conflict = Conflict.__new__(Conflict)
+    known = {"path": path, "kind": kind, "line": None, "newline": b"\n"}
+    for name, value in {**known, "_versions": tuple(versions)}.items():
+        object.__setattr__(conflict, name, value)
+    return conflict
+
+
+@frozen(kw_only=True)
+class ConflictBlock:
+    """A region of a file that both sides changed, before git split it.
+
+    Git splits such a region at lines that both sides have, often by chance. So two new
+    functions may become three conflicts. A block is the whole region, with the conflicts
+    into which it was split.
+
+    Attributes:
+        path: The file in the merged tree.
+        base: The lines of the base.
+        ours: The lines of ours.
+        theirs: The lines of theirs.
+        newline: The line ending of the lines around it.
+        conflicts: The open conflicts into which it was split, in order.
+        files: The whole file in base, ours and theirs.
+    """
+
+    path: str
+    base: bytes = field(repr=False)
+    ours: bytes = field(repr=False)
+    theirs: bytes = field(repr=False)
+    newline: bytes = field(default=b"\n", repr=False)
+    conflicts: tuple[Conflict, ...] = field(repr=False)
+    files: tuple[bytes, bytes, bytes] = field(repr=False)
+
+
+class ResolutionKind(StrEnum):
+    """What a strategy did with a conflict."""
+
+    TEXT = "text"
+    """It replaced the conflict by a text."""
+    DELETED = "deleted"
+    """It deleted the file."""
+    OPEN = "open"
+    """It left the conflict open, as in the naive merge."""
+    UNKNOWN = "unknown"
+    """The resolution is not known."""
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class Replacement:
+    """What a merged tree has in the place of one conflict, or of several.
+
+    Attributes:
+        kind: What the strategy did with the conflicts.
+        together: The indexes of these conflicts among all conflicts of the naive merge,
+            counted from 0. There are several if the strategy replaced them by one text,
+            or if the text could be divided between them in several ways.
+        text: The text that replaced them and the settled lines between them. For a
+            conflict about a whole file, the contents of the file. `None` unless *kind*
+            is `TEXT`.
+        lines_before: How many settled lines before the first conflict the text also replaced.
+        lines_after: How many settled lines after the last conflict the text also replaced.
+        is_exact: Whether the text is certain. It is uncertain if the strategy changed lines
+            outside of conflicts, or if an indented copy of settled lines might be theirs.
+        reason: Why *kind* is `UNKNOWN`; empty otherwise.
+    """
+
+    kind: ResolutionKind = field(converter=ResolutionKind)
+    together: tuple[int, ...] = field(converter=tuple[int, ...])
+    text: bytes | None = field(default=None, repr=False)
+    lines_before: int = 0
+    lines_after: int = 0
+    is_exact: bool = True
+    reason: str = ""
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class LedgerRow:
+    """The resolution of one conflict, or of the conflicts of one block.
+
+    Attributes:
+        path: The file.
+        line: The line of its first opening marker in git's merged file.
+        conflicts: The number of git's conflicts that this row covers.
+        shape: What each side did, such as `insert/insert` or `edit/delete`.
+        strategy: The member of a cascade that resolved the conflict, or was the last to
+            try; empty outside of a cascade.
+        rule: The rule that resolved it; empty if it is open.
+        reason: Why it is open; empty if it is resolved.
+        is_binding: Whether the reason holds for any text with both sides' changes, because the
+            changes work against each other. A cascade then leaves all open conflicts of the
+            file open, without asking later members about them.
+        ours_kept: The share (0 to 1) of the tokens added by ours that the resolution
+            keeps; `None` if it is open, or if the share was not measured.
+        theirs_kept: The same share for theirs.
+        attempts: How often a model was asked; `None` if no model was asked.
+        invented_lines: The number of lines of a model's answer that occur in no version.
+        features: The numbers of the features that the conflict is between; the last one was
+            being merged into the others. Empty outside of an evaluation.
+    """
+
+    path: str
+    line: int | None = None
+    conflicts: int = 1
+    shape: str = ""
+    strategy: str = ""
+    rule: str = ""
+    reason: str = ""
+    is_binding: bool = False
+    ours_kept: float | None = field(default=None, validator=_check_amount)
+    theirs_kept: float | None = field(default=None, validator=_check_amount)
+    attempts: int | None = None
+    invented_lines: int | None = None
+    features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
+
+    @classmethod
+    @checked
+    def left_open(cls, conflict: Conflict, reason: str) -> Self:
+        """Make the row of a conflict that stays open."""
+        kind = conflict.kind.value
+        return cls(path=conflict.path, line=conflict.line, shape=kind, reason=reason)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it stays open."""
+        return not self.rule
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class ModelUsage:
+    """The requests to one model in one merge, and their cost.
+
+    Attributes:
+        model: The model, as the provider names it.
+        prompt_version: The version of the prompts.
+        requests: The number of requests, answered or not.
+        prompt_tokens: The number of tokens read, cached ones included.
+        completion_tokens: The number of tokens written.
+        cached_tokens: The number of tokens read that the provider had in its cache.
+        cost_usd: The cost; `None` if no price is known.
+        latency_seconds: The sum of the times that the answers took.
+    """
+
+    model: str = ""
+    prompt_version: str = ""
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float | None = field(default=None, validator=_check_amount)
+    latency_seconds: float = field(default=0.0, validator=_check_amount)
+
+
+@frozen(kw_only=True)
+class UsageTotals:
+    """Totals over requests to models.
+
+    Attributes:
+        requests: The number of requests, answered or not.
+        unpriced_requests: The number of requests without a known price.
+        prompt_tokens: The number of tokens that the models read.
+        completion_tokens: The number of tokens that they wrote.
+        cost_usd: The cost of the requests with a known price; `None` if there were
+            requests and no price is known.
+    """
+
+    requests: int = 0
+    unpriced_requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    def __add__(self, other: "UsageTotals") -> "UsageTotals":
+        """Add the totals of more requests."""
+        amounts = (
+            other.requests,
+            other.unpriced_requests,
+            other.prompt_tokens,
+            other.completion_tokens,
+            other.cost_usd,
+        )
+        if not any(amounts):
+            return self
+        requests = self.requests + other.requests
+        unpriced = self.unpriced_requests + other.unpriced_requests
+        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0)
+        return UsageTotals(
+            requests=requests,
+            unpriced_requests=unpriced,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost_usd=None if requests and requests == unpriced else cost,
+        )
+
+
+USAGE = tuple(each.name for each in fields(UsageTotals))
+"""The names under which the use of models is reported."""
+
+
+def total_usage(usage: Iterable[ModelUsage]) -> UsageTotals:
+    """Add up the requests to each model in one merge."""
+    usage = tuple(usage)
+    requests = sum(each.requests for each in usage)
+    unpriced = sum(each.requests for each in usage if each.cost_usd is None)
+    cost = sum(each.cost_usd for each in usage if each.cost_usd is not None)
+    return UsageTotals(
+        requests=requests,
+        unpriced_requests=unpriced,
+        prompt_tokens=sum(each.prompt_tokens for each in usage),
+        completion_tokens=sum(each.completion_tokens for each in usage),
+        cost_usd=None if requests and requests == unpriced else float(cost),
+    )
+
+
+class Severity(StrEnum):
+    """A conflict score in one word."""
+
+    NONE = "NONE"
+    """The score is 0."""
+    LOW = "LOW"
+    """At most 20."""
+    MEDIUM = "MEDIUM"
+    """At most 50."""
+    HIGH = "HIGH"
+    """At most 100."""
+    CRITICAL = "CRITICAL"
+    """Above 100."""
+
+
+@frozen(kw_only=True)
+class FileConflicts:
+    """The measured conflicts of one file.
+
+    Attributes:
+        path: The file.
+        sections: The number of conflict regions, plus one for each conflict without lines.
+        lines: The number of lines of both sides between the markers.
+        score: The weighted sum of sections and lines.
+    """
+
+    path: str
+    sections: int
+    lines: int
+    score: int
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class ConflictDetails(Shown):
+    """The measured conflicts of a merge; the numbers are sums over its files.
+
+    Attributes:
+        conflict_sections: The number of conflict regions that `git merge` leaves, plus
+            one for each conflict without lines.
+        conflict_lines: The number of lines of both sides between the markers.
+        conflict_score: The weighted sum of sections and lines.
+        severity: The score in one word.
+        files: The same numbers for each file, by path.
+    """
+
+    conflict_sections: int
+    conflict_lines: int
+    conflict_score: int
+    severity: Severity = field(converter=Severity)
+    files: tuple[FileConflicts, ...] = field(default=(), converter=tuple[FileConflicts, ...])
+
+    @property
+    def avg_lines_per_conflict(self) -> float:
+        """The average number of lines of a section; 0.0 if there is no section."""
+        if not self.conflict_sections:
+            return 0.0
+        return self.conflict_lines / self.conflict_sections

@@ -1,0 +1,185 @@
+"""Finds the added files of a side that are renamed files of the base.
+
+The rules are those that `git merge` follows by default, as `gitdiffcore` and the `-M`
+option in `git diff`'s documentation describe: equal contents first, then files that
+kept their name in another folder, then the most similar files. Two files are similar
+if at least half of the larger one occurs in the other. Empty files are never renames.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from itertools import islice
+from pathlib import PurePosixPath
+
+from attrs import frozen
+
+from cooperbench_eval.git.merging.contents import same_kind
+from cooperbench_eval.git.merging.similarity import FULL_SCORE, Similarities
+from cooperbench_eval.git.trees.entries import Entry
+
+__all__ = ["find_renames"]
+
+_LEAST = FULL_SCORE // 2
+_LEAST_SAME_NAME = FULL_SCORE * 3 // 4  # files with the same name are then paired early
+_EQUALS = 100  # the number of equal sources that are looked at for each added file
+_CANDIDATES = 4  # the number of most similar sources that are kept for each added file
+_LIMIT = 7000  # above the square of this many comparisons, only the cheap rules apply
+_EMPTY = Entry(b"").id
+
+_Guess = Callable[[Mapping[str, str]], Mapping[str, str]]
+_FindDecided = Callable[[Mapping[str, str], Collection[str]], Collection[str]]
+
+
+def find_renames(
+    deleted: Mapping[str, Entry],
+    added: Mapping[str, Entry],
+    relevant: frozenset[str],
+    guess: _Guess = lambda _: {},
+    find_decided: _FindDecided = lambda _, __: (),
+) -> dict[str, str]:
+    """Pair deleted files of the base with added files of a side.
+
+    Of equally good pairs, those with earlier paths in each mapping come first.
+
+    Args:
+        deleted: Entries of the base that the side lacks.
+        added: Entries of the side that the base lacks.
+        relevant: The deleted paths whose rename could change the merge. Other paths are
+            only matched by equal contents. If *relevant* is empty, there is no search.
+        guess: Maps the renames of equal contents to folder renames; called if several
+            files have the same name.
+        find_decided: Returns those of the paths not renamed so far that are no longer
+            relevant, given the renames that were found by equal contents and by names.
+
+    Returns:
+        The new path of each renamed path.
+    """
+    if not relevant:
+        return {}
+    search = _Search(
+        sources={p: e for p, e in deleted.items() if e.id != _EMPTY},
+        targets={p: e for p, e in added.items() if e.id != _EMPTY},
+    )
+    search.pair_equal()
+    search.pair_same_names(relevant, guess)
+    search.keep_sources(relevant)
+    search.drop_decided(find_decided)
+    search.pair_similar()
+    return search.renames
+
+
+@frozen
+class _Candidate:
+    """A possible rename: a higher *score* is better, then having the *same_name*."""
+
+    score: int
+    same_name: bool
+    source: str
+    target: str
+
+
+class _Search:
+    """The files that are not paired yet, and the renames found so far."""
+
+    def __init__(self, sources: dict[str, Entry], targets: dict[str, Entry]) -> None:
+        self._sources = sources
+        self._targets = targets
+        self._similarities = Similarities()
+        self.renames: dict[str, str] = {}
+
+    def _pair(self, source: str, target: str) -> None:
+        self.renames[source] = target
+        del self._sources[source]
+        del self._targets[target]
+
+    def keep_sources(self, paths: frozenset[str]) -> None:
+        self._sources = {p: e for p, e in self._sources.items() if p in paths}
+
+    def drop_decided(self, find_decided: _FindDecided) -> None:
+        for path in find_decided(self.renames, tuple(self._sources)):
+            del self._sources[path]
+
+    def pair_equal(self) -> None:
+        by_id: dict[str, list[str]] = {}
+        for path, entry in self._sources.items():
+            by_id.setdefault(entry.id, []).append(path)
+        for target, entry in list(self._targets.items()):
+            every = (
+                source
+                for source in by_id.get(entry.id, ())
+                if source in self._sources and same_kind(self._sources[source], entry)
+            )
+            fitting = list(islice(every, _EQUALS))
+            if fitting:
+                named = [source for source in fitting if _name(source) == _name(target)]
+                self._pair((named or fitting)[0], target)
+
+    def pair_same_names(self, relevant: frozenset[str], guess: _Guess) -> None:
+        """Pair files whose name is unique, or whose folder is known to have moved."""
+        sources, targets = _by_name(self._sources), _by_name(self._targets)
+        equal = dict(self.renames)  # only these show where folders moved, even to git
+        folders: Mapping[str, str] | None = None
+        for source in [path for path in self._sources if path in relevant]:
+            name = _name(source)
+            namesakes = targets.get(name, [])
+            if len(sources[name]) == len(namesakes) == 1:
+                (target,) = namesakes
+            elif namesakes:
+                folders = guess(equal) if folders is None else folders
+                target = _moved(source, folders)
+            else:
+                continue
+            if (
+                target in self._targets
+                and self._similarity(source, target, _LEAST_SAME_NAME) >= _LEAST_SAME_NAME
+            ):
+                self._pair(source, target)
+
+    def pair_similar(self) -> None:
+        if len(self._sources) * len(self._targets) > _LIMIT**2:
+            return
+        found = [each for target in self._targets for each in self._candidates(target)]
+        found.sort(key=lambda each: (-each.score, not each.same_name))
+        for each in found:
+            if each.source in self._sources and each.target in self._targets:
+                self._pair(each.source, each.target)
+
+    def _candidates(self, target: str) -> list[_Candidate]:
+        """Keep the best few sources for *target*; a better one replaces the worst, as in git.
+
+        Sources that are not similar enough are dropped only in the end. Where they were
+        replaced, a later source comes before earlier ones that are as similar.
+        """
+        kept: list[_Candidate] = []
+        for source in self._sources:
+            score = self._similarity(source, target, _LEAST)
+            new = _Candidate(score, _name(source) == _name(target), source, target)
+            if len(kept) < _CANDIDATES:
+                kept.append(new)
+                continue
+            worst = min(range(_CANDIDATES), key=lambda i: (kept[i].score, kept[i].same_name))
+            if (new.score, new.same_name) > (kept[worst].score, kept[worst].same_name):
+                kept[worst] = new
+        return [each for each in kept if each.score >= _LEAST]
+
+    def _similarity(self, source: str, target: str, least: int) -> int:
+        old, new = self._sources[source], self._targets[target]
+        if not (old.mode.is_regular and new.mode.is_regular):
+            return 0
+        return self._similarities.score(old, new, least)
+
+
+def _name(path: str) -> str:
+    return PurePosixPath(path).name
+
+
+def _by_name(paths: Mapping[str, Entry]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(_name(path), []).append(path)
+    return found
+
+
+def _moved(path: str, folders: Mapping[str, str]) -> str:
+    """Return the path of *path* after its folder moved; itself if no such move is known."""
+    folder, _, name = path.rpartition("/")
+    return f"{folders[folder]}/{name}" if folder in folders else path

@@ -1,0 +1,167 @@
+"""A patch: read from bytes, held as records, written as bytes."""
+
+import os
+import stat
+from functools import partial
+from itertools import islice
+from typing import Self
+
+from attrs import evolve, field, frozen
+
+from cooperbench_eval.errors import PatchError
+from cooperbench_eval.git.patching.binary import MOST_BYTES
+from cooperbench_eval.git.patching.printing import print_file
+from cooperbench_eval.git.patching.reader import PatchReader
+from cooperbench_eval.git.patching.records import FilePatch
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.support.arguments import checked, checked_fields
+from cooperbench_eval.support.systems import OPEN_AT_ONCE
+
+__all__ = ["Patch", "printable", "read_file"]
+
+_BLOCK = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@frozen(kw_only=True, field_transformer=checked_fields)
+class Patch:
+    r"""The changes that an agent wants to make, file by file.
+
+    Attributes:
+        files: The changes in the order of the text; a file may occur twice.
+        data: The text that the patch was read from.
+        problem: Why the text is not a patch, see `unreadable`; empty if it is one.
+        changes: The changes that the patch was made from; `None` if it was made from text. The
+            files of such a patch are known only on a base, see `on`.
+
+    Example:
+        >>> patch = Patch.parse("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n")
+        >>> patch.paths
+        ('x',)
+        >>> Patch.parse("no patch at all")
+        Traceback (most recent call last):
+        ...
+        cooperbench_eval.errors.PatchError: patch: holds no diff
+    """
+
+    files: tuple[FilePatch, ...] = field(converter=tuple[FilePatch, ...])
+    data: bytes = field(default=b"", repr=False, eq=False)
+    problem: str = ""
+    changes: Changes | None = field(default=None, repr=False)
+
+    @classmethod
+    @checked
+    def parse(
+        cls, data: "bytes | bytearray | memoryview | str | Patch", *, origin: str | None = None
+    ) -> "Patch":
+        """Read a patch; blank text is an empty patch.
+
+        Args:
+            data: The text. A `str` is encoded as UTF-8, surrogate escapes kept.
+            origin: The file that the text came from, for error messages.
+
+        Raises:
+            PatchError: The text has no diff, a malformed one, or a path that leads out
+                of the tree.
+        """
+        if isinstance(data, Patch):
+            return data
+        try:
+            raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
+        except UnicodeEncodeError as exc:
+            raise PatchError("holds half a surrogate pair", origin) from exc
+        reader = PatchReader(raw.removeprefix(_BYTE_ORDER_MARK))
+        try:
+            files = tuple(reader.files())
+        except PatchError as exc:
+            raise PatchError(exc.reason, origin, exc.line or reader.line) from exc
+        if not files and raw.strip():
+            raise PatchError("holds no diff", origin)
+        return cls(files=files, data=raw)
+
+    @classmethod
+    @checked
+    def read(cls, path: str | os.PathLike[str]) -> "Patch":
+        """Read a patch from a file.
+
+        Raises:
+            PatchError: The file cannot be read, is not a regular one, has more than 256 MiB, or
+                is not a valid patch.
+        """
+        return cls.parse(read_file(path), origin=printable(path))
+
+    @classmethod
+    @checked
+    def of(cls, changes: Changes) -> Self:
+        """Make a patch from changes; it has no files until it is put on a base."""
+        return cls(files=(), changes=changes)
+
+    @classmethod
+    @checked
+    def unreadable(cls, error: PatchError) -> Self:
+        """Make a patch for text that cannot be parsed; it has no files and fails to apply.
+
+        With it, an evaluation can report such a patch like any other.
+        """
+        return cls(files=(), problem=str(error))
+
+    @checked
+    def on(self, base: Snapshot) -> "Patch":
+        """Return the patch on *base*: one made from changes gets its files, others are unchanged.
+
+        Raises:
+            RepositoryError: A changed file of the base cannot be read.
+        """
+        return self if self.changes is None else Patch.parse(self.changes.diff(base))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path that the patch names, sorted."""
+        named = {path for file in self.files for path in file.paths}
+        return tuple(sorted(named.union(self.changes or ())))
+
+    def __bytes__(self) -> bytes:
+        """Return the patch as a diff without prose; reading the diff gives an equal patch.
+
+        Raises:
+            PatchError: The patch was made from changes; use `on` first.
+        """
+        if self.changes is not None:
+            raise PatchError("was made from changes, so it has no text; call on(base) first")
+        return b"".join(map(print_file, self.files))
+
+    @checked
+    def select(self, files: "tuple[FilePatch, ...]") -> Self:
+        """Return the patch with only *files*, which must all be files of this patch."""
+        return evolve(self, files=files, data=b"")
+
+
+def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """Return the text of a file; that of a patch has at most 256 MiB.
+
+    Raises:
+        PatchError: The file cannot be read, is larger, or is not a regular file. A pipe could
+            block for ever, and a device may have no end.
+    """
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | OPEN_AT_ONCE), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise PatchError("cannot be read (not a regular file)", printable(path))
+            # The size of a file of the system, such as one in /proc, may be given as zero.
+            blocks = iter(partial(file.read, _BLOCK), b"")
+            is_small = found.st_size <= most
+            data = b"".join(islice(blocks, most // _BLOCK + 1)) if is_small else b""
+    except (OSError, ValueError) as exc:  # the second if the path contains a NUL
+        if isinstance(exc, PatchError):
+            raise
+        reason = getattr(exc, "strerror", None) or exc
+        raise PatchError(f"cannot be read ({reason})", printable(path)) from exc
+    if not is_small or len(data) > most:
+        raise PatchError(f"cannot be read (more than {most:,} bytes)", printable(path))
+    return data
+
+
+def printable(path: str | os.PathLike[str]) -> str:
+    """Return a path for a message; what UTF-8 cannot hold is escaped."""
+    return os.fspath(path).encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""Trees of files as values: commits, directories, and changes to them."""

@@ -1,0 +1,254 @@
+"""Finds what a name of a repository stands for. An adapter to pygit2, which only reads."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pygit2
+from attrs import frozen
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.objects import Node
+from cooperbench_eval.git.trees.repository import CommitStore, opened, unfetched
+from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.git.worktrees.kinds import RefKind
+from cooperbench_eval.support.suggestions import it_has
+
+__all__ = ["FoundCommit", "FoundWorktree", "Names"]
+
+Ref = str | os.PathLike[str]
+_PREFIXES = ("refs/heads/", "refs/remotes/", "refs/tags/")
+_FULL_ID = re.compile("[0-9a-fA-F]{40}")
+
+
+@frozen(kw_only=True)
+class FoundCommit:
+    """A name that stands for a commit.
+
+    Attributes:
+        kind: What it stands for.
+        commit_id: The id of the commit.
+        tree_id: The id of its tree.
+    """
+
+    kind: RefKind
+    commit_id: str
+    tree_id: str
+
+
+@frozen(kw_only=True)
+class FoundWorktree:
+    """A name that stands for a working tree.
+
+    Attributes:
+        folder: Its top folder, which may be missing.
+        is_known: Whether the repository knows it as a linked worktree.
+        lock: Why it is locked; empty if it is not.
+    """
+
+    folder: Path
+    is_known: bool = False
+    lock: str = ""
+
+
+class Names:
+    """The names of a repository.
+
+    Attributes:
+        location: The path of the repository, as it appears in errors.
+        is_shallow: Whether the clone lacks the older part of its history.
+        common: The folder that all its worktrees share.
+    """
+
+    def __init__(self, location: str) -> None:
+        """Open a repository.
+
+        Raises:
+            RepositoryError: *location* is not a repository, or it belongs to another user.
+        """
+        self.location = location
+        self._repository = opened(location)
+        self.is_shallow = self._repository.is_shallow
+        self.common = _common_folder(self._repository)
+
+    def find(self, ref: Ref) -> FoundCommit | FoundWorktree:
+        """Return what *ref* stands for: first a revision, then a worktree's name, then its path.
+
+        A path object stands for a worktree only.
+
+        Raises:
+            RepositoryError: Nothing has that name.
+        """
+        name = os.fspath(ref)
+        try:
+            return self._find(ref, name)
+        except (OSError, ValueError, pygit2.GitError) as exc:
+            raise RepositoryError(self.location, f"{name!r} cannot be read there ({exc})") from exc
+
+    def _find(self, ref: Ref, name: str) -> FoundCommit | FoundWorktree:
+        if isinstance(ref, str) and (commit := self._commit(name)):
+            return commit
+        place = Path(os.path.abspath(name))  # noqa: PTH100 - links are kept as given
+        worktree = self._linked(name) or (self._at(place) if name else None)
+        if worktree is None:
+            raise RepositoryError(self.location, self._unknown(name))
+        return worktree
+
+    def snapshot(self, tree_id: str, commit_id: str | None = None) -> Snapshot:
+        """Return a tree of the repository.
+
+        Raises:
+            RepositoryError: It is absent.
+        """
+        store = CommitStore(self.location, tree_id, self._repository)
+        return Snapshot(store, location=self.location, commit_id=commit_id)
+
+    def entries(self, tree_id: str, nodes: Mapping[str, Node | None]) -> dict[str, Entry | None]:
+        """Return the entries of nodes, whose contents are read from the repository when used."""
+        store = CommitStore(self.location, tree_id, self._repository)
+        return {path: node and store.entry(path, node) for path, node in nodes.items()}
+
+    def has_moved(self, folder: Path, repository: pygit2.Repository) -> bool:
+        """Whether a worktree of this repository was moved to *folder*, and git does not know."""
+        top = repository.workdir
+        is_elsewhere = top is not None and not Path(top).exists()
+        is_linked = (folder / ".git").is_file()
+        return is_linked and is_elsewhere and _common_folder(repository) == self.common
+
+    def owns(self, folder: Path, repository: pygit2.Repository) -> bool:
+        """Whether a working tree at *folder*, which was opened, belongs to this repository."""
+        top = repository.workdir
+        is_top = top is not None and Path(top).resolve() == folder.resolve()
+        return is_top and _common_folder(repository) == self.common
+
+    @property
+    def history_edits(self) -> tuple[bytes, ...]:
+        """The contents of the files that cut off or change the parents of commits."""
+        names = "shallow", "info/grafts"
+        return tuple(_contents(self.common / name) for name in names)
+
+    # --- commits ---
+
+    def _commit(self, name: str) -> FoundCommit | None:
+        if name == "HEAD" and self._repository.head_is_unborn:
+            problem = "nothing has been committed to the branch of HEAD yet"
+            raise RepositoryError(self.location, problem)
+        try:
+            revision, reference = self._revision(name)
+            found = revision.peel(pygit2.Commit)
+        except (KeyError, ValueError, pygit2.GitError):
+            return None  # there is none, or it stands for a tree or a file
+        full = reference.name if reference else ""
+        kind = RefKind.COMMIT
+        if full.startswith(("refs/heads/", "refs/remotes/")):
+            kind = RefKind.BRANCH
+        elif full.startswith("refs/tags/"):
+            kind = RefKind.TAG
+        return FoundCommit(kind=kind, commit_id=str(found.id), tree_id=str(found.tree_id))
+
+    def _revision(self, name: str) -> tuple[pygit2.Object | pygit2.Commit, pygit2.Reference | None]:
+        """Return what a revision stands for, and its branch or tag, if it is one.
+
+        Raises:
+            KeyError: There is none.
+            ValueError: It is not a name, or several objects start with it.
+            pygit2.GitError: It is not a revision.
+        """
+        if not name or "\0" in name:
+            raise ValueError(name)
+        if _FULL_ID.fullmatch(name) and name in self._repository:
+            return self._repository[name], None  # for git, a full id is never a branch
+        return self._repository.resolve_refish(name)
+
+    # --- worktrees ---
+
+    def _linked(self, name: str) -> FoundWorktree | None:
+        if not name or "/" in name or os.sep in name or name in {".", ".."}:
+            return None
+        return self._registered(self.common / "worktrees" / name)
+
+    def _registered(self, folder: Path) -> FoundWorktree | None:
+        """Return the worktree that the repository describes in *folder*."""
+        try:
+            text = (folder / "gitdir").read_bytes()
+        except OSError:
+            return None
+        link = Path(os.fsdecode(text.rstrip(b"\r\n")))
+        lock = ""
+        try:
+            reason = (folder / "locked").read_bytes()
+            lock = reason.decode("utf-8", "backslashreplace").strip() or "without a reason"
+        except OSError:
+            pass
+        # A relative path starts from that folder.
+        top = Path(os.path.normpath(folder / link)).parent
+        return FoundWorktree(folder=top, is_known=True, lock=lock)
+
+    def _worktrees(self) -> Iterator[tuple[str, FoundWorktree]]:
+        try:
+            folders = sorted((self.common / "worktrees").iterdir())
+        except OSError:
+            return
+        for each in folders:
+            if found := self._registered(each):
+                yield each.name, found
+
+    def _at(self, folder: Path) -> FoundWorktree | None:
+        """Return the worktree at a path."""
+        real = folder.resolve()
+        known = [each for _, each in self._worktrees() if each.folder.resolve() == real]
+        if known:
+            return known[0]
+        return FoundWorktree(folder=folder) if folder.is_dir() else None
+
+    def _unknown(self, name: str) -> str:
+        return self._unusable(name) or self._absent(name)
+
+    def _unusable(self, name: str) -> str:
+        """Say why a name does not stand for a commit; empty if the repository does not have it."""
+        try:
+            found = self._repository.revparse_single(name)
+        except (KeyError, ValueError, pygit2.GitError):
+            full = next((f"{each}{name}" for each in _PREFIXES if self._has(f"{each}{name}")), None)
+            if full is None:
+                return ""
+            target = self._repository.references[full].target
+            return f"has {full}, but the object {target} to which it refers is absent or damaged"
+        what = "folder" if found.type == pygit2.enums.ObjectType.TREE else "file"
+        return f"has no commit {name!r}: the name stands for a {what}"
+
+    def _has(self, full: str) -> bool:
+        try:
+            return full in self._repository.references
+        except (ValueError, pygit2.GitError):
+            return False
+
+    def _absent(self, name: str) -> str:
+        known = {
+            name.removeprefix(prefix)
+            for name in self._repository.listall_references()
+            for prefix in _PREFIXES
+            if name.startswith(prefix)
+        }
+        known |= {each for each, _ in self._worktrees()}
+        instead = unfetched(self._repository) or f"; {it_has(name, known)}"
+        return f"has no branch, tag, commit or worktree {name!r}{instead}"
+
+
+def _common_folder(repository: pygit2.Repository) -> Path:
+    """Return the folder that all worktrees of a repository share."""
+    folder = Path(repository.path)
+    try:
+        shared = (folder / "commondir").read_bytes().rstrip(b"\r\n")
+    except OSError:
+        return folder.resolve()
+    return (folder / os.fsdecode(shared)).resolve()
+
+
+def _contents(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""

@@ -1,5 +1,0 @@
-"""Finds what looks wrong in a merged tree, without running it."""
-
-from cooperbench_eval.hazards.finding import find_hazards
-
-__all__ = ["find_hazards"]

@@ -1,0 +1,75 @@
+"""Checks a merged file without running it.
+
+Does the file parse? Is a name defined twice, no longer bound or no longer defined? Did it
+lose something that both sides kept or that one side added? A merge that fails a check is
+not offered at all, because an open conflict is better than a wrong merge.
+
+Most of a file is the same in base, ours, theirs and merged. All checks compare how often
+something occurs in each, so a piece that occurs equally often in all four cannot matter.
+The checks look at the other pieces first, and at the whole file only if those raise a
+suspicion.
+"""
+
+import codecs
+from functools import lru_cache
+
+from cooperbench_eval.languages.faults.losses import find_lost_token
+from cooperbench_eval.languages.faults.names import find_name_fault
+from cooperbench_eval.languages.faults.python import find_python_fault
+from cooperbench_eval.languages.languages import find_syntax_fault, is_code
+
+__all__ = ["find_fault", "find_parse_fault"]
+
+
+def find_fault(
+    path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_whole: bool = True
+) -> str:
+    """Return what is wrong with a merged file; empty if nothing is.
+
+    Source of which a version does not parse cannot be checked, and that is a fault as well.
+
+    Args:
+        path: The file; its suffix determines the language.
+        versions: Base, ours and theirs.
+        merged: The merged file.
+        is_whole: Whether all of it is merged. If some conflicts still have ours in their
+            place, the checks for missing text are skipped.
+    """
+    if is_code(path) and (fault := _unreadable(path, versions)):
+        return fault
+    if is_whole and (fault := find_lost_token(versions, merged)):
+        return fault
+    if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
+        return "a byte order mark would be in the middle of the file"
+    if fault := find_parse_fault(path, versions, merged):
+        return fault
+    if path.endswith(_PYTHON):
+        return find_python_fault(versions, merged, is_whole=is_whole)
+    return find_name_fault(path, versions, merged, is_whole=is_whole)
+
+
+_PYTHON = (".py", ".pyi")
+_MOST_BYTES = 500_000
+"""The largest version of source that is parsed; CPython needs several hundred times its size."""
+
+
+def _unreadable(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
+    """Return why a merge of source cannot be checked; empty if it can."""
+    if max(map(len, versions)) > _MOST_BYTES:
+        return f"a version has more than {_MOST_BYTES:,} bytes, too many to check"
+    for name, source in zip(("the base", "ours", "theirs"), versions, strict=True):
+        if fault := _syntax_fault(path, source):
+            return f"{name} does not parse ({fault.problem}), so a merge cannot be checked"
+    return ""
+
+
+def find_parse_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Return why a merged file does not parse; empty if it does, or if a version does not."""
+    if any(_syntax_fault(path, source) for source in versions):
+        return ""
+    fault = find_syntax_fault(path, merged)
+    return f"it would not parse ({fault.problem})" if fault else ""
+
+
+# Many pairs share the versions of a file, but not the merged file.
+_syntax_fault = lru_cache(maxsize=64)(find_syntax_fault)

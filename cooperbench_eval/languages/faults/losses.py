@@ -1,0 +1,76 @@
+"""Finds what a merged file lost, and what differs between versions.
+
+Most of a file is the same in base, ours, theirs and merged. The checks compare how often
+something occurs in each, so a piece that occurs equally often in all four cannot matter.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from cooperbench_eval.languages.tokens import count_tokens
+
+__all__ = ["differing", "find_lost_token"]
+
+_Piece = TypeVar("_Piece", bound=Hashable)
+
+
+def differing(files: Sequence[Counter[_Piece]]) -> list[list[_Piece]]:
+    """Return the pieces of each file that do not occur equally often in all files."""
+    return [
+        [piece for piece, count in counts.items() for _ in range(count)]
+        for counts in _differing_counts(files)
+    ]
+
+
+def _differing_counts(files: Sequence[Counter[_Piece]]) -> list[dict[_Piece, int]]:
+    """Return how often the pieces occur that do not occur equally often in all files."""
+    alike = set(files[0].items()).intersection(*(file.items() for file in files[1:]))
+    return [
+        {piece: count for piece, count in file.items() if (piece, count) not in alike}
+        for file in files
+    ]
+
+
+def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Find a token that occurs less often than the sides' changes can explain.
+
+    The lowest number that these changes can explain assumes that both sides made the same
+    additions and different removals. A line that both sides added counts once. No token
+    spans lines, and a line that occurs equally often in all files adds the same to this
+    number and to the actual one. So only the other lines are counted.
+    """
+    paragraphs = differing([*map(_paragraphs, versions), Counter(merged.split(b"\n\n"))])
+    lines = _differing_counts([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
+    base, ours, theirs, there = map(_count_tokens, lines)
+    twice = _count_tokens(_added(lines[0], lines[1]) & _added(lines[0], lines[2]))
+    for token in dict.fromkeys((*base, *ours, *theirs)):
+        both = ours[token] + theirs[token] - base[token] - twice[token]
+        least = min(max(ours[token], theirs[token]), both)
+        if there[token] < least and token not in _SEPARATORS:
+            return f"{token.decode('utf-8', 'replace')!r} is lost"
+    return ""
+
+
+def _added(before: Mapping[bytes, int], after: Mapping[bytes, int]) -> Counter[bytes]:
+    """Return the lines that occur more often than before, and how much more often."""
+    return Counter(after) - Counter(before)
+
+
+_SEPARATORS = frozenset({b",", b";"})
+
+
+def _count_tokens(lines: Mapping[bytes, int]) -> Counter[bytes]:
+    """Count the tokens of lines of which each occurs a number of times."""
+    counts = count_tokens(b"\n".join(line for line, times in lines.items() if times == 1))
+    for line, times in lines.items():
+        if times > 1:
+            for token, count in count_tokens(line).items():
+                counts[token] += times * count
+    return counts
+
+
+@lru_cache(maxsize=64)
+def _paragraphs(source: bytes) -> Counter[bytes]:
+    return Counter(source.split(b"\n\n"))

@@ -1,0 +1,191 @@
+"""The names of all files that a merge touches, in each of the four versions."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from attrs import define, frozen
+
+from cooperbench_eval.languages.hazards.languages import Language, language_of
+from cooperbench_eval.languages.hazards.versions import FileVersions, Merged, Side, Version
+from cooperbench_eval.languages.model import Definition, Source, Use
+
+__all__ = ["File", "Place", "Project"]
+
+
+@frozen
+class Place:
+    """A definition and the file that it is in."""
+
+    path: str
+    definition: Definition
+
+
+@define(slots=False, eq=False)
+class File:
+    """A file that is read in all versions.
+
+    Attributes:
+        versions: Its contents.
+        language: Its language.
+        sources: What each version contains; `None` for one that lacks the file.
+        unit: The name of the scope that it shares with other files: a package of Go, or
+            the file itself.
+    """
+
+    versions: FileVersions
+    language: Language
+    sources: tuple[Source | None, ...]
+    unit: str
+
+    @property
+    def path(self) -> str:
+        """Its path in the merged tree."""
+        return self.versions.path
+
+    def new_uses(self, side: Side, words: frozenset[str]) -> Iterator[Use]:
+        """Yield the uses of any of *words* in the merged file that this side adds to the base.
+
+        A use that a side only moves is not new.
+        """
+        now, there = self.sources[Version.MERGED], self.sources[side.version]
+        if now is None or there is None or words.isdisjoint(self.versions.words):
+            return
+        lines = self.versions.added_by(side)
+        if not lines:
+            return
+        before = self.sources[Version.BASE]
+        shared = frozenset.intersection(
+            *(frozenset(part for _, part in each.parts) for each in (now, there, before) if each)
+        )
+        added = _counted(there, shared)
+        if before:
+            added -= _counted(before, shared)
+        for first, part in now.parts:
+            for use in now.uses_of(part) if part not in shared else ():
+                if added[use.shape] > 0 and not words.isdisjoint(use.words):
+                    placed = use.moved(first)
+                    if not lines.isdisjoint(placed.lines):
+                        yield placed
+
+
+def _counted(source: Source, shared: frozenset[object]) -> Counter[object]:
+    return Counter(
+        use.shape for _, part in source.parts if part not in shared for use in source.uses_of(part)
+    )
+
+
+@define(slots=False, eq=False)
+class Project:
+    """The files that a merge touches and that can be read in all their versions.
+
+    Attributes:
+        merged: The merge.
+        files: The files by path.
+        unknown: The units with a file that cannot be read; they may define any name.
+    """
+
+    merged: Merged
+    files: Mapping[str, File]
+    unknown: frozenset[str]
+
+    @classmethod
+    def of(cls, merged: Merged) -> "Project":
+        """Read the files of a merge."""
+        files: dict[str, File] = {}
+        unknown: set[str] = set()
+        for path, versions in merged.files.items():
+            if (language := language_of(path)) is None:
+                continue
+            texts = versions.contents
+            sources = tuple(text if text is None else language.read(text) for text in texts)
+            unit = language.unit(path, sources)
+            if sources.count(None) > texts.count(None):
+                unknown.add(unit)
+            else:
+                files[path] = File(versions, language, sources, unit)
+        return cls(merged, files, frozenset(unknown))
+
+    @cached_property
+    def modules(self) -> dict[tuple[str, ...], str]:
+        """The Python files by the parts of their module's name, from the root of the tree."""
+        found = {}
+        for path in self.files:
+            name = PurePosixPath(path)
+            if name.suffix == ".py":
+                found[
+                    name.parent.parts if name.stem == "__init__" else name.with_suffix("").parts
+                ] = path
+        return found
+
+    @cached_property
+    def units(self) -> dict[str, list[File]]:
+        """The files of each unit."""
+        found: dict[str, list[File]] = {}
+        for file in self.files.values():
+            found.setdefault(file.unit, []).append(file)
+        return found
+
+    def sources(self, unit: str, version: Version) -> Iterator[tuple[str, Source]]:
+        """Yield the files of a unit that a version has, with their paths."""
+        for file in self.units.get(unit, ()):
+            if source := file.sources[version]:
+                yield file.path, source
+
+    def places(self, unit: str, name: str, version: Version) -> list[Place]:
+        """Return where a version of a unit defines a name."""
+        return [
+            Place(path, each)
+            for path, source in self.sources(unit, version)
+            for each in source.by_name.get(name, ())
+        ]
+
+    def names(self, unit: str, version: Version) -> frozenset[str]:
+        """Return the names that a version of a unit defines or imports at its top level."""
+        found = self.sources(unit, version)
+        return frozenset().union(*({*each.by_name, *each.imported} for _, each in found))
+
+    def is_submodule(self, unit: str, name: str) -> bool:
+        """Whether a name that a package's `__init__.py` lacks is a module of the package."""
+        folder, _, file = unit.rpartition("/")
+        if file != "__init__.py":
+            return False
+        tree, path = self.merged.tree, f"{folder}/{name}".lstrip("/")
+        return tree.is_directory(path) or tree.get(f"{path}.py") is not None
+
+    def has(self, unit: str, name: str, version: Version) -> bool:
+        """Whether a version of a unit may define or import a name; "" means the unit itself."""
+        if unit in self.unknown:
+            return True
+        return any(
+            not name or source.is_open or name in source.by_name or name in source.imported
+            for _, source in self.sources(unit, version)
+        )
+
+    def attributes(self, version: Version) -> frozenset[str]:
+        """The names that attributes of anything in the files may have."""
+        return self._attributes[version]
+
+    @cached_property
+    def _attributes(self) -> tuple[frozenset[str], ...]:
+        return tuple(
+            frozenset().union(
+                *(source.attributes for file in self.files.values() if (source := file.sources[v]))
+            )
+            for v in Version
+        )
+
+    def methods(self, name: str, version: Version) -> list[Place]:
+        """Return the methods of this name, of any class."""
+        return self._methods[version].get(name, [])
+
+    @cached_property
+    def _methods(self) -> tuple[dict[str, list[Place]], ...]:
+        found: tuple[dict[str, list[Place]], ...] = tuple({} for _ in Version)
+        for file in self.files.values():
+            for methods, source in zip(found, file.sources, strict=True):
+                for each in source.definitions if source else ():
+                    if each.takes_instance:
+                        methods.setdefault(each.last, []).append(Place(file.path, each))
+        return found

@@ -1,0 +1,115 @@
+"""Finds names that one side removes and the other starts to use."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
+from cooperbench_eval.languages.hazards.project import File, Project
+from cooperbench_eval.languages.hazards.targets import Target, targets
+from cooperbench_eval.languages.hazards.versions import Side, Version
+from cooperbench_eval.languages.model import Use
+from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES
+
+__all__ = ["names_removed"]
+
+
+def names_removed(project: Project) -> Iterator[Hazard]:
+    """Yield a hazard for each name that a side starts to use and the merged tree lacks."""
+    words = frozenset(_lost_words(project))
+    for file in project.files.values() if words else ():
+        for side, other in project.merged.each_side:
+            seen: set[tuple[str, str]] = set()
+            for use in file.new_uses(side, words):
+                target = _lost_target(use, file, side, project)
+                if target and (key := (target.unit, target.name)) not in seen:
+                    seen.add(key)
+                    yield _hazard(target, use, file, (side, other), project)
+
+
+def _lost_words(project: Project) -> Iterator[str]:
+    """Yield the last part of each name that the merged tree lacks and another version has."""
+    for unit in project.units:
+        *before, merged = (project.names(unit, version) for version in Version)
+        if not project.has(unit, "", Version.MERGED):
+            yield from PurePosixPath(unit).with_suffix("").parts
+        for name in set().union(*before) - merged:
+            yield name.rpartition(".")[2]
+
+
+def _lost_target(use: Use, file: File, side: Side, project: Project) -> Target | None:
+    for target in targets(use, file, project):
+        is_lost = _is_lost if target.unit else _is_lost_method
+        if is_lost(target, side.version, project):
+            return target
+    return None
+
+
+def _is_lost(target: Target, version: Version, project: Project) -> bool:
+    unit, name = target.unit, target.name
+    if project.has(unit, name, Version.MERGED) or not project.has(unit, name, version):
+        return False
+    owner, _, last = name.rpartition(".")
+    if not owner:
+        found = project.sources(unit, Version.MERGED)
+        return not (
+            project.is_submodule(unit, name) or any(name in each.bound_of() for _, each in found)
+        )
+    classes = project.places(unit, owner, Version.MERGED)
+    if (
+        len(classes) != 1
+        or last.startswith("__")
+        or f"{owner}.__getattr__" in project.names(unit, Version.MERGED)
+    ):
+        return False
+    if any(last in source.members_of() for _, source in project.sources(unit, Version.MERGED)):
+        return False
+    # A class may inherit what it no longer defines, unless the other side gave it another name.
+    return not classes[0].definition.bases or bool(_new_name(target, project, Version.MERGED))
+
+
+def _is_lost_method(target: Target, version: Version, project: Project) -> bool:
+    """Whether the only method of this name is gone, so that any object may lack it."""
+    name = target.name
+    if name in project.attributes(Version.MERGED) or name in BUILTIN_ATTRIBUTES:
+        return False
+    return len(project.methods(name, Version.BASE)) == len(project.methods(name, version)) == 1
+
+
+def _new_name(target: Target, project: Project, version: Version) -> str:
+    """Return the name that a version gives to a definition that the base calls otherwise."""
+    unit = target.unit
+    known = project.names(unit, Version.BASE)
+    before = project.places(unit, target.name, Version.BASE)
+    bodies = {place.definition.body for place in before if place.definition.body}
+    scope = target.name.rpartition(".")[0]
+    for _, source in project.sources(unit, version):
+        for each in source.definitions:
+            if each.body in bodies and each.name not in known and each.scope == scope:
+                return each.last
+    return ""
+
+
+def _hazard(
+    target: Target, use: Use, file: File, sides: tuple[Side, Side], project: Project
+) -> Hazard:
+    side, other = sides
+    if not target.unit:
+        place = project.methods(target.name, Version.BASE)[0]
+        target = Target(unit=project.files[place.path].unit, name=place.definition.name)
+    by_other = not project.has(target.unit, target.name, other.version)
+    new = _new_name(target, project, other.version) if by_other and target.name else ""
+    places = [*project.places(target.unit, target.name, Version.BASE)]
+    places += project.places(target.unit, target.name, side.version)
+    path = places[0].path if places else target.unit.partition(":")[0]
+    shown = f"`{target.name}` in {path}" if target.name else path
+    did = f"renames {shown} to `{new}`" if new else f"removes {shown}"
+    verb = "calls" if use.call else "uses"
+    return Hazard(
+        kind=HazardKind.NAME_REMOVED,
+        path=file.path,
+        line=use.line,
+        name=target.name.rpartition(".")[2],
+        message=f"{other if by_other else 'the merge'} {did}, and {side} {verb} it "
+        f"in {file.path}, line {use.line}",
+        features=project.merged.numbers,
+    )

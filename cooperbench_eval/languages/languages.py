@@ -1,0 +1,84 @@
+"""Chooses the reader for a file by its name."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from cooperbench_eval.languages.datafiles import DATA, SyntaxFault, find_data_fault
+from cooperbench_eval.languages.python.facts import UnreadableError, cut
+from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxFaultError, parse_soundly
+from cooperbench_eval.languages.readers.prose import read_prose
+from cooperbench_eval.languages.readers.python import read_python
+from cooperbench_eval.languages.readers.syntax import read_syntax
+from cooperbench_eval.languages.tree import Construct, StructureError
+
+__all__ = [
+    "GRAMMARS",
+    "SyntaxFault",
+    "find_syntax_fault",
+    "is_code",
+    "read_versions",
+]
+
+_PYTHON = frozenset({".py", ".pyi"})
+_PROSE = frozenset({".md", ".rst", ".txt"})
+GRAMMARS: Mapping[str, Grammar] = {
+    ".js": Grammar.JAVASCRIPT,
+    ".jsx": Grammar.JAVASCRIPT,
+    ".mjs": Grammar.JAVASCRIPT,
+    ".cjs": Grammar.JAVASCRIPT,
+    ".ts": Grammar.TYPESCRIPT,
+    ".mts": Grammar.TYPESCRIPT,
+    ".cts": Grammar.TYPESCRIPT,
+    ".tsx": Grammar.TSX,
+    ".go": Grammar.GO,
+    ".java": Grammar.JAVA,
+    ".rs": Grammar.RUST,
+}
+"""The grammars by the suffixes of file names."""
+
+
+def is_code(path: str) -> bool:
+    """Whether a file is in one of the supported languages."""
+    return PurePosixPath(path).suffix in _PYTHON | GRAMMARS.keys()
+
+
+def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
+    """Read versions of a file in the language that its name implies.
+
+    Raises:
+        StructureError: The language is not supported, its grammar is not installed, or a
+            version cannot be read.
+    """
+    suffix = PurePosixPath(path).suffix
+    grammar = GRAMMARS.get(suffix)
+    if grammar is None and suffix not in _PYTHON | _PROSE:
+        raise StructureError(f"the structure of {suffix or 'such'} files is not known")
+    if not all(version.endswith(b"\n") for version in versions):
+        raise StructureError("the last line of a version has no newline")
+    if suffix in _PROSE:
+        return read_prose(versions)
+    if grammar is None:
+        return read_python(versions)
+    return list(read_syntax(grammar, tuple(versions)))
+
+
+def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
+    """Return where the syntax of a file is wrong.
+
+    Returns:
+        The fault; `None` if there is none, or if files of this kind cannot be parsed here.
+    """
+    suffix = PurePosixPath(path).suffix
+    if suffix in DATA:
+        return find_data_fault(suffix, source)
+    grammar = GRAMMARS.get(suffix)
+    try:
+        if suffix in _PYTHON:
+            cut(source)
+        elif grammar:
+            parse_soundly(grammar, source)
+    except (UnreadableError, SyntaxFaultError) as exc:
+        return SyntaxFault(str(exc), exc.line)
+    except StructureError:
+        return None
+    return None

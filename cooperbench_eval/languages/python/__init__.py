@@ -1,0 +1,1 @@
+"""What a Python file defines, binds, uses and calls."""

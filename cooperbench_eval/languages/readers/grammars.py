@@ -1,0 +1,136 @@
+"""The adapter to tree-sitter, whose grammars parse the languages other than Python.
+
+Its packages are optional, so they are imported only when a file is parsed.
+"""
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from cooperbench_eval.languages.tree import StructureError
+
+if TYPE_CHECKING:
+    from tree_sitter import Node as SyntaxNode
+    from tree_sitter import Parser, Tree
+else:
+    SyntaxNode = object  # tree-sitter is optional, so only type checkers need its class
+
+__all__ = ["Grammar", "SyntaxFaultError", "SyntaxNode", "parse_soundly", "rule_names"]
+
+
+class Grammar(StrEnum):
+    """A language that tree-sitter parses."""
+
+    JAVA = "Java"
+    JAVASCRIPT = "JavaScript"
+    TYPESCRIPT = "TypeScript"
+    TSX = "TSX"
+    GO = "Go"
+    RUST = "Rust"
+
+
+class SyntaxFaultError(StructureError):
+    """A file has syntax errors.
+
+    Attributes:
+        line: The line of the first one, counted from 1.
+    """
+
+    def __init__(self, line: int) -> None:
+        """Make the error for the first error's line."""
+        super().__init__(line)
+        self.line = line
+
+    def __str__(self) -> str:
+        return f"line {self.line}"
+
+
+def rule_names(names: str) -> frozenset[str]:
+    """Return the names of grammar rules, written with white space between them."""
+    return frozenset(names.split())
+
+
+def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
+    """Parse a file that has no syntax errors.
+
+    Raises:
+        SyntaxFaultError: The file has a syntax error.
+        StructureError: The packages are not installed.
+    """
+    root = _tree(grammar, source).root_node
+    if root.has_error:
+        raise SyntaxFaultError(_line_of_fault(root))
+    return root
+
+
+@lru_cache(maxsize=32)
+def _tree(grammar: Grammar, source: bytes) -> "Tree":
+    """Parse a file; cached, as merges ask for each version in both orders and for each block."""
+    parser = _parser(grammar)
+    if grammar is not Grammar.RUST:
+        return parser.parse(source)
+    source = _DEFAULT.sub(b"defaul_", source)
+    tree = parser.parse(source)
+    if not tree.root_node.has_error:
+        return tree
+    return parser.parse(_ATTRIBUTE.sub(_as_comment, source))
+
+
+def _as_comment(attribute: re.Match[bytes]) -> bytes:
+    return b"/*" + b"_" * (len(attribute.group()) - 4) + b"*/"
+
+
+_DEFAULT = re.compile(rb"\bdefault\b(?!\s+(?:async|const|extern|fn|impl|type|unsafe)\b)")
+"""Matches `default` as a name in Rust, which the grammar mistakes for the keyword."""
+_ATTRIBUTE = re.compile(
+    rb"#\[[\w:]+(?:\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))?\](?=(?:\s|//[^\n]*\n)*#\[)"
+)
+"""Matches a Rust attribute that another attribute follows.
+
+It is turned into a comment if the file does not parse, because the grammar allows only
+one attribute before a parameter.
+"""
+
+
+@lru_cache(maxsize=len(Grammar))
+def _parser(grammar: Grammar) -> "Parser":
+    try:
+        from tree_sitter import Language, Parser  # noqa: PLC0415 - optional
+
+        return Parser(Language(_language(grammar)))
+    except ImportError as exc:
+        raise StructureError(
+            f"the grammar of {grammar} is missing: pip install 'cooperbench-eval[languages]'"
+        ) from exc
+
+
+def _language(grammar: Grammar) -> object:
+    match grammar:
+        case Grammar.JAVA:
+            from tree_sitter_java import language  # noqa: PLC0415 - optional
+        case Grammar.JAVASCRIPT:
+            from tree_sitter_javascript import language  # noqa: PLC0415 - optional
+        case Grammar.TYPESCRIPT:
+            from tree_sitter_typescript import (  # noqa: PLC0415 - optional
+                language_typescript as language,
+            )
+        case Grammar.TSX:
+            from tree_sitter_typescript import (  # noqa: PLC0415 - optional
+                language_tsx as language,
+            )
+        case Grammar.GO:
+            from tree_sitter_go import language  # noqa: PLC0415 - optional
+        case Grammar.RUST:
+            from tree_sitter_rust import language  # noqa: PLC0415 - optional
+    return language()
+
+
+def _line_of_fault(root: SyntaxNode) -> int:
+    node = root
+    while not (node.is_error or node.is_missing):
+        inner = next((child for child in node.children if child.has_error), None)
+        if inner is None:
+            break
+        node = inner
+    return node.start_point.row + 1

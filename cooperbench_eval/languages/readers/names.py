@@ -1,0 +1,250 @@
+"""Finds the kind and the name of each construct in a syntax tree."""
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar, NamedTuple
+
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.readers.profiles import Profile
+
+__all__ = ["ConstructNamer", "Description"]
+
+
+_KEYED = rule_names("arm class const def enum field interface macro signature spec struct type var")
+"""The kinds whose names are unique among siblings."""
+_PATTERN = b"{}"
+"""The name of a parameter that is a pattern: its members may differ between versions."""
+
+
+class Description(NamedTuple):
+    """The kind and name of a member.
+
+    Attributes:
+        kind: Its kind, in the vocabulary that all languages share.
+        key: Its name among its siblings; empty if it has none.
+        body: The anonymous function that the member names, if there is one.
+    """
+
+    kind: str
+    key: bytes = b""
+    body: SyntaxNode | None = None
+
+
+class ConstructNamer:
+    """Names the constructs of a file."""
+
+    def __init__(self, profile: Profile, source: bytes) -> None:
+        self._profile = profile
+        self._source = source
+
+    def describe(self, node: SyntaxNode) -> Description:
+        """Describe a statement, a definition or a clause."""
+        inner = self.unwrap(node)
+        if describe := self._DESCRIBED.get(inner.type):
+            return describe(self, inner)
+        kind = self._profile.kinds.get(inner.type, "expression")
+        if inner is not node and inner.type in {"arrow_function", "function_expression"}:
+            return Description("def", b"default", inner)
+        return Description(kind, self._key(inner))
+
+    def item(self, nodes: list[SyntaxNode]) -> bytes:
+        """Return the name of a list's item, or its whole text if it has no name."""
+        for node in nodes:
+            if node.type in self._profile.comments or node.type in self._profile.prefixes:
+                continue
+            if node.type in self._profile.named:
+                key = self._key(node) or self.text(node)
+                return _PATTERN if key.startswith(b"{") else key
+            break
+        return b" ".join(map(self.text, nodes))
+
+    def unwrap(self, node: SyntaxNode) -> SyntaxNode:
+        """Return the innermost statement that a statement wraps, such as an exported one."""
+        return self.path(node)[-1]
+
+    def path(self, node: SyntaxNode) -> list[SyntaxNode]:
+        """Return a statement, the statement that it wraps, and so on inwards."""
+        found = [node]
+        while (inner := self._wrapped(found[-1])) is not None:
+            found.append(inner)
+        return found
+
+    def _wrapped(self, node: SyntaxNode) -> SyntaxNode | None:
+        if node.type not in self._profile.wrappers:
+            return None
+        if node.type == "export_statement":
+            return node.child_by_field_name("declaration") or node.child_by_field_name("value")
+        return next(iter(self._named(node)), None)
+
+    def text(self, node: SyntaxNode) -> bytes:
+        """Return the source text of a construct, with single spaces."""
+        return b" ".join(self._source[node.start_byte : node.end_byte].split())
+
+    def _text(self, node: SyntaxNode, role: str) -> bytes:
+        found = node.child_by_field_name(role)
+        return self.text(found) if found else b""
+
+    def _named(self, node: SyntaxNode) -> list[SyntaxNode]:
+        comments = self._profile.comments
+        return [each for each in node.children if each.is_named and each.type not in comments]
+
+    def _key(self, node: SyntaxNode) -> bytes:
+        if name := self._NAMES.get(node.type):
+            return name(self, node)
+        is_keyed = self._profile.kinds.get(node.type) in _KEYED
+        if not is_keyed and node.type not in self._profile.named:
+            return b""
+        roles = ("name", "key", "field", "pattern", "left")
+        return next((key for role in roles if (key := self._text(node, role))), b"")
+
+    def _receiver(self, node: SyntaxNode) -> bytes:
+        """Name a method by its receiver, or if it has none, by the types of its parameters."""
+        name = self._text(node, "name")
+        if node.child_by_field_name("receiver") is None:
+            return name + self._types(node)
+        return self._text(node, "receiver") + b"." + name
+
+    def _overload(self, node: SyntaxNode) -> bytes:
+        return self._text(node, "name") + self._types(node)
+
+    def _types(self, node: SyntaxNode) -> bytes:
+        parameters = node.child_by_field_name("parameters")
+        given = self._named(parameters) if parameters else []
+        types = [self._text(each, "type") or self.text(each.children[0]) for each in given]
+        return b"(" + b", ".join(types) + b")"
+
+    def _implementation(self, node: SyntaxNode) -> bytes:
+        trait = self._text(node, "trait")
+        return (trait + b" for " if trait else b"") + self._text(node, "type")
+
+    def _only(self, node: SyntaxNode) -> bytes:
+        """Name a declaration of exactly one thing after that thing."""
+        specs = self._named(node)
+        return self._key(specs[0]) if len(specs) == 1 else b""
+
+    def _default(self, _node: SyntaxNode) -> bytes:
+        return b"default"
+
+    def _case(self, node: SyntaxNode) -> bytes:
+        return self._text(node, "value") or self.text(node).partition(b":")[0]
+
+    def _several(self, node: SyntaxNode) -> bytes:
+        """Name a construct that may have several names, such as a field."""
+        names = node.children_by_field_name("name") or [
+            name
+            for each in node.children_by_field_name("declarator")
+            for name in each.children_by_field_name("name")
+        ]
+        return b",".join(map(self.text, names)) or self._text(node, "type")
+
+    def _method(self, node: SyntaxNode) -> bytes:
+        """Name a method; a getter and a setter of one property get different names."""
+        words = [self.text(node.child_by_field_name("name") or node)]
+        for child in node.children:
+            if child.type in {"get", "set", "static"}:
+                words.insert(-1, child.type.encode())
+        return b" ".join(words)
+
+    def _let(self, node: SyntaxNode) -> Description:
+        kind = "assignment" if node.child_by_field_name("value") else "declaration"
+        return Description(kind, self._text(node, "pattern"))
+
+    def _variables(self, node: SyntaxNode) -> Description:
+        found = [each for each in self._named(node) if each.type == "variable_declarator"]
+        if len(found) == 1:
+            return self._variable(found[0], "declaration")
+        return Description("declaration", b",".join(self._text(each, "name") for each in found))
+
+    def _field(self, node: SyntaxNode) -> Description:
+        return self._variable(node, "field")
+
+    def _variable(self, node: SyntaxNode, kind: str) -> Description:
+        key = self._text(node, "name") or self._text(node, "property")
+        value = node.child_by_field_name("value")
+        if value and value.type in self._profile.functions and value.type != "class":
+            return Description("def", key, value)
+        return Description("assignment" if value and kind != "field" else kind, key)
+
+    def _assignment(self, node: SyntaxNode) -> Description:
+        operator = node.child_by_field_name("operator")
+        is_plain = operator is None or self.text(operator) == b"="
+        return Description("assignment" if is_plain else "expression", self._text(node, "left"))
+
+    def _call(self, node: SyntaxNode) -> Description:
+        """Name a call that takes a string and a function, such as `test("adds", () => …)`."""
+        arguments = node.child_by_field_name("arguments")
+        given = self._named(arguments) if arguments else []
+        takes_function = any(each.type in self._profile.functions for each in given[1:])
+        if not takes_function or given[0].type not in self._profile.words:
+            return Description("expression")
+        return Description("expression", self._text(node, "function") + b" " + self.text(given[0]))
+
+    def _export(self, node: SyntaxNode) -> Description:
+        """Describe an export; re-exports from one module merge like imports."""
+        source = self._text(node, "source")
+        clause = any(child.type == "export_clause" for child in node.children)
+        if source and clause:
+            return Description("import", self._outside(node, "export_clause"))
+        return Description("export", source and self.text(node))
+
+    def _import(self, node: SyntaxNode) -> Description:
+        """Name an import by its module; a type import gets a name of its own."""
+        kinds = [child.type.encode() for child in node.children if child.type in {"type", "typeof"}]
+        return Description("import", b" ".join([*kinds, self._text(node, "source")]))
+
+    def _imports(self, node: SyntaxNode) -> Description:
+        spec = next(iter(self._named(node)), node)
+        is_block = spec.type == "import_spec_list"
+        if is_block:
+            return Description("import", b"import")
+        is_go = spec.type == "import_spec"
+        return Description("import", self.text(spec if is_go else node))
+
+    def _use(self, node: SyntaxNode) -> Description:
+        """Name a `use` by its text outside of the braces."""
+        head, brace, rest = self.text(node).partition(b"{")
+        return Description("import", head + brace + rest.rpartition(b"}")[2])
+
+    def _outside(self, node: SyntaxNode, rule: str) -> bytes:
+        return b" ".join(self.text(child) for child in node.children if child.type != rule)
+
+    _DESCRIBED: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], Description]]] = {
+        "assignment_expression": _assignment,
+        "assignment_statement": _assignment,
+        "call_expression": _call,
+        "export_statement": _export,
+        "field_definition": _field,
+        "import_declaration": _imports,
+        "import_statement": _import,
+        "let_declaration": _let,
+        "lexical_declaration": _variables,
+        "local_variable_declaration": _variables,
+        "public_field_definition": _field,
+        "short_var_declaration": _assignment,
+        "use_declaration": _use,
+        "variable_declaration": _variables,
+    }
+    _NAMES: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], bytes]]] = {
+        "attribute_item": text,
+        "communication_case": _case,
+        "const_declaration": _only,
+        "constant_declaration": _several,
+        "const_spec": _several,
+        "constructor_declaration": _overload,
+        "default_case": _default,
+        "expression_case": _case,
+        "field_declaration": _several,
+        "impl_item": _implementation,
+        "import_spec": text,
+        "inner_attribute_item": text,
+        "method_declaration": _receiver,
+        "method_definition": _method,
+        "parameter_declaration": _several,
+        "switch_block_statement_group": _case,
+        "switch_case": _case,
+        "switch_default": _default,
+        "type_case": _case,
+        "type_declaration": _only,
+        "type_elem": text,
+        "var_declaration": _only,
+        "var_spec": _several,
+    }

@@ -1,0 +1,387 @@
+"""Turns tree-sitter's syntax trees into trees that can be merged.
+
+Statements, definitions and the contents of brackets become constructs. All other
+expressions become flat sequences of their tokens.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from attrs import evolve
+
+from cooperbench_eval.languages.readers.bounds import check_size
+from cooperbench_eval.languages.readers.clauses import further_clause, has_suite, split_clauses
+from cooperbench_eval.languages.readers.cursor import SourceCursor
+from cooperbench_eval.languages.readers.grammars import (
+    Grammar,
+    SyntaxFaultError,
+    SyntaxNode,
+    parse_soundly,
+)
+from cooperbench_eval.languages.readers.names import ConstructNamer, Description
+from cooperbench_eval.languages.readers.profiles import EXPRESSIONS, LISTS, PROFILES, ROLES, Role
+from cooperbench_eval.languages.readers.values import returning
+from cooperbench_eval.languages.tree import (
+    RESERVED,
+    Construct,
+    Element,
+    Mode,
+    StructureError,
+    Token,
+    split_tail,
+    suite,
+)
+from cooperbench_eval.support.memo import TextMemo
+
+__all__ = ["read_syntax"]
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "|": "|"}
+_SEPARATORS = frozenset({";", ","})
+
+
+@lru_cache(maxsize=8)
+def read_syntax(grammar: Grammar, versions: tuple[bytes, ...]) -> tuple[Construct, ...]:
+    """Read versions of a file; a member that all of them share stays one token.
+
+    Args:
+        grammar: The grammar of the file's language.
+        versions: The bytes of each version, with a newline at the end.
+
+    Returns:
+        One tree for each version. `render` writes it with the last newline moved to
+        the front.
+
+    Raises:
+        StructureError: A version has syntax errors or nests too deeply, or the grammar's
+            package is not installed.
+    """
+    for source in versions:
+        _check(source)
+    readers = [_SyntaxReader(grammar, source) for source in versions]
+    common = frozenset.intersection(*(frozenset(reader.texts()) for reader in readers))
+    for reader in readers:
+        check_size(text for text in reader.texts() if text not in common)
+    return tuple(reader.file(common) for reader in readers)
+
+
+def _check(source: bytes) -> None:
+    if RESERVED.search(source):
+        raise StructureError("the file contains control characters")
+    try:
+        source.decode()
+    except UnicodeDecodeError as exc:
+        raise StructureError("the file is not UTF-8") from exc
+
+
+_Known = dict[tuple[Grammar, tuple[str, ...], bytes, bytes, int], Element]
+"""Members with the same text, by grammar, rules, the text as parsed, indentation and depth."""
+_MOST_KNOWN = 16
+"""The most members with the same text that are remembered."""
+_KNOWN_SIZES = range(64, 100_000)
+"""The lengths in bytes of texts that are remembered; of a longer one, its inner members are."""
+
+
+def _none_known(_text: bytes) -> _Known:
+    return {}
+
+
+# The versions of a file share most of their members. A tree takes some fifty times the size
+# of its text.
+_known = TextMemo(_none_known, max_bytes=1 << 20)
+
+_Piece = list[SyntaxNode]
+"""The nodes of a member: its prefixes, itself, and what follows it on its line."""
+
+
+class _SyntaxReader:
+    """Builds the tree of one version, from its first byte to its last."""
+
+    def __init__(self, grammar: Grammar, source: bytes) -> None:
+        self._grammar = grammar
+        self._profile = PROFILES[grammar]
+        self._roles = ROLES[grammar]
+        self._source = source
+        try:
+            root = parse_soundly(grammar, source)
+        except SyntaxFaultError as exc:
+            raise StructureError(f"a version has a syntax error ({exc})") from exc
+        # The grammar may have parsed an altered text, which depends on the rest of the file.
+        self._parsed = source[: root.start_byte] + (root.text or b"")
+        self._namer = ConstructNamer(self._profile, source)
+        self._cursor = SourceCursor(source)
+        self._pieces = list(self._cut(root.children))
+
+    def texts(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            yield self._text(piece).rstrip()
+
+    def file(self, common: frozenset[bytes]) -> Construct:
+        """Read the file; members in *common* become one token each."""
+        children: list[Element] = []
+        for piece, text in zip(self._pieces, self.texts(), strict=True):
+            if text in common:
+                children.append(self._cursor.word(piece[0].start_byte, text, "unread"))
+            else:
+                children.append(self._member(piece))
+        children.append(self._cursor.word(len(self._source) - 1, b"", "end"))
+        return suite(tuple(children), kind="file")
+
+    def _text(self, piece: _Piece) -> bytes:
+        return self._source[piece[0].start_byte : piece[-1].end_byte]
+
+    def _flat(
+        self, nodes: Sequence[SyntaxNode], through: frozenset[int] = frozenset()
+    ) -> list[Element]:
+        """Read consecutive nodes into tokens and constructs.
+
+        Args:
+            nodes: The nodes.
+            through: Ids of nodes that do not become constructs; their children are read
+                instead.
+        """
+        out: list[Element] = []
+        stack = list(reversed(nodes))
+        roles = self._roles
+        while stack:
+            node = stack.pop()
+            role = roles.get(node.type)
+            if role is None or not node.is_named or node.id in through:
+                if children := node.children:
+                    stack += reversed(children)
+                else:
+                    out += self._cursor.token(node)
+            elif role is Role.WORD:
+                out += self._cursor.token(node)
+            elif role is Role.BRACKETS:
+                out += self._brackets(node)
+            elif role is Role.COMMENT:
+                out += self._cursor.token(node, "comment")
+            elif role is Role.STATEMENT:
+                out.append(self._member([node]))
+            elif role is Role.FUNCTION:
+                out.append(self._function(node))
+            else:
+                out.append(self._element(node))
+        return out
+
+    # --- members
+
+    def _cut(self, nodes: Sequence[SyntaxNode]) -> Iterator[_Piece]:
+        current: list[SyntaxNode] = []
+        is_pending = False
+        for node in nodes:
+            if node.start_byte == node.end_byte or node.type.isspace():
+                continue
+            is_comment = node.type in self._profile.comments
+            if is_comment:
+                goes_on = is_pending or (
+                    bool(current) and not self._cursor.breaks(current[-1], node)
+                )
+            else:
+                goes_on = is_pending or (bool(current) and node.type in _SEPARATORS)
+                is_pending = node.type in self._profile.prefixes
+            if current and not goes_on:
+                yield current
+                current = []
+            current.append(node)
+        if current:
+            yield current
+
+    def _member(self, piece: _Piece) -> Element:
+        """Read a member, or reuse one with the same text."""
+        text, start = self._text(piece), piece[0].start_byte
+        if len(text) not in _KNOWN_SIZES:
+            return self._statement(piece)
+        known = _known(text)
+        parsed = self._parsed[start : start + len(text)]
+        rules = tuple(node.type for node in piece)
+        read_as = text if parsed == text else parsed
+        key = self._grammar, rules, read_as, self._cursor.indent, self._cursor.depth
+        if (member := known.get(key)) is not None:
+            space = self._cursor.space(start)
+            self._cursor.at = start + len(text.rstrip())
+            return member if member.space == space else member.with_space(space)
+        member = self._statement(piece)
+        if len(known) < _MOST_KNOWN:
+            known[key] = member
+        return member
+
+    def _statement(self, nodes: Sequence[SyntaxNode]) -> Element:
+        """Read a member: its prefixes, its clauses, and what follows it."""
+        besides = self._profile.comments | self._profile.prefixes
+        at = next((i for i, node in enumerate(nodes) if node.type not in besides), 0)
+        core = nodes[at]
+        if core.type in besides and len(nodes) == 1:
+            return self._beside(core)
+        with self._cursor.within(2):
+            prefixes = [self._beside(node) for node in nodes[:at]]
+            about = self._namer.describe(core)
+            clauses = list(self._clauses(core, about))
+            clauses[-1] += self._flat(nodes[at + 1 :])
+        first = Construct(kind=about.kind, children=tuple(clauses[0]), key=about.key)
+        if not prefixes and len(clauses) == 1 and not has_suite(first):
+            return first
+        kind = "statement" if about.kind in {"assignment", "return"} else about.kind
+        others = [further_clause(clause) for clause in clauses[1:]]
+        return Construct(
+            kind=kind, mode=Mode.MEMBERS, children=(*prefixes, first, *others), key=about.key
+        )
+
+    def _beside(self, node: SyntaxNode) -> Element:
+        if node.type in self._profile.comments:
+            return self._flat([node])[0]
+        return Construct(kind="decorator", children=tuple(self._flat(node.children)))
+
+    def _clauses(self, core: SyntaxNode, about: Description) -> Iterator[list[Element]]:
+        """Read each part of a statement that has a body."""
+        inner = self._namer.unwrap(core)
+        if inner.type in self._profile.chains:
+            yield from map(self._flat, split_clauses(core, self._profile))
+        elif core.type in self._profile.cases:
+            yield self._case(core)
+        elif core.type in self._profile.modes:
+            yield self._brackets(core)
+        else:
+            path = self._namer.path(core)
+            through = {each.id for each in path if each.type not in self._profile.modes}
+            through |= {about.body.id} if about.body else set()
+            yield self._flat([core], frozenset(through))
+
+    def _case(self, node: SyntaxNode) -> list[Element]:
+        children = node.children
+        at = next((i for i, each in enumerate(children, 1) if each.type == ":"), len(children))
+        return [*self._flat(children[:at]), self._suite(children[at:])]
+
+    def _suite(self, nodes: Sequence[SyntaxNode], kind: str = "suite") -> Construct:
+        nodes = [each for node in nodes for each in _statements(node)]
+        with self._cursor.deeper(nodes) as indent, self._cursor.within(1):
+            children = tuple(self._member(piece) for piece in self._cut(nodes))
+        return suite(children, indent, kind)
+
+    # --- brackets
+
+    def _brackets(self, node: SyntaxNode) -> list[Element]:
+        """Read brackets, their contents, and what precedes them in their node."""
+        children = node.children
+        mode = self._profile.modes[node.type]
+        closer = children[-1].type if children else ""
+        pairs = (i for i, each in enumerate(children[:-1]) if _CLOSERS.get(each.type) == closer)
+        start = next(pairs, None)
+        if start is None:
+            return self._flat(children)
+        is_suite = mode is Mode.MEMBERS and node.type not in self._profile.groups
+        before = self._flat(children[:start])
+        between = children[start + 1 : -1]
+        with self._cursor.within(0 if is_suite else 1):
+            opener = self._cursor.token(children[start])
+            if mode is Mode.MEMBERS:
+                kind = "items" if node.type == "import_spec_list" else "suite"
+                body = self._suite(between, kind)
+                inside: list[Element] = [returning(node, body)]
+            elif mode is Mode.LIST:
+                inside = [self._list(node, between)]
+            else:
+                inside = self._flat(between)
+            parts = [*opener, *inside, *self._cursor.token(children[-1])]
+        if not is_suite:
+            parts = [Construct(kind="group", children=tuple(parts))]
+        return [*before, *parts]
+
+    def _list(self, node: SyntaxNode, between: Sequence[SyntaxNode]) -> Construct:
+        kind = "parameters" if "parameter" in node.type else LISTS.get(node.type, "items")
+        with self._cursor.within(2):
+            items = tuple(self._items(between))
+        return Construct(kind=kind, mode=Mode.LIST, children=items)
+
+    def _items(self, nodes: Sequence[SyntaxNode]) -> Iterator[Construct]:
+        """Split at the commas; a comment on a comma's line belongs to the item before the comma."""
+        done: Construct | None = None
+        item: list[SyntaxNode] = []
+        children: list[Element] = []
+        for node in nodes:
+            is_comment = node.type in self._profile.comments
+            if node.type == ",":
+                if done:
+                    yield done
+                comma = self._source[self._cursor.at : node.start_byte]
+                self._cursor.at = node.end_byte
+                done = self._item(item, children, comma)
+                item, children = [], []
+            elif is_comment and not item and done and not self._cursor.begins_line(node):
+                done = evolve(done, tail=(*done.tail, *_tokens(self._flat([node]))))
+            elif found := self._flat([node]):
+                item.append(node)
+                children += found
+        if done and item and all(child.kind == "comment" for child in children):
+            done = evolve(done, tail=(*done.tail, *_tokens(children)))
+            item = []
+        if done:
+            yield done
+        if item:
+            kept, tail = split_tail(tuple(children))
+            yield evolve(self._item(item, kept, None), tail=tail)
+
+    def _item(
+        self, nodes: list[SyntaxNode], children: Sequence[Element], comma: bytes | None
+    ) -> Construct:
+        key = self._namer.item(nodes)
+        return Construct(kind="item", children=tuple(children), key=key, comma=comma)
+
+    # --- functions and elements
+
+    def _function(self, node: SyntaxNode) -> Construct:
+        kind = EXPRESSIONS.get(node.type, "def")
+        with self._cursor.within(1):
+            return Construct(kind=kind, children=tuple(self._flat(node.children)))
+
+    def _element(self, node: SyntaxNode) -> Construct:
+        """Read a single tag, or an opening and a closing tag with their contents."""
+        with self._cursor.within(1):
+            if node.type in self._profile.tags:
+                children = self._tag(node)
+            else:
+                first, *between, last = node.children
+                children = [*self._tag(first), self._content(between), *self._flat([last])]
+        return Construct(kind="element", children=tuple(children))
+
+    def _tag(self, node: SyntaxNode) -> list[Element]:
+        """Read a tag; its attributes are a construct even if there are none."""
+        children = node.children
+        places = [i for i, each in enumerate(children) if each.type in _ATTRIBUTES]
+        bare = len(children) - (2 if children[-2].type == "/" else 1)
+        start, end = (places[0], places[-1] + 1) if places else (bare, bare)
+        before = self._flat(children[:start])
+        nodes = children[start:end]
+        with self._cursor.deeper(nodes) as indent, self._cursor.within(2):
+            attributes = tuple(each for node in nodes for each in self._attribute(node))
+        return [*before, suite(attributes, indent, "attributes"), *self._flat(children[end:])]
+
+    def _attribute(self, node: SyntaxNode) -> list[Element]:
+        parts = self._flat([node])
+        if node.type not in _ATTRIBUTES:
+            return parts
+        key = b"" if node.type == "jsx_expression" else parts[0].plain
+        return [Construct(kind="attribute", children=tuple(parts), key=key)]
+
+    def _content(self, nodes: Sequence[SyntaxNode]) -> Construct:
+        with self._cursor.deeper(nodes) as indent, self._cursor.within(2):
+            children = tuple(each for node in nodes for each in self._part(node))
+        return suite(children, indent)
+
+    def _part(self, node: SyntaxNode) -> list[Element]:
+        if node.type == "jsx_expression":
+            return [Construct(kind="expression", children=tuple(self._flat([node])))]
+        if node.type == "jsx_text":
+            return self._cursor.token(node, "text")
+        return self._flat([node])
+
+
+_ATTRIBUTES = frozenset({"jsx_attribute", "jsx_expression"})
+
+
+def _statements(node: SyntaxNode) -> Sequence[SyntaxNode]:
+    return node.children if node.type == "statement_list" else [node]
+
+
+def _tokens(elements: Sequence[Element]) -> tuple[Token, ...]:
+    return tuple(each for each in elements if isinstance(each, Token))

@@ -1,0 +1,282 @@
+"""The scopes of Go."""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
+from cooperbench_eval.languages.scopes.suites import Suites
+from cooperbench_eval.languages.scopes.walk import Walk, fields
+
+__all__ = ["GoWalk", "package_name"]
+
+_REPEATABLE = frozenset({"_", "init"})
+_LITERALS = rule_names(
+    """float_literal identifier imaginary_literal int_literal interpreted_string_literal
+    raw_string_literal rune_literal selector_expression"""
+)
+
+
+class GoWalk(Walk):
+    """One pass over statements of Go."""
+
+    uses = rule_names("identifier package_identifier type_identifier")
+    in_order = True
+    sharing = frozenset()
+    suites = Suites(
+        leaving=rule_names("return_statement break_statement continue_statement goto_statement"),
+        hoisted=rule_names("empty_statement"),
+        ifs=rule_names("if_statement"),
+        loops=rule_names("for_statement"),
+    )
+
+    # --- definitions -----------------------------------------------------------------------
+
+    def _name(self, scope: Scope, node: SyntaxNode, kind: str, visible_from: int = 0) -> None:
+        """Declare a name, unless Go lets it be declared several times."""
+        if self.text(node) == "_" or (scope is self.file and self.text(node) in _REPEATABLE):
+            self._declaring.add(node.start_byte)
+        else:
+            self.declare(scope, node, kind, visible_from=visible_from)
+
+    def _function(self, node: SyntaxNode, scope: Scope) -> None:
+        for name in fields(node, "name"):
+            self._name(scope, name, "function")
+            self._body(node, scope, self.text(name))
+
+    def _method(self, node: SyntaxNode, scope: Scope) -> None:
+        name = node.child_by_field_name("name")
+        receiver = node.child_by_field_name("receiver")
+        if name is None or receiver is None:
+            return
+        label = f"{_receiver(receiver)}.{self.text(name)}"
+        if self.text(name) != "_":
+            scope.add(label, Declaration("function", self.line(name)))
+        self._body(node, scope, label, is_method=True)
+
+    def _literal(self, node: SyntaxNode, scope: Scope) -> None:
+        self._body(node, scope)
+
+    def _body(
+        self, node: SyntaxNode, scope: Scope, label: str = "", *, is_method: bool = False
+    ) -> None:
+        """Read a function; its parameters and the variables of its body share a scope."""
+        inner = self.open(scope, label, is_function=True)
+        if inner is None:
+            return
+        lists = fields(node, "receiver", "type_parameters", "parameters", "result")
+        for each in lists:
+            self._parameters(each, inner)
+        body = node.child_by_field_name("body")
+        if label and body is not None:
+            self.add_function(self._signature(inner.label, node, is_method=is_method))
+        self.push(lists, inner)
+        for each in body.children if body is not None else ():
+            if each.type == "statement_list":
+                self.statements(each.children)
+                self.push(each.children, inner)
+
+    def _parameters(self, node: SyntaxNode, scope: Scope) -> None:
+        if node.type in {"parameter_list", "type_parameter_list"}:
+            for each in node.children:
+                for name in fields(each, "name"):
+                    self._name(scope, name, "parameter")
+
+    def _signature(self, label: str, node: SyntaxNode, *, is_method: bool) -> Function:
+        names: list[str] = []
+        takes_more = False
+        for given in fields(node, "parameters"):
+            for each in given.children:
+                if each.type == "variadic_parameter_declaration":
+                    takes_more = True
+                elif each.type == "parameter_declaration":
+                    names += [self.text(name) for name in fields(each, "name")] or [""]
+        return Function(label, tuple(names), len(names), takes_more, is_method)
+
+    def _function_type(self, node: SyntaxNode, scope: Scope) -> None:
+        inner = self.open(scope)
+        if inner is not None:
+            for each in fields(node, "parameters", "result"):
+                self._parameters(each, inner)
+            self.push(node.children, inner)
+
+    def _type(self, node: SyntaxNode, scope: Scope) -> None:
+        for name in fields(node, "name"):
+            self._name(scope, name, "type", name.start_byte)
+            inner = self.open(scope, self.text(name))
+            if inner is not None:
+                for each in fields(node, "type_parameters"):
+                    self._parameters(each, inner)
+                self.push((each for each in node.children if each != name), inner)
+
+    def _fields(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read the fields of a struct; an embedded type is a field of its name."""
+        found = []
+        for each in node.children:
+            if each.type == "field_declaration":
+                names = fields(each, "name") or [
+                    last for kind in fields(each, "type") if (last := _last_name(kind)) is not None
+                ]
+                found += [(self.text(name), name) for name in names if self.text(name) != "_"]
+        self.once(scope, found)
+        self.push(node.children, scope)
+
+    def _interface(self, node: SyntaxNode, scope: Scope) -> None:
+        methods = [n for each in node.children for n in fields(each, "name")]
+        self.once(scope, ((self.text(name), name) for name in methods))
+        self.push(node.children, scope)
+
+    def _import(self, node: SyntaxNode, scope: Scope) -> None:
+        name, path = node.child_by_field_name("name"), node.child_by_field_name("path")
+        if name is not None:
+            if name.type == "dot":
+                self.has_glob = True
+            elif name.type == "package_identifier":
+                self.declare(scope, name, "import")
+        elif path is not None and (guess := package_name(self.text(path).strip('"`'))) != "C":
+            scope.add(guess, Declaration("import", self.line(path)))
+
+    # --- variables -------------------------------------------------------------------------
+
+    def _variables(self, node: SyntaxNode, scope: Scope) -> None:
+        for name in fields(node, "name"):
+            self._name(scope, name, "variable", node.end_byte)
+        self.push(node.children, scope)
+
+    def _short(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read `:=`, which must declare at least one name that its block does not yet have."""
+        left = [name for each in fields(node, "left") for name in each.children if name.is_named]
+        named = [name for name in left if self.text(name) != "_"]
+        new = [name for name in named if self.text(name) not in scope.names]
+        for name in new or named[:1]:
+            self.declare(scope, name, "variable", visible_from=node.end_byte)
+        self._declaring.update(name.start_byte for name in left if self.text(name) == "_")
+        self.push(node.children, scope)
+
+    def _range(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read the part of a loop or of a `select` that may declare variables."""
+        if any(each.type == ":=" for each in node.children):
+            for left in fields(node, "left"):
+                for name in left.children:
+                    if name.type == "identifier":
+                        self._name(scope, name, "variable", node.end_byte)
+        self.push(node.children, scope)
+
+    # --- statements ------------------------------------------------------------------------
+
+    def _list(self, node: SyntaxNode, scope: Scope) -> None:
+        self.statements(node.children)
+        self.push(node.children, scope)
+
+    def _switch(self, node: SyntaxNode, scope: Scope) -> None:
+        inner = self.open(scope)
+        if inner is None:
+            return
+        for alias in fields(node, "alias"):
+            for name in alias.children:
+                self._name(inner, name, "variable", alias.end_byte)
+        self.once(scope, ((f"case {self.text(value)}", value) for value in _cases(node)))
+        self.push(node.children, inner)
+
+    # --- expressions -----------------------------------------------------------------------
+
+    def _call(self, node: SyntaxNode, scope: Scope) -> None:
+        callee = node.child_by_field_name("function")
+        if callee is not None and callee.type == "selector_expression":
+            for name in fields(callee, "field"):
+                self.add_call(
+                    self.text(name), node.child_by_field_name("arguments"), has_receiver=True
+                )
+        elif callee is not None and callee.type == "identifier":
+            self.add_call(
+                self.text(callee), node.child_by_field_name("arguments"), has_receiver=False
+            )
+        self.push(node.children, scope)
+
+    def _elements(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read a composite literal; a key may be the name of a field."""
+        elements = (each for each in node.children if each.type == "keyed_element")
+        found = [
+            (self.text(key), key) for each in elements if (key := _literal_key(each)) is not None
+        ]
+        self.once(scope, found)
+        self.push(node.children, scope)
+
+    def _element(self, node: SyntaxNode, scope: Scope) -> None:
+        key = _literal_key(node)
+        is_name = key is not None and key.type == "identifier"
+        self.push(node.children[1:] if is_name else node.children, scope)
+
+    rules: ClassVar = {
+        **dict.fromkeys(rule_names("type_alias type_spec"), _type),
+        **dict.fromkeys(rule_names("const_spec var_spec"), _variables),
+        **dict.fromkeys(rule_names("range_clause receive_statement"), _range),
+        **dict.fromkeys(rule_names("function_type method_elem"), _function_type),
+        **dict.fromkeys(rule_names("expression_switch_statement type_switch_statement"), _switch),
+        **dict.fromkeys(
+            rule_names(
+                """block communication_case default_case expression_case for_statement
+                if_statement type_case"""
+            ),
+            Walk.inner,
+        ),
+        "call_expression": _call,
+        "field_declaration_list": _fields,
+        "func_literal": _literal,
+        "function_declaration": _function,
+        "import_spec": _import,
+        "interface_type": _interface,
+        "keyed_element": _element,
+        "literal_value": _elements,
+        "method_declaration": _method,
+        "package_clause": Walk.skip,
+        "short_var_declaration": _short,
+        "statement_list": _list,
+    }
+
+
+def package_name(path: str) -> str:
+    """Return the name that a package most likely has, from its path."""
+    parts = path.split("/")
+    if len(parts) > 1 and parts[-1][:1] == "v" and parts[-1][1:].isdigit():
+        parts.pop()
+    return parts[-1].partition(".v")[0]
+
+
+def _receiver(receiver: SyntaxNode) -> str:
+    """Return the name of a receiver's type."""
+    for each in receiver.children:
+        for kind in fields(each, "type"):
+            if (name := _last_name(kind)) is not None:
+                return (name.text or b"").decode("utf-8", "replace")
+    return ""
+
+
+def _last_name(kind: SyntaxNode) -> SyntaxNode | None:
+    """Return the name of a type, without its package, pointer and arguments."""
+    node: SyntaxNode | None = kind
+    while node is not None and node.type != "type_identifier":
+        inner = node.child_by_field_name("name") or node.child_by_field_name("type")
+        node = inner or next((each for each in node.children if each.is_named), None)
+    return node
+
+
+def _cases(switch: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield what the cases of a switch compare with."""
+    for case in switch.children:
+        for each in fields(case, "value", "type") if case.type.endswith("_case") else ():
+            yield from _listed(each)
+
+
+def _listed(node: SyntaxNode) -> Iterable[SyntaxNode]:
+    if node.type != "expression_list":
+        return [node]
+    return [each for each in node.children if each.is_named]
+
+
+def _literal_key(node: SyntaxNode) -> SyntaxNode | None:
+    """Return the key of an element, if it is a name or a constant."""
+    key = node.child_by_field_name("key") or node.children[0]
+    if key.type == "literal_element" and key.named_child_count:
+        key = key.named_children[0]
+    return key if key.type in _LITERALS else None

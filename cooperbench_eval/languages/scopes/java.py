@@ -1,0 +1,262 @@
+"""The scopes of Java."""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
+from cooperbench_eval.languages.scopes.suites import Suites
+from cooperbench_eval.languages.scopes.walk import Walk, fields, words
+
+__all__ = ["JavaWalk"]
+
+_TYPE, _FIELD, _VARIABLE, _IMPORT = "type", "field", "variable", "import"
+
+_VISIBILITY = dict.fromkeys(("public", "protected", "private"), "visibility")
+
+
+class JavaWalk(Walk):
+    """One pass over declarations of Java.
+
+    Names of methods do not count as uses: a method may be inherited, and most are called on values.
+    """
+
+    uses = rule_names("identifier type_identifier")
+    in_order = True
+    # Types, values and methods have names of their own; an import may be repeated.
+    sharing = frozenset(
+        map(
+            frozenset,
+            (
+                (_TYPE, _FIELD),
+                (_TYPE, _VARIABLE),
+                (_IMPORT, _IMPORT),
+                (_IMPORT, _FIELD),
+            ),
+        )
+    )
+    suites = Suites(
+        leaving=rule_names(
+            "return_statement break_statement continue_statement throw_statement yield_statement"
+        ),
+        hoisted=frozenset(),
+        ifs=rule_names("if_statement"),
+        loops=rule_names("for_statement enhanced_for_statement while_statement do_statement"),
+    )
+
+    # --- definitions -----------------------------------------------------------------------
+
+    def _import(self, node: SyntaxNode, scope: Scope) -> None:
+        """Declare the last name of an import."""
+        if any(each.type == "asterisk" for each in node.children):
+            self.has_glob = True
+            return
+        path = next((each for each in node.children if each.is_named), None)
+        name = path.child_by_field_name("name") if path is not None else None
+        if name is not None:
+            self.declare(scope, name, _IMPORT)
+
+    def _type(self, node: SyntaxNode, scope: Scope) -> None:
+        for name in fields(node, "name"):
+            self.declare(scope, name, _TYPE)
+            if (inner := self.open(scope, self.text(name))) is not None:
+                for components in fields(node, "parameters"):
+                    self._parameters(components, inner, _FIELD)
+                self.push((each for each in node.children if each != name), inner)
+
+    def _type_parameter(self, node: SyntaxNode, scope: Scope) -> None:
+        for name in node.children:
+            if name.type in {"type_identifier", "identifier"}:
+                self.declare(scope, name, _TYPE)
+        self.push(node.children, scope)
+
+    def _body(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read the body of a type, or of an anonymous class, which has a scope of its own."""
+        is_named = node.parent is not None and node.parent.type.endswith("_declaration")
+        inner = scope if is_named else self.open(scope)
+        if inner is not None:
+            self.push(node.children, inner)
+
+    def _constant(self, node: SyntaxNode, scope: Scope) -> None:
+        for name in fields(node, "name"):
+            self.declare(scope, name, _FIELD)
+        self.push(node.children, scope)
+
+    def _fields(self, node: SyntaxNode, scope: Scope) -> None:
+        self._declarators(node, scope, _FIELD)
+
+    def _method(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read a method or a constructor; overloads differ in the types of their parameters."""
+        for name in fields(node, "name"):
+            given = [each for found in fields(node, "parameters") for each in found.children]
+            types = b", ".join(map(_type_of, (each for each in given if each.is_named)))
+            label = f"{self.text(name)}({types.decode('utf-8', 'replace')})"
+            self._declaring.add(name.start_byte)
+            scope.add(label, Declaration("method", self.line(name)))
+            inner = self.open(scope, label, is_function=True)
+            if inner is None:
+                return
+            for parameters in fields(node, "parameters"):
+                self._parameters(parameters, inner, _VARIABLE)
+            self._add_signature(self.text(name), scope, inner, given)
+            body = node.child_by_field_name("body")
+            self.push((each for each in node.children if each not in {name, body}), inner)
+            if body is not None:  # its variables share a scope with the parameters
+                self.statements(body.children)
+                self.push(body.children, inner)
+
+    def _add_signature(
+        self, name: str, scope: Scope, inner: Scope, given: Sequence[SyntaxNode]
+    ) -> None:
+        """Note the parameters, which so far are all that the method's scope declares."""
+        function = Function(
+            f"{scope.label}.{name}",
+            tuple(inner.names),
+            required=len(inner.names),
+            takes_more=any(each.type == "spread_parameter" for each in given),
+            is_method=False,  # its calls may have a receiver or not
+        )
+        self.add_function(function)
+
+    def _parameters(self, node: SyntaxNode, scope: Scope, kind: str) -> None:
+        for each in node.children:
+            found = fields(each, "name") or [
+                name for part in each.children for name in fields(part, "name")
+            ]
+            for name in found[-1:] if each.type.endswith("parameter") else ():
+                self.declare(scope, name, kind)
+
+    def _lambda(self, node: SyntaxNode, scope: Scope) -> None:
+        inner = self.open(scope, is_function=True)
+        if inner is None:
+            return
+        for given in fields(node, "parameters"):
+            if given.type == "formal_parameters":
+                self._parameters(given, inner, _VARIABLE)
+            else:
+                names = [given] if given.type == "identifier" else given.children
+                for name in names:
+                    if name.type == "identifier":
+                        self.declare(inner, name, _VARIABLE)
+        self.push(node.children, inner)
+
+    def _modifiers(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read the words before a declaration, of which only one may say who sees it."""
+        found = [(_VISIBILITY.get(each.type, each.type), each) for each in node.children]
+        self.once(scope, ((word, each) for word, each in found if not each.is_named))
+        self.push(node.children, scope)
+
+    # --- variables -------------------------------------------------------------------------
+
+    def _variables(self, node: SyntaxNode, scope: Scope) -> None:
+        self._declarators(node, scope, _VARIABLE)
+
+    def _declarators(self, node: SyntaxNode, scope: Scope, kind: str) -> None:
+        for each in fields(node, "declarator"):
+            for name in fields(each, "name"):
+                visible = name.start_byte if kind == _VARIABLE else 0
+                self.declare(scope, name, kind, visible_from=visible)
+        self.push(node.children, scope)
+
+    def _named(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read the part of a statement that declares the variable `name`."""
+        for name in fields(node, "name"):
+            self.declare(scope, name, _VARIABLE)
+        self.push(node.children, scope)
+
+    def _each(self, node: SyntaxNode, scope: Scope) -> None:
+        if (inner := self.open(scope)) is not None:
+            self._named(node, inner)
+
+    def _pattern(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read `instanceof`, whose variable may be visible after its statement."""
+        for name in fields(node, "name"):
+            self._declaring.add(name.start_byte)
+            if self.text(name) not in scope.names:
+                self.declare(scope, name, _VARIABLE)
+        self.push(node.children, scope)
+
+    # --- statements and expressions --------------------------------------------------------
+
+    def _block(self, node: SyntaxNode, scope: Scope) -> None:
+        self.statements(node.children)
+        self.inner(node, scope)
+
+    def _switch(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read the cases, which share a scope."""
+        inner = self.open(scope)
+        if inner is None:
+            return
+        labels: list[SyntaxNode] = []
+        for case in node.children:
+            labels += (each for each in case.children if each.type == "switch_label")
+            self.statements([each for each in case.children if each.type != "switch_label"])
+        self.once(inner, ((words(label).decode("utf-8", "replace"), label) for label in labels))
+        self.push(node.children, inner)
+
+    def _object(self, node: SyntaxNode, scope: Scope) -> None:
+        self.push(fields(node, "object"), scope)
+
+    def _call(self, node: SyntaxNode, scope: Scope) -> None:
+        for name in fields(node, "name"):
+            given = node.child_by_field_name("arguments")
+            self.add_call(self.text(name), given, has_receiver=False)
+        self.push(fields(node, "object", "type_arguments", "arguments"), scope)
+
+    def _creation(self, node: SyntaxNode, scope: Scope) -> None:
+        for kind in fields(node, "type"):
+            if kind.type == "type_identifier":
+                given = node.child_by_field_name("arguments")
+                self.add_call(self.text(kind), given, has_receiver=False)
+        self.push(node.children, scope)
+
+    def _after_name(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read what follows a label or the name of an annotation's element."""
+        self.push([each for each in node.children if each.is_named][1:], scope)
+
+    rules: ClassVar = {
+        **dict.fromkeys(
+            rule_names(
+                """annotation_type_declaration class_declaration enum_declaration
+                interface_declaration record_declaration"""
+            ),
+            _type,
+        ),
+        **dict.fromkeys(
+            rule_names("annotation_type_body class_body enum_body interface_body"), _body
+        ),
+        **dict.fromkeys(rule_names("constructor_declaration method_declaration"), _method),
+        **dict.fromkeys(rule_names("constant_declaration field_declaration"), _fields),
+        **dict.fromkeys(rule_names("block compact_constructor_declaration"), _block),
+        **dict.fromkeys(
+            rule_names("catch_clause for_statement try_with_resources_statement"), Walk.inner
+        ),
+        **dict.fromkeys(rule_names("catch_formal_parameter resource"), _named),
+        **dict.fromkeys(
+            rule_names(
+                """break_statement continue_statement package_declaration scoped_identifier
+                scoped_type_identifier"""
+            ),
+            Walk.skip,
+        ),
+        **dict.fromkeys(rule_names("element_value_pair labeled_statement"), _after_name),
+        "enhanced_for_statement": _each,
+        "enum_constant": _constant,
+        "field_access": _object,
+        "import_declaration": _import,
+        "instanceof_expression": _pattern,
+        "lambda_expression": _lambda,
+        "local_variable_declaration": _variables,
+        "method_invocation": _call,
+        "modifiers": _modifiers,
+        "object_creation_expression": _creation,
+        "switch_block": _switch,
+        "type_parameter": _type_parameter,
+    }
+
+
+def _type_of(parameter: SyntaxNode) -> bytes:
+    """Return the type of a parameter, as the source has it."""
+    kinds: Iterable[SyntaxNode] = fields(parameter, "type") or parameter.named_children[:1]
+    dots = b"..." if parameter.type == "spread_parameter" else b""
+    return b" ".join(map(words, kinds)) + dots

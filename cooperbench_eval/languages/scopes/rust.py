@@ -1,0 +1,323 @@
+"""The scopes of Rust."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
+from cooperbench_eval.languages.scopes.suites import Suites
+from cooperbench_eval.languages.scopes.walk import Walk, fields, words
+
+__all__ = ["RustWalk"]
+
+_ITEMS = {
+    "associated_type": "type",
+    "const_item": "constant",
+    "enum_item": "type",
+    "extern_crate_declaration": "module",
+    "function_item": "function",
+    "function_signature_item": "function",
+    "macro_definition": "macro",
+    "mod_item": "module",
+    "static_item": "constant",
+    "struct_item": "type",
+    "trait_item": "type",
+    "type_item": "type",
+    "union_item": "type",
+}
+_FREE = ("conditional", "local", "macro")
+"""The kinds that may share a name with anything: a later macro or variable hides a former one."""
+_SOLE = ("constant", "function", "generic", "module", "parameter", "type", "use")
+
+
+class RustWalk(Walk):
+    """One pass over items of Rust."""
+
+    uses = rule_names("identifier type_identifier")
+    in_order = True
+    sharing = frozenset(
+        {frozenset((one, other)) for one in _FREE for other in (*_FREE, *_SOLE)}
+        | {
+            frozenset(pair.split())
+            for pair in (
+                "type function",
+                "type constant",
+                "module function",
+                "module constant",
+                "module use",
+            )
+        }
+    )
+    suites = Suites(
+        leaving=rule_names("return_expression break_expression continue_expression"),
+        hoisted=rule_names("attribute_item empty_statement macro_definition use_declaration")
+        | _ITEMS.keys()
+        | {"impl_item"},
+        ifs=rule_names("if_expression"),
+        loops=rule_names("for_expression loop_expression while_expression"),
+    )
+
+    # --- items -----------------------------------------------------------------------------
+
+    def _item(self, node: SyntaxNode, scope: Scope) -> None:
+        name = node.child_by_field_name("alias") or node.child_by_field_name("name")
+        if name is None:
+            return
+        if self.text(name) == "_":
+            self._declaring.add(name.start_byte)
+        elif node.parent is None or node.parent.type != "declaration_list" or not _owner(node):
+            self.declare(scope, name, _kind(node))
+        else:
+            self._declaring.add(name.start_byte)
+            shown = f"{_owner(node)}.{self.text(name)}"
+            around = scope.parent or scope
+            around.add(shown, Declaration(_kind(node), self.line(name)))
+        if node.type == "macro_definition":
+            return
+        inner = self.open(scope, self.text(name), is_function=True)
+        if inner is None:
+            return
+        if node.type == "function_item":
+            self._function(node, inner)
+        self.push((each for each in node.children if each != name), inner)
+
+    def _function(self, node: SyntaxNode, scope: Scope) -> None:
+        """Note the parameters of a function."""
+        names: list[str] = []
+        is_method = False
+        for given in fields(node, "parameters"):
+            for each in given.children:
+                is_method = is_method or each.type == "self_parameter"
+                if each.type == "parameter":
+                    names += [words(pattern).decode() for pattern in fields(each, "pattern")]
+        self.add_function(Function(scope.label, tuple(names), len(names), False, is_method))
+
+    def _impl(self, node: SyntaxNode, scope: Scope) -> None:
+        label = "".join(map(self.text, fields(node, "type")))
+        inner = self.open(scope, label)
+        if inner is not None:
+            self.push(node.children, inner)
+
+    def _generic(self, node: SyntaxNode, scope: Scope) -> None:
+        for name in fields(node, "name"):
+            self.declare(scope, name, "generic")
+        self.push(node.children, scope)
+
+    def _fields(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read the fields of a struct or its value, or the variants of an enum."""
+        self.once(scope, self._named(node))
+        self.push(node.children, scope)
+
+    def _named(self, node: SyntaxNode) -> Iterator[tuple[str, SyntaxNode]]:
+        for each in _unconditional(node):
+            if each.type == "shorthand_field_initializer":
+                names = each.named_children[-1:]
+            else:
+                names = fields(each, "name", "field")
+            if names:
+                yield self.text(names[0]), each
+
+    def _variant(self, node: SyntaxNode, scope: Scope) -> None:
+        self.push((each for each in node.children if each not in fields(node, "name")), scope)
+
+    def _use(self, node: SyntaxNode, scope: Scope) -> None:
+        kind = "conditional" if _is_conditional(node) else "use"
+        stack = fields(node, "argument")
+        while stack:
+            each = stack.pop()
+            match each.type:
+                case "use_list":
+                    stack += reversed(each.children)
+                case "scoped_use_list":
+                    stack += fields(each, "list")
+                case "use_wildcard":
+                    self.has_glob = True
+                case "use_as_clause":
+                    stack += fields(each, "alias")
+                case "scoped_identifier":
+                    stack += fields(each, "name")
+                case "identifier" if self.text(each) != "_":
+                    self.declare(scope, each, kind)
+                case "self":
+                    self._use_self(each, scope, kind)
+
+    def _use_self(self, node: SyntaxNode, scope: Scope, kind: str) -> None:
+        """Declare the module of which a list of imports has `self`."""
+        at: SyntaxNode | None = node
+        while at is not None and at.type != "scoped_use_list":
+            at = at.parent
+        name = at.child_by_field_name("path") if at is not None else None
+        if name is not None:
+            last = name.child_by_field_name("name") or name
+            found = "module" if kind == "use" else kind
+            scope.add(self.text(last), Declaration(found, self.line(node)))
+
+    # --- variables -------------------------------------------------------------------------
+
+    def _bind(self, scope: Scope, pattern: SyntaxNode, visible_from: int = 0) -> None:
+        for name in _bound(pattern):
+            self.declare(scope, name, "local", visible_from=visible_from)
+
+    def _let(self, node: SyntaxNode, scope: Scope) -> None:
+        for pattern in fields(node, "pattern"):
+            self._bind(scope, pattern, node.end_byte)
+        self.push(node.children, scope)
+
+    def _parameters(self, node: SyntaxNode, scope: Scope) -> None:
+        for each in node.children:
+            patterns = fields(each, "pattern") if each.type == "parameter" else [each]
+            for pattern in patterns if each.is_named else ():
+                for name in _bound(pattern):
+                    self.declare(scope, name, "parameter")
+        self.push(node.children, scope)
+
+    def _closure(self, node: SyntaxNode, scope: Scope) -> None:
+        self.inner(node, scope)
+
+    # --- statements ------------------------------------------------------------------------
+
+    def _block(self, node: SyntaxNode, scope: Scope) -> None:
+        self.statements(node.children)
+        self.inner(node, scope)
+
+    def _branch(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read an `if` or `while`; what its condition binds is visible in its body only."""
+        self.push(fields(node, "alternative"), scope)
+        inner = self.open(scope)
+        if inner is not None:
+            self.push(fields(node, "condition", "consequence", "body"), inner)
+
+    def _for(self, node: SyntaxNode, scope: Scope) -> None:
+        self.push(fields(node, "value"), scope)
+        inner = self.open(scope)
+        if inner is not None:
+            for pattern in fields(node, "pattern"):
+                self._bind(inner, pattern)
+            self.push(fields(node, "pattern", "body"), inner)
+
+    def _arms(self, node: SyntaxNode, scope: Scope) -> None:
+        patterns = [
+            (f"arm {words(pattern).decode('utf-8', 'replace')}", pattern)
+            for arm in _unconditional(node)
+            for pattern in fields(arm, "pattern")
+            if pattern.child_by_field_name("condition") is None
+        ]
+        self.once(scope, patterns)
+        self.push(node.children, scope)
+
+    def _arm(self, node: SyntaxNode, scope: Scope) -> None:
+        inner = self.open(scope)
+        if inner is None:
+            return
+        for pattern in fields(node, "pattern"):
+            self._bind(inner, pattern)
+        self.push(node.children, inner)
+
+    # --- expressions -----------------------------------------------------------------------
+
+    def _path(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read a path, whose first name is the only use of a name that a file declares."""
+        self.push(fields(node, "path"), scope)
+
+    def _call(self, node: SyntaxNode, scope: Scope) -> None:
+        callee = node.child_by_field_name("function")
+        given = node.child_by_field_name("arguments")
+        if callee is not None and callee.type == "generic_function":
+            callee = callee.child_by_field_name("function")
+        if callee is not None:
+            is_method = callee.type == "field_expression"
+            name = callee.child_by_field_name("field" if is_method else "name") or callee
+            if name.type in {"identifier", "field_identifier"}:
+                self.add_call(self.text(name), given, has_receiver=is_method)
+        self.push(node.children, scope)
+
+    rules: ClassVar = {
+        **dict.fromkeys(_ITEMS, _item),
+        **dict.fromkeys(rule_names("const_parameter type_parameter"), _generic),
+        **dict.fromkeys(
+            rule_names("enum_variant_list field_declaration_list field_initializer_list"), _fields
+        ),
+        **dict.fromkeys(rule_names("let_condition let_declaration"), _let),
+        **dict.fromkeys(rule_names("closure_parameters parameters"), _parameters),
+        **dict.fromkeys(rule_names("if_expression while_expression"), _branch),
+        **dict.fromkeys(rule_names("scoped_identifier scoped_type_identifier"), _path),
+        **dict.fromkeys(
+            rule_names("attribute_item inner_attribute_item macro_invocation visibility_modifier"),
+            Walk.skip,
+        ),
+        "block": _block,
+        "call_expression": _call,
+        "closure_expression": _closure,
+        "enum_variant": _variant,
+        "for_expression": _for,
+        "function_type": Walk.inner,
+        "impl_item": _impl,
+        "match_arm": _arm,
+        "match_block": _arms,
+        "use_declaration": _use,
+    }
+
+
+def _kind(node: SyntaxNode) -> str:
+    block = node.parent
+    is_inside = block is not None and block.parent is not None and _is_conditional(block.parent)
+    return "conditional" if is_inside or _is_conditional(node) else _ITEMS[node.type]
+
+
+def _owner(node: SyntaxNode) -> str:
+    """Return the header of the `impl` that an item is in; empty if it is in none."""
+    block = node.parent if node.parent is not None else None
+    owner = block.parent if block is not None and block.type == "declaration_list" else None
+    if owner is None or owner.type != "impl_item":
+        return ""
+    body = owner.child_by_field_name("body")
+    parts = [words(each) for each in owner.children if each != body]
+    return b" ".join(parts[1:]).decode("utf-8", "replace")
+
+
+def _unconditional(node: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the children of a list that are always compiled."""
+    is_open = True
+    for each in node.children:
+        if each.type == "attribute_item":
+            is_open = is_open and not _is_cfg(each)
+        elif each.is_named and not each.type.endswith("_comment"):
+            if is_open and not any(map(_is_cfg, each.children[:8])):
+                yield each
+            is_open = True
+
+
+def _is_cfg(node: SyntaxNode) -> bool:
+    return node.type == "attribute_item" and b"cfg" in (node.text or b"")
+
+
+def _is_conditional(node: SyntaxNode) -> bool:
+    """Whether an attribute before an item says when it is compiled."""
+    before = node.prev_named_sibling
+    while before is not None and before.type in {"attribute_item", "line_comment", "block_comment"}:
+        if _is_cfg(before):
+            return True
+        before = before.prev_named_sibling
+    return False
+
+
+def _bound(pattern: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the variables that a pattern binds; constants begin with a capital letter."""
+    stack = [pattern]
+    while stack:
+        node = stack.pop()
+        match node.type:
+            case "identifier":
+                if not (node.text or b"")[:1].isupper():
+                    yield node
+            case "shorthand_field_identifier":
+                yield node
+            case "match_pattern":
+                stack += [each for each in node.children[:1] if each.is_named]
+            case "scoped_identifier" | "scoped_type_identifier" | "type_identifier":
+                pass
+            case "tuple_struct_pattern" | "struct_pattern":
+                kind = node.child_by_field_name("type")
+                stack += [each for each in reversed(node.children) if each != kind]
+            case kind if kind.endswith("_pattern"):
+                stack += reversed(node.children)

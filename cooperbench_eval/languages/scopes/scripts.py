@@ -1,0 +1,377 @@
+"""The scopes of JavaScript and TypeScript."""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
+from cooperbench_eval.languages.scopes.scriptnames import bound_by, key_of, unquoted
+from cooperbench_eval.languages.scopes.suites import Suites
+from cooperbench_eval.languages.scopes.walk import Walk, fields
+
+__all__ = ["ScriptWalk"]
+
+_NAMES = rule_names("identifier type_identifier shorthand_property_identifier_pattern")
+_FUNCTIONS = rule_names("arrow_function function_expression generator_function")
+_NAMING = rule_names("field_definition pair public_field_definition variable_declarator")
+_NAMELESS = rule_names("abstract_method_signature index_signature method_signature")
+"""Members that may occur several times, as overloads."""
+_NAMED = {
+    "enum_declaration": "enum",
+    "interface_declaration": "interface",
+    "internal_module": "namespace",
+    "module": "namespace",
+    "type_alias_declaration": "type",
+}
+"""Rules that declare a name for a scope, each with the kind of declaration."""
+_OUTERMOST = rule_names("ambient_declaration class_static_block internal_module module")
+"""Blocks in which a `var` is declared in the block itself."""
+_WORDS = rule_names(
+    "identifier number private_property_identifier property_identifier string type_identifier"
+)
+
+
+def _sharing(text: str) -> frozenset[frozenset[str]]:
+    """Turn `a: b c` into the pairs of a with itself, with b and with c, unless a is `!a`."""
+    found = set()
+    for line in text.splitlines():
+        first, _, others = line.strip().partition(":")
+        found |= {frozenset((first.lstrip("!"), other)) for other in others.split()}
+        if first and not first.startswith("!"):
+            found.add(frozenset((first,)))
+    return frozenset(found)
+
+
+class ScriptWalk(Walk):
+    """One pass over statements of JavaScript or TypeScript."""
+
+    uses = rule_names("identifier type_identifier shorthand_property_identifier")
+    in_order = False
+    sharing = _sharing(
+        """var: parameter function catch
+        !function: parameter
+        signature: function var
+        interface: class var let function parameter catch signature namespace import enum
+        !type: var let function parameter catch signature namespace import
+        namespace: class function signature enum let var import type-import type
+        enum:
+        hoisted: var let function parameter catch class import type-import signature type
+        hoisted: interface namespace enum type-parameter passing
+        passing: catch
+        infer: type-parameter
+        !type-parameter: var let function parameter catch class import signature
+        !type-import: var let function parameter catch signature
+        !class: signature"""
+    )
+    suites = Suites(
+        leaving=rule_names("return_statement throw_statement break_statement continue_statement"),
+        hoisted=rule_names(
+            """empty_statement function_declaration function_signature
+            generator_function_declaration interface_declaration type_alias_declaration"""
+        ),
+        ifs=rule_names("if_statement"),
+        loops=rule_names("do_statement for_in_statement for_statement while_statement"),
+    )
+
+    # --- functions and classes -------------------------------------------------------------
+
+    def _function(self, node: SyntaxNode, scope: Scope) -> None:
+        name = node.child_by_field_name("name")
+        kind = "signature" if node.type == "function_signature" else "function"
+        if name is not None:
+            self.declare(scope, name, kind)
+            if kind == "function":
+                self._hoist(scope, name, "hoisted")
+        self._parameters(node, scope, name)
+
+    def _expression(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read a function that is a value; a variable or a member may give it a name."""
+        name = node.child_by_field_name("name")
+        if name is not None:
+            named = self.open(scope)
+            if named is None:
+                return
+            self.declare(named, name, "function")
+            scope = named
+        around = node.parent
+        if (
+            around is not None
+            and around.type in _NAMING
+            and node == around.child_by_field_name("value")
+        ):
+            found = key_of(around)
+            name = found if found is not None and found.type in _WORDS else name
+        is_method = around is not None and around.type != "variable_declarator"
+        self._parameters(node, scope, name, is_method=is_method)
+
+    def _method(self, node: SyntaxNode, scope: Scope) -> None:
+        name = node.child_by_field_name("name")
+        if name is not None and name.type == "computed_property_name":
+            self.push([name], scope)
+        self._parameters(node, scope, name, is_method=True)
+
+    def _parameters(
+        self, node: SyntaxNode, scope: Scope, name: SyntaxNode | None, *, is_method: bool = False
+    ) -> None:
+        """Read the parameters and the body of a function."""
+        label = self.text(name) if name is not None else ""
+        function = self.open(scope, label, is_function=True)
+        if function is None:
+            return
+        found = fields(node, "parameters")
+        parameters = found[0].children if found else fields(node, "parameter")
+        for each in parameters:
+            self._bind(function, each, "parameter")
+        if label and node.type != "function_signature":
+            self.add_function(_signature(function.label, parameters, self, is_method=is_method))
+        self.push(fields(node, "type_parameters", "parameters", "parameter"), function)
+        self.push(fields(node, "return_type", "type"), function)
+        body = node.child_by_field_name("body")
+        if body is not None and body.type == "statement_block":
+            self.statements(body.children)
+            self.push(body.children, function)
+        elif body is not None:
+            self.push([body], function)
+
+    def _class(self, node: SyntaxNode, scope: Scope) -> None:
+        name = node.child_by_field_name("name")
+        if name is not None and node.type != "class":
+            self.declare(scope, name, "class", visible_from=name.start_byte)
+        inner = self.open(scope, self.text(name) if name else "", is_function=True)
+        if inner is not None:
+            if name is not None and node.type == "class":
+                self.declare(inner, name, "class")
+            self.push((each for each in node.children if each != name), inner)
+
+    def _members(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read the members of a class, an interface or an object, and the cases of a switch."""
+        self.once(scope, self._named_members(node))
+        self.push(node.children, scope)
+
+    def _named_members(self, node: SyntaxNode) -> Iterator[tuple[str, SyntaxNode]]:
+        for each in node.children:
+            if each.type in _NAMELESS:
+                continue
+            name = each if each.type == "shorthand_property_identifier" else key_of(each)
+            if name is not None and (name.type in _WORDS or name == each):
+                accessors = [n.type for n in each.children if n.type in {"get", "set", "static"}]
+                yield " ".join([*accessors, unquoted(self.text(name))]), name
+
+    # --- statements ------------------------------------------------------------------------
+
+    def _block(self, node: SyntaxNode, scope: Scope) -> None:
+        self.statements(node.children)
+        is_outermost = node.parent is not None and node.parent.type in _OUTERMOST
+        inner = self.open(scope, is_function=is_outermost)
+        if inner is not None:
+            self.push(node.children, inner)
+
+    def _switch(self, node: SyntaxNode, scope: Scope) -> None:
+        self.once(
+            scope,
+            ((f"case {self.text(v)}", v) for each in node.children for v in fields(each, "value")),
+        )
+        for each in node.children:
+            self.statements(each.children_by_field_name("body"))
+        self.inner(node, scope)
+
+    def _for_in(self, node: SyntaxNode, scope: Scope) -> None:
+        inner = self.open(scope)
+        if inner is None:
+            return
+        kind = node.child_by_field_name("kind")
+        left = node.child_by_field_name("left")
+        if kind is not None and left is not None:
+            self._variable(inner, left, "var" if kind.type == "var" else "let")
+        self.push(node.children, inner)
+
+    def _catch(self, node: SyntaxNode, scope: Scope) -> None:
+        inner = self.open(scope)
+        if inner is None:
+            return
+        for each in fields(node, "parameter"):
+            self._bind(inner, each, "catch")
+        self.push(fields(node, "parameter", "type"), inner)
+        for body in fields(node, "body"):
+            self.statements(body.children)
+            self.push(body.children, inner)
+
+    # --- variables -------------------------------------------------------------------------
+
+    def _variables(self, node: SyntaxNode, scope: Scope) -> None:
+        kind = "var" if node.type == "variable_declaration" else "let"
+        for each in node.children:
+            name = each.child_by_field_name("name")
+            if name is not None:
+                self._variable(scope, name, kind)
+        self.push(node.children, scope)
+
+    def _variable(self, scope: Scope, pattern: SyntaxNode, kind: str) -> None:
+        for name in bound_by(pattern):
+            if kind == "var":
+                self._hoist(scope, name, "var")
+                self._declaring.add(name.start_byte)
+            else:
+                self.declare(scope, name, kind, visible_from=name.start_byte)
+
+    def _hoist(self, scope: Scope, name: SyntaxNode, kind: str) -> None:
+        """Declare a name in the function around a block; `let` on the way must not declare it."""
+        at: Scope | None = scope
+        while at is not None:
+            is_last = at.is_function or at.parent is None
+            if kind == "var" or (is_last and at is not scope):
+                shown = kind if is_last else "passing"
+                at.add(self.text(name), Declaration(shown, self.line(name)))
+            if is_last:
+                return
+            at = at.parent
+
+    def _bind(self, scope: Scope, pattern: SyntaxNode, kind: str) -> None:
+        for name in bound_by(pattern):
+            self.declare(scope, name, kind)
+
+    # --- imports and exports ---------------------------------------------------------------
+
+    def _import(self, node: SyntaxNode, scope: Scope) -> None:
+        self.is_module = True
+        is_type = any(each.type == "type" for each in node.children)
+        stack = [each for each in node.children if each.is_named]
+        while stack:
+            each = stack.pop()
+            if each.type == "identifier":
+                self.declare(scope, each, "type-import" if is_type else "import")
+            elif each.type == "import_specifier":
+                name = each.child_by_field_name("alias") or each.child_by_field_name("name")
+                marked = is_type or any(n.type == "type" for n in each.children)
+                if name is not None and name.type != "string":
+                    self.declare(scope, name, "type-import" if marked else "import")
+            elif each.type not in {"string", "import_attribute"}:
+                stack += each.children
+
+    def _export(self, node: SyntaxNode, scope: Scope) -> None:
+        self.is_module = True
+        has_source = node.child_by_field_name("source") is not None
+        declared = node.child_by_field_name("declaration")
+        if any(each.type == "default" for each in node.children) and (
+            declared is None or declared.type not in {"function_signature", "interface_declaration"}
+        ):
+            scope.add("export default", Declaration("export", self.line(node)))
+        for clause in node.children:
+            for each in clause.children if clause.type == "export_clause" else ():
+                name = each.child_by_field_name("alias") or each.child_by_field_name("name")
+                if name is not None:
+                    shown = f"export {self.text(name)}"
+                    scope.add(shown, Declaration("export", self.line(name)))
+                    inner = each.child_by_field_name("name")
+                    if inner is not None and not has_source:
+                        self.push([inner], scope)
+        self.push((n for n in node.children if n.type != "export_clause"), scope)
+
+    # --- types -----------------------------------------------------------------------------
+
+    def _named(self, node: SyntaxNode, scope: Scope) -> None:
+        """Declare a name; what is inside is in a scope of its own."""
+        name = node.child_by_field_name("name")
+        if name is not None and name.type in _NAMES:
+            self.declare(scope, name, _NAMED[node.type])
+        label = self.text(name) if name is not None else ""
+        inner = self.open(scope, label, is_function=True)
+        if inner is not None:
+            self.push((each for each in node.children if each != name), inner)
+
+    def _enum_body(self, node: SyntaxNode, scope: Scope) -> None:
+        names = [each if each.type in _WORDS else key_of(each) for each in node.children]
+        known = [each for each in names if each is not None and each.type in _WORDS]
+        self.once(scope, ((unquoted(self.text(each)), each) for each in known))
+        for each in known:
+            scope.add(self.text(each), Declaration("hoisted", self.line(each)))
+        self.push(node.children, scope)
+
+    def _type_function(self, node: SyntaxNode, scope: Scope) -> None:
+        inner = self.open(scope, is_function=True)
+        if inner is None:
+            return
+        for each in fields(node, "parameters"):
+            for parameter in each.children:
+                self._bind(inner, parameter, "parameter")
+        self.push(node.children, inner)
+
+    def _type_name(self, node: SyntaxNode, scope: Scope) -> None:
+        kind = "type-parameter" if node.type == "type_parameter" else "infer"
+        for each in node.children[:2] if kind == "infer" else fields(node, "name"):
+            if each.type == "type_identifier":
+                self.declare(scope, each, kind)
+        self.push(node.children, scope)
+
+    # --- expressions -----------------------------------------------------------------------
+
+    def _call(self, node: SyntaxNode, scope: Scope) -> None:
+        callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        given = node.child_by_field_name("arguments")
+        if callee is not None and given is not None and given.type == "arguments":
+            name = callee.child_by_field_name("property") or callee
+            if name.type in _WORDS:
+                self.add_call(self.text(name), given, has_receiver=name is not callee)
+        self.push(node.children, scope)
+
+    def _element(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read a tag; a name in small letters is that of an HTML element."""
+        attributes = [each for each in node.children if each.type == "jsx_attribute"]
+        self.once(scope, ((self.text(each.children[0]), each) for each in attributes))
+        name = node.child_by_field_name("name")
+        is_html = name is not None and name.type == "identifier" and self.text(name)[:1].islower()
+        self.push((each for each in node.children if not (is_html and each == name)), scope)
+
+    rules: ClassVar = {
+        **dict.fromkeys(
+            rule_names("function_declaration function_signature generator_function_declaration"),
+            _function,
+        ),
+        **dict.fromkeys(_FUNCTIONS, _expression),
+        **dict.fromkeys(_NAMED, _named),
+        **dict.fromkeys(rule_names("abstract_class_declaration class class_declaration"), _class),
+        **dict.fromkeys(rule_names("class_body interface_body object object_type"), _members),
+        **dict.fromkeys(rule_names("lexical_declaration variable_declaration"), _variables),
+        **dict.fromkeys(rule_names("infer_type mapped_type_clause type_parameter"), _type_name),
+        **dict.fromkeys(rule_names("jsx_opening_element jsx_self_closing_element"), _element),
+        **dict.fromkeys(
+            rule_names(
+                """abstract_method_signature call_signature construct_signature constructor_type
+                function_type method_signature"""
+            ),
+            _type_function,
+        ),
+        **dict.fromkeys(rule_names("call_expression new_expression"), _call),
+        **dict.fromkeys(rule_names("conditional_type for_statement index_signature"), Walk.inner),
+        **dict.fromkeys(rule_names("jsx_closing_element"), Walk.skip),
+        "catch_clause": _catch,
+        "enum_body": _enum_body,
+        "export_statement": _export,
+        "for_in_statement": _for_in,
+        "import_statement": _import,
+        "method_definition": _method,
+        "statement_block": _block,
+        "switch_body": _switch,
+    }
+
+
+def _signature(
+    name: str, parameters: Iterable[SyntaxNode], walk: Walk, *, is_method: bool
+) -> Function:
+    names: list[str] = []
+    required, takes_more = 0, False
+    for each in parameters:
+        if not each.is_named or each.type == "comment":
+            continue
+        pattern = each.child_by_field_name("pattern") or each
+        left = pattern.child_by_field_name("left") or pattern
+        if pattern.type == "this":
+            continue
+        if pattern.type == "rest_pattern":
+            takes_more = True
+            continue
+        names.append(walk.text(left) if left.type == "identifier" else left.type)
+        is_optional = each.type in {"optional_parameter", "assignment_pattern"}
+        if not is_optional and each.child_by_field_name("value") is None:
+            required = len(names)
+    return Function(name, tuple(names), required, takes_more, is_method)

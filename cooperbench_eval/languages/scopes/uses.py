@@ -1,0 +1,278 @@
+"""Reads which names a file in another language than Python uses, and with which arguments."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from attrs import evolve, frozen
+
+from cooperbench_eval.languages.model import Call, Use
+from cooperbench_eval.languages.readers.grammars import (
+    Grammar,
+    SyntaxNode,
+    parse_soundly,
+    rule_names,
+)
+from cooperbench_eval.languages.scopes.definitions import scope_name
+from cooperbench_eval.languages.scopes.imports import imports_in, is_import, text_of
+
+__all__ = ["Occurrences", "occurrences", "uses_of"]
+
+_FUNCTIONS = rule_names(
+    """arrow_function closure_expression func_literal function_declaration function_expression
+    function_item generator_function generator_function_declaration method_declaration
+    method_definition"""
+)
+_CLASSES = rule_names("abstract_class_declaration class class_declaration impl_item trait_item")
+_BINDERS = {
+    "arrow_function": ("parameter",),
+    "catch_clause": ("parameter",),
+    "const_parameter": ("name",),
+    "const_spec": ("name",),
+    "for_expression": ("pattern",),
+    "for_in_statement": ("left",),
+    "let_condition": ("pattern",),
+    "let_declaration": ("pattern",),
+    "match_arm": ("pattern",),
+    "optional_parameter": ("pattern",),
+    "parameter": ("pattern",),
+    "parameter_declaration": ("name",),
+    "range_clause": ("left",),
+    "receive_statement": ("left",),
+    "required_parameter": ("pattern",),
+    "short_var_declaration": ("left",),
+    "type_parameter": ("name",),
+    "type_parameter_declaration": ("name",),
+    "type_switch_statement": ("alias",),
+    "var_spec": ("name",),
+    "variable_declarator": ("name",),
+    "variadic_parameter_declaration": ("name",),
+    **dict.fromkeys(
+        rule_names(
+            """abstract_class_declaration class class_declaration const_item enum_declaration
+            enum_item function_declaration function_expression function_item
+            function_signature function_signature_item generator_function
+            generator_function_declaration interface_declaration macro_definition mod_item
+            static_item struct_item trait_item type_alias type_alias_declaration type_item
+            type_spec union_item"""
+        ),
+        ("name",),
+    ),
+}
+"""The rules that bind names, with the fields of the names or patterns."""
+_LISTS = rule_names("formal_parameters closure_parameters")
+"""Rules whose children may be names or patterns without a rule of their own."""
+_PATTERNS = rule_names("array_pattern assignment_pattern identifier object_pattern rest_pattern")
+_PARTS = {
+    "field_expression": ("value", "field"),
+    "generic_type": ("", "type"),
+    "member_expression": ("object", "property"),
+    "nested_type_identifier": ("module", "name"),
+    "qualified_type": ("package", "name"),
+    "scoped_identifier": ("path", "name"),
+    "scoped_type_identifier": ("path", "name"),
+    "selector_expression": ("operand", "field"),
+}
+"""The rules that name an attribute: the fields of what it belongs to and of its name."""
+_NAMES = rule_names(
+    """crate identifier package_identifier self shorthand_property_identifier
+    shorthand_property_identifier_pattern super this type_identifier"""
+)
+_MEMBERS = rule_names("field_identifier property_identifier shorthand_field_identifier")
+_RECEIVERS = frozenset({"this", "self", "Self"})
+_COMMENTS = rule_names("comment line_comment block_comment html_comment")
+
+
+@frozen
+class Occurrences:
+    """The names in a file, by what they do there.
+
+    Attributes:
+        uses: The uses of names that no function of the file binds.
+        members: The names of fields, properties and methods that the file defines or sets.
+        bound: The names that are bound anywhere in the file.
+    """
+
+    uses: tuple[Use, ...]
+    members: frozenset[str]
+    bound: frozenset[str]
+
+
+def uses_of(part: tuple[Grammar, bytes]) -> tuple[Use, ...]:
+    """Return the uses in a file that parses."""
+    return occurrences(*part).uses
+
+
+@lru_cache(maxsize=32)
+def occurrences(grammar: Grammar, source: bytes) -> Occurrences:
+    """Read the names in a file that parses."""
+    return _Walk(grammar, source).occurrences()
+
+
+class _Walk:
+    """One pass over a syntax tree, without recursion."""
+
+    def __init__(self, grammar: Grammar, source: bytes) -> None:
+        self._grammar = grammar
+        self._source = source
+        self._uses: list[Use] = []
+        self._members: set[str] = set()
+        self._local: set[str] = set()
+        self._top: set[str] = set()
+        self._binding: set[int] = set()  # where the names begin that are bound, not used
+
+    def occurrences(self) -> Occurrences:
+        stack: list[tuple[SyntaxNode, str, bool]] = [
+            (parse_soundly(self._grammar, self._source), "", False)
+        ]
+        while stack:
+            node, owner, is_inside = stack.pop()
+            if is_import(node):
+                self._add_imports(node)
+                continue
+            self._bind(node, is_inside=is_inside)
+            rest = self._read(node, owner)
+            if node.type in _CLASSES:
+                owner = scope_name(node, self._source)
+            is_inside = is_inside or node.type in _FUNCTIONS
+            stack += ((each, owner, is_inside) for each in reversed(rest))
+        uses = tuple(filter(None, map(self._unless_local, self._uses)))
+        return Occurrences(uses, frozenset(self._members), frozenset(self._local | self._top))
+
+    def _unless_local(self, use: Use) -> Use | None:
+        if use.via or use.owner or use.chain[0] not in self._local:
+            return use
+        return evolve(use, chain=("", *use.chain[1:])) if len(use.chain) > 1 else None
+
+    def _text(self, node: SyntaxNode) -> str:
+        return text_of(node, self._source)
+
+    def _add_imports(self, node: SyntaxNode) -> None:
+        for found in imports_in(self._grammar, node, self._source):
+            if found.name != "*":
+                chain, line = (found.name,), found.line
+                self._uses.append(Use(chain=chain, line=line, end_line=line, via=found))
+
+    def _bind(self, node: SyntaxNode, *, is_inside: bool) -> None:
+        """Note the names that a node binds."""
+        found = [
+            child
+            for role in _BINDERS.get(node.type, ())
+            for child in node.children_by_field_name(role)
+        ]
+        if node.type in _LISTS:
+            found += (child for child in node.children if child.type in _PATTERNS)
+        is_local = is_inside or node.type not in _BINDERS or _BINDERS[node.type] != ("name",)
+        for leaf in _leaves(found):
+            self._binding.add(leaf.start_byte)
+            (self._local if is_local else self._top).add(self._text(leaf))
+
+    def _read(self, node: SyntaxNode, owner: str) -> list[SyntaxNode]:
+        """Read a node itself; return the nodes in it that are still to be read."""
+        match node.type:
+            case "call_expression" | "new_expression":
+                callee = node.child_by_field_name("function") or node.child_by_field_name(
+                    "constructor"
+                )
+                given = node.child_by_field_name("arguments")
+                if callee is not None and (callee.type in _PARTS or callee.type in _NAMES):
+                    rest = self._chain(callee, owner, node, given)
+                    return rest + [each for each in node.children if each != callee]
+            case "keyed_element":
+                return node.children[1:]  # the key may be the name of a field
+            case "token_tree":
+                return []  # a macro decides what the names in it mean
+            case "assignment_expression" | "augmented_assignment_expression":
+                left = node.child_by_field_name("left")
+                name = left.child_by_field_name("property") if left else None
+                if name is not None:
+                    self._members.add(self._text(name))
+        if node.type in _PARTS or node.type in _NAMES:
+            return self._chain(node, owner)
+        if node.type in _MEMBERS:
+            self._members.add(self._text(node))
+        return list(node.children)
+
+    def _chain(
+        self,
+        node: SyntaxNode,
+        owner: str,
+        call: SyntaxNode | None = None,
+        given: SyntaxNode | None = None,
+    ) -> list[SyntaxNode]:
+        """Add the use of a name with its attributes; return what is before an unknown part."""
+        names: list[str] = []
+        rest: list[SyntaxNode] = []
+        root: SyntaxNode | None = node
+        while root is not None and root.type in _PARTS:
+            outer, inner = _PARTS[root.type]
+            name = root.child_by_field_name(inner)
+            if not outer:
+                rest += [each for each in root.children if each != name]
+                root = name
+                continue
+            names.append(self._text(name) if name else "")
+            root = root.child_by_field_name(outer)
+        if root is not None and root.type in _NAMES:
+            if root.start_byte in self._binding:
+                return rest
+            names.append(self._text(root))
+        else:
+            rest += [root] if root is not None else []
+            names.append("")
+        self._add_use(tuple(reversed(names)), owner, node, call, given)
+        return rest
+
+    def _add_use(
+        self,
+        chain: tuple[str, ...],
+        owner: str,
+        node: SyntaxNode,
+        call: SyntaxNode | None,
+        given: SyntaxNode | None,
+    ) -> None:
+        if chain == ("",):
+            return
+        has_receiver = bool(owner) and chain[0] in _RECEIVERS
+        self._uses.append(
+            Use(
+                chain=chain,
+                line=node.start_point.row + 1,
+                end_line=(call or node).end_point.row + 1,
+                call=_arguments(given) if call else None,
+                owner=owner if has_receiver else "",
+                is_instance=has_receiver and chain[0] != "Self",
+            )
+        )
+
+
+def _leaves(nodes: list[SyntaxNode]) -> Iterator[SyntaxNode]:
+    """Yield the names in patterns; the value of a default is not one of them."""
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node.type in _NAMES or node.type == "shorthand_field_identifier":
+            yield node
+        elif node.type not in {"scoped_identifier", "scoped_type_identifier"}:
+            skipped = {
+                found.id
+                for role in ("right", "value", "condition", "type")
+                if (found := node.child_by_field_name(role))
+                and not (role == "value" and node.type == "pair_pattern")
+            }
+            stack += (child for child in node.children if child.id not in skipped)
+
+
+def _arguments(given: SyntaxNode | None) -> Call | None:
+    """Return the arguments of a call; `None` if their number is not certain."""
+    if given is None or given.type not in {"arguments", "argument_list"}:
+        return None
+    found = [
+        each
+        for each in given.children
+        if each.is_named and each.type not in _COMMENTS and each.type != "attribute_item"
+    ]
+    if any(each.type in {"spread_element", "variadic_argument"} for each in found):
+        return None
+    if given.type == "argument_list" and len(found) == 1 and found[0].type == "call_expression":
+        return None  # in Go, the call may return several values
+    return Call(positional=len(found))

@@ -1,0 +1,359 @@
+"""Three-way merge of a few lines by their tokens: words, numbers and punctuation.
+
+The white space before a token belongs to it but is merged separately, so that one side
+may reformat what the other extends. If both sides insert at one point, both insertions
+are kept, with one separator between them. The merge knows no programming language.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from cooperbench_eval.languages.tree import Token
+
+__all__ = ["Order", "TokenMergeError", "count_tokens", "merge_tokens", "shares_kept"]
+
+_TOKEN = re.compile(rb"(\s*)([A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]|\Z)", re.DOTALL)
+_BARE_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]")
+_FIRST_CHARACTER = 0xF0000  # of a plane in which no character is a letter or a space
+_LEAST_CHARACTERS = 100_000
+
+
+class TokenMergeError(Exception):
+    """The texts cannot be merged by their tokens; the message is the reason."""
+
+
+class Order(StrEnum):
+    """Which insertion comes first where both sides insert at one point."""
+
+    OURS_FIRST = "ours"
+    """Ours, as in a union."""
+    THEIRS_FIRST = "theirs"
+    """Theirs."""
+    CONTENT = "content"
+    """The one that sorts first, so that swapping the sides changes nothing."""
+
+
+class TokenEdit(NamedTuple):
+    """Replaces the tokens *start* to *end* of the base by *new*, which a side has at *at*."""
+
+    start: int
+    end: int
+    at: int
+    new: tuple[Token, ...]
+
+
+def merge_tokens(
+    base: bytes,
+    ours: bytes,
+    theirs: bytes,
+    *,
+    max_tokens: int,
+    order: Order = Order.OURS_FIRST,
+    coalesce: bool = True,
+) -> bytes:
+    """Merge whole lines.
+
+    Args:
+        base: The lines of the base.
+        ours: The lines of ours.
+        theirs: The lines of theirs.
+        max_tokens: The most tokens that a version may have.
+        order: Which insertion comes first where both insert at one point.
+        coalesce: Treat a few kept tokens between many changed ones as changed, because
+            they are probably equal by chance. Without it the merge finds more separate
+            edits, some of which are due to chance.
+
+    Raises:
+        TokenMergeError: The sides changed the same tokens, or there are too many.
+    """
+    if not all(text.endswith(b"\n") for text in (base, ours, theirs) if text):
+        raise TokenMergeError("the last line of a version has no newline")
+    if order is Order.CONTENT and theirs < ours:
+        ours, theirs = theirs, ours
+    ending = _ending((base, ours, theirs))
+    old, edits, spaces = _compared(base, ours, theirs, max_tokens, coalesce=coalesce)
+    merged = _Merge(old, edits, spaces, order).run()
+    if any(map(_are_glued, merged, merged[1:])):
+        raise TokenMergeError("two words would become one word")
+    text = b"".join(token.space + token.word for token in merged)
+    return text.removeprefix(ending) + ending if text else b""
+
+
+_Comparison = tuple[list[Token], list[list[TokenEdit]], list[dict[int, bytes]]]
+
+
+@lru_cache(maxsize=4)  # for both orders of insertions
+def _compared(
+    base: bytes, ours: bytes, theirs: bytes, max_tokens: int, *, coalesce: bool
+) -> _Comparison:
+    """Return the tokens of the base, and each side's edits and white space."""
+    ending = _ending((base, ours, theirs))
+    versions = [_tokens(text, ending, max_tokens + 1) for text in (base, ours, theirs)]
+    if max(map(len, versions)) > max_tokens:
+        raise TokenMergeError(f"there are more than {max_tokens} tokens")
+    old, mine, other = versions
+    names = _names((old, mine, other))
+    edits = [_edits(old, side, names, coalesce=coalesce) for side in (mine, other)]
+    spaces = [_spaces(old, side, each) for side, each in zip((mine, other), edits, strict=True)]
+    return old, edits, spaces
+
+
+def count_tokens(text: bytes) -> Counter[bytes]:
+    """Count how often each token occurs."""
+    return Counter(_BARE_TOKEN.findall(text))
+
+
+def shares_kept(versions: tuple[bytes, bytes, bytes], text: bytes) -> tuple[float, float]:
+    """Return which share of each side's added tokens *text* contains."""
+    base, ours, theirs = map(count_tokens, versions)
+    there = count_tokens(text)
+    return _share_kept(base, ours, there), _share_kept(base, theirs, there)
+
+
+def _share_kept(base: Counter[bytes], side: Counter[bytes], there: Counter[bytes]) -> float:
+    added = side - base
+    kept = sum(min(count, max(there[token] - base[token], 0)) for token, count in added.items())
+    return kept / added.total() if added else 1.0
+
+
+def _ending(texts: Sequence[bytes]) -> bytes:
+    r"""Return the line ending of the last lines: `\r\n` if all of them have it."""
+    return b"\r\n" if all(text.endswith(b"\r\n") for text in texts if text) else b"\n"
+
+
+def _tokens(text: bytes, ending: bytes, most: int) -> list[Token]:
+    """Split lines into tokens; the newline before a line belongs to its first token.
+
+    Reading stops soon after *most* tokens.
+    """
+    moved = ending + text.removesuffix(ending) if text else b""
+    found = islice(_TOKEN.finditer(moved), most + 1)  # the end may be found twice
+    tokens = [Token(each[1], each[2]) for each in found]
+    # If white space precedes the end, the pattern matches the end twice.
+    return tokens[:-1] if tokens[-2:-1] and not tokens[-2].word else tokens
+
+
+class _Merge:
+    def __init__(
+        self,
+        base: Sequence[Token],
+        edits: Sequence[Sequence[TokenEdit]],
+        spaces: Sequence[dict[int, bytes]],
+        order: Order,
+    ) -> None:
+        self._base = base
+        self._order = order
+        self._ours, self._theirs = edits
+        self._our_spaces, self._their_spaces = spaces
+
+    def run(self) -> list[Token]:
+        ours, theirs = list(reversed(self._ours)), list(reversed(self._theirs))
+        out: list[Token] = []
+        at = 0
+        while ours or theirs:
+            start = min(edits[-1].start for edits in (ours, theirs) if edits)
+            out += self._kept(at, start)
+            mine = ours.pop() if ours and ours[-1].start == start else None
+            other = theirs.pop() if theirs and theirs[-1].start == start else None
+            if mine and other:
+                if _is_insertion(mine) and _is_insertion(other):
+                    out += self._both(mine, other)
+                    at = start
+                    continue
+                if _same(mine, other):
+                    out += mine.new
+                    at = mine.end
+                    continue
+                if _is_insertion(mine):
+                    theirs.append(other)
+                    other = None
+                elif _is_insertion(other):
+                    ours.append(mine)
+                    mine = None
+                else:
+                    raise TokenMergeError("both sides changed the same tokens")
+            edit, rest = (mine, theirs) if mine else (other, ours)
+            if edit is None:  # pragma: no cover - one of the two edits starts here
+                break
+            if rest and rest[-1].start < edit.end:
+                raise TokenMergeError("both sides changed the same tokens")
+            out += edit.new
+            at = edit.end
+        return out + self._kept(at, len(self._base))
+
+    def _kept(self, start: int, end: int) -> list[Token]:
+        """Return base tokens, each with the white space that a side changed it to."""
+        kept = []
+        for i in range(start, end):
+            token = self._base[i]
+            ours = self._our_spaces.get(i, token.space)
+            theirs = self._their_spaces.get(i, token.space)
+            kept.append(Token(theirs if ours == token.space else ours, token.word))
+        return kept
+
+    def _both(self, mine: TokenEdit, other: TokenEdit) -> list[Token]:
+        for one, longer in ((mine, other), (other, mine)):
+            if _starts_or_ends(_texts(one.new), _texts(longer.new)):
+                return list(longer.new)
+        first, second = list(mine.new), list(other.new)
+        if self._order is Order.THEIRS_FIRST:
+            first, second = second, first
+        second = _without_items_of(first, second)
+        if not second:
+            return first
+        if first[-1].word == second[0].word == b",":
+            first.pop()
+        elif (
+            b"," not in {first[-1].word, second[0].word}
+            and b"\n" not in second[0].space
+            and {b","} & {*_texts(first), *_texts(second)}
+        ):
+            first.append(Token(b"", b","))
+        elif b"," not in {first[-1].word, second[0].word} and b"\n" not in second[0].space:
+            raise TokenMergeError("both sides insert at one point without a separator")
+        return first + second
+
+
+def _are_glued(token: Token, following: Token) -> bool:
+    return not following.space and all(_WORD.match(each.word) for each in (token, following))
+
+
+_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
+
+
+def _is_insertion(edit: TokenEdit) -> bool:
+    return edit.start == edit.end
+
+
+def _starts_or_ends(one: Sequence[bytes], longer: Sequence[bytes]) -> bool:
+    return one in (longer[: len(one)], longer[len(longer) - len(one) :])
+
+
+def _same(one: TokenEdit, other: TokenEdit) -> bool:
+    return one.end == other.end and _texts(one.new) == _texts(other.new)
+
+
+def _texts(tokens: Sequence[Token]) -> list[bytes]:
+    return [token.word for token in tokens]
+
+
+def _without_items_of(first: Sequence[Token], second: Sequence[Token]) -> list[Token]:
+    """Return a comma-separated insertion without the items that the other one has too."""
+    there = {tuple(_texts(item)) for item in _items(first)}
+    items = _items(second)
+    kept = [item for item in items if tuple(_texts(item)) not in there]
+    if len(kept) == len(items) or len(items) < len(second) // 8:
+        return list(second)
+    comma = Token(b"", b",")
+    if not kept:
+        return []
+    out: list[Token] = [comma] if second[0].word == b"," else []
+    for i, item in enumerate(kept):
+        if i:
+            out.append(comma)
+        out += item
+    if second[-1].word == b",":
+        out.append(comma)
+    return out
+
+
+def _items(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Split a list at its commas outside of brackets; empty if it has no comma."""
+    items: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token.word in _OPENERS) - (token.word in _CLOSERS)
+        if token.word == b"," and not depth:
+            items.append([])
+        else:
+            items[-1].append(token)
+    return [item for item in items if item] if len(items) > 1 else []
+
+
+_OPENERS = frozenset({b"(", b"[", b"{"})
+_CLOSERS = frozenset({b")", b"]", b"}"})
+
+
+def _names(versions: Sequence[Sequence[Token]]) -> dict[bytes, str]:
+    """Map each distinct token to a character."""
+    texts = dict.fromkeys(token.word for version in versions for token in version)
+    if len(texts) > _LEAST_CHARACTERS:
+        raise TokenMergeError("there are too many different tokens")
+    return {text: chr(_FIRST_CHARACTER + i) for i, text in enumerate(texts)}
+
+
+def _edits(
+    base: Sequence[Token], side: Sequence[Token], names: dict[bytes, str], *, coalesce: bool
+) -> list[TokenEdit]:
+    """Diff the tokens; slide insertions to the start of a line where that is possible."""
+    from cooperbench_eval.support.symbols import Step, diff_symbols  # noqa: PLC0415 - seldom needed
+
+    old, new = ("".join(names[token.word] for token in tokens) for tokens in (base, side))
+    raw: list[tuple[int, int, int, int]] = []
+    i = j = 0
+    for step, text in diff_symbols(old, new, coalesce=coalesce):
+        size = len(text)
+        if step is Step.KEEP:
+            i, j = i + size, j + size
+            continue
+        i_end = i + size if step is Step.REMOVE else i
+        j_end = j + size if step is Step.ADD else j
+        if raw and (raw[-1][1], raw[-1][3]) == (i, j):
+            start, _, at, _ = raw.pop()
+            raw.append((start, i_end, at, j_end))
+        else:
+            raw.append((i, i_end, j, j_end))
+        i, j = i_end, j_end
+    limits = [*(edit[0] for edit in raw), len(base)][1:]
+    edits: list[TokenEdit] = []
+    for (start, end, at, stop), limit in zip(raw, limits, strict=True):
+        if start == end:
+            room = start - (edits[-1].end if edits else 0), limit - start
+            shift = _best_shift(side, at, stop, room)
+            place, inserted = start + shift, tuple(side[at + shift : stop + shift])
+            edits.append(TokenEdit(place, place, at + shift, inserted))
+        else:
+            edits.append(TokenEdit(start, end, at, tuple(side[at:stop])))
+    return edits
+
+
+def _best_shift(side: Sequence[Token], at: int, stop: int, room: tuple[int, int]) -> int:
+    """Return how far to slide an insertion.
+
+    It goes to the start of the least indented line that it can reach. If it can reach no start
+    of a line, it goes as far left as possible.
+    """
+    shifts = [0]
+    while (
+        -shifts[-1] < room[0] and side[at + shifts[-1] - 1].word == side[stop + shifts[-1] - 1].word
+    ):
+        shifts.append(shifts[-1] - 1)
+    right = 0
+    while right < room[1] and side[at + right].word == side[stop + right].word:
+        right += 1
+        shifts.append(right)
+
+    def rank(shift: int) -> tuple[bool, int, int]:
+        space = side[at + shift].space
+        starts_line = b"\n" in space
+        return not starts_line, len(space) if starts_line else 0, shift
+
+    return min(shifts, key=rank)
+
+
+def _spaces(
+    base: Sequence[Token], side: Sequence[Token], edits: Sequence[TokenEdit]
+) -> dict[int, bytes]:
+    """Return the white space that *side* has before each base token that it kept."""
+    spaces = {}
+    ends = [TokenEdit(0, 0, 0, ()), *edits, TokenEdit(len(base), len(base), len(side), ())]
+    for edit, following in pairwise(ends):
+        j = edit.at + len(edit.new)
+        for i in range(edit.end, following.start):
+            spaces[i] = side[j + i - edit.end].space
+    return spaces

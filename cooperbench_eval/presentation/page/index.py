@@ -1,0 +1,130 @@
+"""The data of the table of pairs: a small row for each, with every name kept once."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.presentation.page.embedding import embed
+from cooperbench_eval.presentation.page.names import Addresses, shortened
+from cooperbench_eval.presentation.page.signs import SIGNS, sign_of
+from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.reporting import Attempt, Blame, MergeReport
+from cooperbench_eval.reporting.identity import PairId
+from cooperbench_eval.running.judgements import outcome_of
+
+__all__ = ["MOST_LISTED", "Index", "JudgedAttempt"]
+
+MOST_LISTED = 100
+"""How many lost tests of a feature, and how many files, a row of the table lists."""
+_MOST_NOTE = 200
+
+
+class JudgedAttempt(NamedTuple):
+    """A strategy's row of a pair, its answer as a summary counts it, and what is to blame."""
+
+    attempt: Attempt
+    answer: str
+    blame: Blame
+
+
+class Index:
+    """Collects the rows as text; nothing else of a pair is kept."""
+
+    def __init__(self) -> None:
+        self._rows: list[str] = []
+        self._names: dict[str, int] = {}
+        self._addresses = Addresses()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(
+        self,
+        report: MergeReport,
+        facts: PairFacts,
+        judged: Iterable[JudgedAttempt],
+        policies: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Add a pair's row; *policies* are their names with their answers."""
+        paths = list(dict.fromkeys(conflict.path for conflict in report.conflicts))
+        row = {
+            "id": self._addresses.add(PairId.of(report)),
+            "repo": self._name(report.repo_name),
+            "task": report.task_id,
+            "features": [report.feature1.number, report.feature2.number],
+            "model": self._name(report.model or ""),
+            "setting": self._name(report.setting or ""),
+            "k": report.k,
+            "status": self._name(wording.spoken(report.merge_status)),
+            "severity": self._name(facts.severity.value.lower() if facts.severity else ""),
+            "language": self._name(facts.language),
+            "score": report.conflict_score,
+            "paths": [self._name(_short(path)) for path in paths[:MOST_LISTED]],
+            "note": self._name(_problem(report)),
+            "rows": {self._name(each.attempt.strategy): self._row(report, each) for each in judged},
+            "policies": {self._name(name): self._name(answer) for name, answer in policies},
+        }
+        self._rows.append(embed(row))
+
+    def _row(self, report: MergeReport, judged: JudgedAttempt) -> list[Any]:
+        """Return a strategy's sign and answer, what is to blame, the lost tests, and the reason."""
+        attempt, answer, blame = judged
+        return [
+            self._name("not_run" if report.failure is not None else sign_of(attempt, answer)),
+            self._name(answer),
+            self._name("" if report.failure is not None else wording.blame_text(blame, attempt)),
+            [self._lost(each) for each in wording.lost_tests(report, blame)],
+            self._name(_why(report, attempt)),
+        ]
+
+    def _lost(self, lost: wording.Lost) -> list[Any]:
+        """Return a suite's owner, its number of lost tests, of all tests, and the lost names."""
+        listed = [self._name(_short(name)) for name in lost.names[:MOST_LISTED]]
+        return [self._name(lost.owner), len(lost.names), lost.passed, listed]
+
+    def _name(self, text: str) -> int:
+        return self._names.setdefault(text, len(self._names))
+
+    def pieces(self, strategies: Iterable[str], policies: Iterable[str] = ()) -> Iterator[str]:
+        """Yield the table as JSON for a script element.
+
+        It shows *strategies* and *policies* in their order.
+        """
+        head = {
+            "answers": wording.ANSWERS,
+            "signs": dict(SIGNS),
+            "strategies": self._numbers(strategies),
+            "policies": self._numbers(policies),
+            "names": list(self._names),
+        }
+        yield f'{embed(head).removesuffix("}")},"rows":['
+        for i, row in enumerate(self._rows):
+            yield f",{row}" if i else row
+        yield "]}"
+
+    def _numbers(self, names: Iterable[str]) -> Sequence[int]:
+        return [self._name(name) for name in names]
+
+
+def _problem(report: MergeReport) -> str:
+    """Return why a pair has no result, with its cause first; empty if it has one."""
+    failure = report.failure
+    return _short(report.problem if failure is None else wording.failure_text(failure))
+
+
+def _why(report: MergeReport, attempt: Attempt) -> str:
+    """Return how a strategy or its tests failed; empty if the pair's problem says it already."""
+    if attempt.failure:
+        return _short(attempt.failure)
+    if report.problem:
+        return ""
+    runs = zip(wording.suite_titles(report), wording.merged_runs(report, attempt), strict=True)
+    return "; ".join(
+        f"{title}: {wording.judged_text(run, judgement, in_full=True)}"
+        for title, (run, judgement) in runs
+        if run is not None and outcome_of(run, judgement) is not True
+    )
+
+
+def _short(text: str) -> str:
+    return shortened(text, _MOST_NOTE)

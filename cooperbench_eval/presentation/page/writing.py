@@ -1,0 +1,200 @@
+"""`write_page` writes reports as one HTML file, pair by pair."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from attrs import define, field
+
+from cooperbench_eval.analysis.answers import answers_of
+from cooperbench_eval.analysis.facts import pair_facts
+from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
+from cooperbench_eval.analysis.sources import iterate_all_reports
+from cooperbench_eval.analysis.summarizing import summarize
+from cooperbench_eval.analysis.team_facts import GroupFacts, team_facts
+from cooperbench_eval.errors import ArgumentError, ReportError
+from cooperbench_eval.presentation.page.details import details_of
+from cooperbench_eval.presentation.page.embedding import embed
+from cooperbench_eval.presentation.page.frame import Frame
+from cooperbench_eval.presentation.page.heading import Origins, footer_html, heading_html
+from cooperbench_eval.presentation.page.index import Index, JudgedAttempt
+from cooperbench_eval.presentation.page.teams import TeamHtml, sizes_html
+from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.explanation import Explanation
+from cooperbench_eval.reporting.identity import PairId
+from cooperbench_eval.reporting.teams import GroupReport, TeamReport
+from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.rendering.visible import visible
+from cooperbench_eval.support.staging import staged
+
+__all__ = ["write_page"]
+
+
+@checked(reports=None)
+def write_page(
+    reports: Iterable[GroupReport],
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    text_limit: int = 20_000,
+    explanations: Iterable[Explanation] = (),
+    policies: str | Policy | Iterable[str | Policy] | None = None,
+) -> Path:
+    """Write a run as one HTML file that a browser can open offline.
+
+    The page shows how the pairs ended under each strategy, and a table of all pairs that
+    can be filtered and sorted. Each pair can be opened to see the tests that a merge lost
+    with the code that their failures lead to, its features and strategies, every conflict
+    with base, both sides and each strategy's resolution, both patches, and each merge. The
+    output of test runs is left out.
+
+    Below the pairs, each team can be unfolded to see its features, which of them land
+    together, why the others do not, and every merge with its conflicts and its diff.
+
+    Each report is read once and not kept. Its details are written at once, and only a
+    small row stays in memory until the end. The file appears whole or not at all.
+
+    Args:
+        reports: The reports of pairs and teams, such as a list or a store of them.
+        path: The file to write. An existing file is replaced, and a missing folder is
+            created.
+        title: The title of the page; by default "Merged pairs" or "Merged teams".
+        text_limit: How many bytes of one hunk, or of one version of a conflict or function,
+            are shown. All texts of a pair together may take fifty times as many.
+        explanations: Explanations of merges that lost tests; each is shown with its pair.
+        policies: The policies to judge by, as in `summarize`; by default those of `POLICIES`
+            that the reports can answer.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ReportError: The file cannot be written, or a store's report cannot be read.
+        AnalysisError: *reports* holds facts, but the page needs whole reports; or a policy is
+            unknown or given twice.
+        ArgumentError: *reports* holds something other than reports, or *text_limit* is
+            negative.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> write_page([], f"{mkdtemp()}/run.html").name
+        'run.html'
+    """
+    if text_limit < 0:
+        raise ArgumentError("text_limit", f"must be 0 or more, not {text_limit}")
+    target = _named(path)
+    given = None if policies is None else find_policies(policies)
+    judges = find_policies(tuple(POLICIES)) if given is None else given
+    source = iterate_all_reports(reports, "a page")
+    with _errors_of(target):
+        target.absolute().parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if target.exists() and not target.is_file():
+            raise OSError(errno.EEXIST, "a pipe, socket or device is not replaced")
+        folder = target.absolute().parent
+        spool = tempfile.TemporaryFile("w+", encoding="ascii", newline="\n", dir=folder)  # noqa: SIM115 - below
+        teams = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115 - below
+    with spool, teams:
+        written = _Reports(spool, teams, target, text_limit, _by_pair(explanations), judges)
+        summary = summarize(written.facts_of(source), policies=given)
+        shown = [each for each in judges if each.name not in summary.unanswerable]
+        about_teams = bool(summary.teams and not summary.pairs)
+        title = title if title is not None else ("Merged teams" if about_teams else "Merged pairs")
+        heading = heading_html(title, summary, shown)
+        footer = footer_html(written.origins, text_limit)
+        sizes = f"<h2>Teams</h2>{sizes_html(summary.teams)}\n" if summary.teams else ""
+        with (
+            _errors_of(target),
+            staged(target) as part,
+            part.open("x", encoding="utf-8", newline="\n") as file,
+        ):
+            frame = Frame(title, heading, footer, teams=sizes, has_pairs=not about_teams)
+            file.write(frame.before)
+            teams.seek(0)
+            shutil.copyfileobj(teams, file, 1 << 16)
+            file.write(frame.between)
+            spool.seek(0)
+            shutil.copyfileobj(spool, file, 1 << 16)
+            file.writelines(written.index.pieces(summary.strategies, [each.name for each in shown]))
+            file.write(frame.after)
+    return target
+
+
+def _named(path: str | os.PathLike[str]) -> Path:
+    try:
+        is_name = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
+        raise ReportError("cannot be written (no file can have this name)", visible(str(path)))
+    return Path(path)
+
+
+def _by_pair(explanations: Iterable[Explanation]) -> dict[PairId, list[Explanation]]:
+    found: dict[PairId, list[Explanation]] = {}
+    for explanation in explanations:
+        found.setdefault(explanation.pair, []).append(explanation)
+    return found
+
+
+@define
+class _Reports:
+    """Writes the details of pairs and teams, and collects what the rest of the page needs."""
+
+    spool: IO[str]
+    team_spool: IO[str]
+    target: Path
+    text_limit: int
+    explanations: Mapping[PairId, Sequence[Explanation]]
+    policies: Sequence[Policy]
+    index: Index = field(factory=Index)
+    origins: Origins = field(factory=Origins)
+    teams: int = 0
+
+    def facts_of(self, reports: Iterator[GroupReport]) -> Iterator[GroupFacts]:
+        """Write each report and yield its facts."""
+        for report in reports:
+            self.origins.add(report)
+            if isinstance(report, TeamReport):
+                yield self._written_team(report)
+            else:
+                yield self._written_pair(report)
+        with _errors_of(self.target):
+            self.spool.write('<script type="application/json" id="index">')
+
+    def _written_pair(self, report: MergeReport) -> GroupFacts:
+        facts = pair_facts(report)
+        found = answers_of(facts, self.policies)
+        answers = dict(found.strategies)
+        judged = [
+            JudgedAttempt(each, answers[each.strategy], report.blame(each.strategy))
+            for each in report.attempts
+        ]
+        explanations = self.explanations.get(PairId.of(report), ())
+        details = embed(details_of(report, judged, self.text_limit, explanations))
+        self.index.add(report, facts, judged, found.policies)
+        with _errors_of(self.target):
+            number = len(self.index)
+            self.spool.write(f'<script type="application/json" id="pair-{number}">')
+            self.spool.write(f"{details}</script>\n")
+        return facts
+
+    def _written_team(self, report: TeamReport) -> GroupFacts:
+        self.teams += 1
+        with _errors_of(self.target):
+            self.team_spool.writelines(TeamHtml(report, self.teams, self.text_limit).pieces())
+        return team_facts(report)
+
+
+@contextmanager
+def _errors_of(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise ReportError(f"cannot be written ({exc.strerror})", str(target)) from exc

@@ -1,0 +1,49 @@
+"""What people see of each result, described once for print, notebooks, rich and the page.
+
+The modules describe records as a `View`, and `view_of` finds the description of a record.
+`wording` has the words that several descriptions share.
+"""
+
+from pkgutil import resolve_name
+from typing import Final
+
+from cooperbench_eval.support.rendering.records import View
+
+__all__ = ["VIEWS", "view_of"]
+
+VIEWS: Final = {
+    "Attempt": "pairs:attempt_view",
+    "Audit": "audits:audit_view",
+    "Blame": "pairs:blame_view",
+    "CooperBenchAgreement": "summaries:agreement_view",
+    "Comparison": "summaries:comparison_view",
+    "ConflictDetails": "pairs:details_view",
+    "Explanation": "explanations:explanation_view",
+    "LandingPlan": "plans:plan_view",
+    "LeftOut": "teams:left_out_view",
+    "MergeReport": "pairs:report_view",
+    "Probe": "probes:probe_view",
+    "PolicySummary": "summaries:judged_view",
+    "ProbedBranch": "probes:branch_view",
+    "ProbedPair": "probes:pair_view",
+    "Provenance": "origins:provenance_view",
+    "Ranking": "rankings:ranking_view",
+    "Rate": "summaries:rate_view",
+    "StrategySummary": "summaries:judged_view",
+    "Summary": "summaries:summary_view",
+    "TeamAttempt": "teams:attempt_view",
+    "TeamBlame": "teams:blame_view",
+    "TeamReport": "teams:report_view",
+    "TeamStep": "teams:step_view",
+    "TeamStrategySummary": "summaries:team_strategy_view",
+    "TeamSummary": "summaries:teams_view",
+    "TestResult": "pairs:run_view",
+    "Tries": "summaries:tries_view",
+}
+"""The function that describes each record that can be shown, by the name of its class."""
+
+
+def view_of(record: object) -> View:
+    """Describe a record with the function of its class."""
+    view: View = resolve_name(f"{__name__}.{VIEWS[type(record).__name__]}")(record)
+    return view

@@ -1,0 +1,123 @@
+"""View of an audit: what is lost of each feature, what is foreign, and which suites pass."""
+
+from collections.abc import Iterator
+
+from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.reporting.audits import (
+    Audit,
+    AuditedFile,
+    Fate,
+    StrategyComparison,
+)
+from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
+from cooperbench_eval.support.rendering.records import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.support.rendering.visible import cut_list, visible
+
+__all__ = ["audit_view"]
+
+_MOST_ROWS = 20
+_FEW_FILES = 4
+_FEW_NAMES = 4
+_NAME = 60
+_TONES = {Fate.KEPT: Tone.GOOD, Fate.MOVED: Tone.GOOD, Fate.LOST: Tone.BAD, Fate.CHANGED: Tone.BAD}
+
+
+def audit_view(audit: Audit) -> View:
+    """Describe what became of each feature's work."""
+    return View(
+        title=_title(audit),
+        lines=[*_foreign(audit), *map(_comparison, audit.comparisons), *_suites(audit)],
+        tables=_table(audit),
+        notes=[
+            *list(_lost_definitions(audit))[:_MOST_ROWS],
+            *wording.and_more(len(audit.files) - _MOST_ROWS, "file"),
+        ],
+    )
+
+
+def _title(audit: Audit) -> str:
+    if audit.is_complete:
+        return "no work is lost"
+    lost = sum(file.added_lines(Fate.LOST) for file in audit.files)
+    restored = sum(file.removed_lines(Fate.LOST) for file in audit.files)
+    parts = [
+        f"{wording.counted(lost, 'added line')} lost" if lost else "",
+        f"{wording.counted(restored, 'removed line')} back" if restored else "",
+    ]
+    parts += [
+        f"feature {file.feature}: everything lost in {visible(file.path, _NAME)}"
+        for file in audit.lost_files[:_FEW_FILES]
+    ]
+    parts += wording.and_more(len(audit.lost_files) - _FEW_FILES, "file")
+    return "; ".join(filter(None, parts)) or "work is lost"
+
+
+def _foreign(audit: Audit) -> Iterator[str]:
+    added = sum(each.count for each in audit.foreign if not each.is_removed)
+    removed = sum(each.count for each in audit.foreign if each.is_removed)
+    if added or removed:
+        places = sorted({each.path for each in audit.foreign})
+        yield (
+            f"{wording.counted(added, 'line')} added and {removed:,} removed without a feature, in "
+            f"{cut_list(places, _FEW_FILES, _NAME)}"
+        )
+
+
+def _comparison(found: StrategyComparison) -> str:
+    name = visible(found.strategy, _NAME)
+    if found.failure:
+        return f"{name} failed: {found.failure}"
+    if found.is_equal:
+        return f"{name} gives the same tree"
+    differ = wording.counted(len(found.files), "file")
+    status = wording.spoken(found.status)
+    return f"{name} ({status}) differs in {differ}: {cut_list(found.files, _FEW_FILES, _NAME)}"
+
+
+def _suites(audit: Audit) -> Iterator[str]:
+    if not audit.suites:
+        return
+    yield f"{audit.passed_suites} of {wording.counted(len(audit.suites), 'suite')} pass"
+    for run in audit.suites:
+        ended = wording.judged_text(run.tests, run.judgement) if run.tests else "not run"
+        yield f"{_suite(run)}: {ended}"
+
+
+def _suite(run: SuiteRun) -> str:
+    if run.suite is TeamSuite.FEATURE:
+        return f"feature {run.feature}'s tests"
+    return "the joint tests" if run.suite is TeamSuite.JOINT else "the repository's tests"
+
+
+def _table(audit: Audit) -> list[Table]:
+    header = ("feature", "file", "work", *("added", "kept", "changed", "lost"), "removed", "back")
+    rows = [_row(file) for file in audit.files[:_MOST_ROWS]]
+    return [rows_table(header, rows, numbers=6)] if rows else []
+
+
+def _row(file: AuditedFile) -> list[Cell | str]:
+    kept = file.added_lines(Fate.KEPT) + file.added_lines(Fate.MOVED)
+    changed = file.added_lines(Fate.CHANGED) + file.added_lines(Fate.SUPERSEDED)
+    numbers = (
+        file.added_lines(),
+        kept,
+        changed,
+        file.added_lines(Fate.LOST),
+        file.removed_lines(),
+        file.removed_lines(Fate.LOST),
+    )
+    fate = Cell(file.fate.value, _TONES.get(file.fate, Tone.PLAIN))
+    return [str(file.feature), visible(file.path, _NAME), fate, *(f"{n:,}" for n in numbers)]
+
+
+def _lost_definitions(audit: Audit) -> Iterator[str]:
+    for file in audit.files:
+        for fate in (Fate.LOST, Fate.CHANGED):
+            names = [
+                visible(each.name, _NAME)
+                for each in file.definitions
+                if each.fate is fate and not each.is_removed
+            ]
+            if names:
+                shown = cut_list(names, _FEW_NAMES, _NAME)
+                yield f"feature {file.feature}, {visible(file.path, _NAME)}: {fate.value} {shown}"

@@ -1,0 +1,74 @@
+"""View of an explanation: the hunks of both features that are responsible for lost tests."""
+
+from collections.abc import Iterator
+
+from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.reporting.explanation import (
+    ExplainedHunk,
+    Explanation,
+    Finding,
+    HunkRole,
+)
+from cooperbench_eval.support.rendering.records import Section, Table, View
+from cooperbench_eval.support.rendering.visible import cut_list, visible
+
+__all__ = ["explanation_view"]
+
+_MOST_HUNKS = 10
+_MOST_LINES = 8
+_FEW_TESTS = 5
+_NAME = 60
+_TEST = 150
+
+
+def explanation_view(explanation: Explanation) -> View:
+    """Describe which hunks break which tests, and the lines of each."""
+    runs = wording.counted(explanation.runs_used, "run")
+    return View(
+        title=wording.explanation_text(visible(explanation.strategy, _NAME), explanation),
+        lines=[
+            *filter(None, [explanation.problem]),
+            *(line for each in explanation.findings for line in _about(each)),
+            f"{runs} of at most {explanation.budget:,}",
+        ],
+        tables=[
+            table
+            for number, hunks in zip(
+                explanation.pair.features,
+                (explanation.feature1_hunks, explanation.feature2_hunks),
+                strict=True,
+            )
+            for table in _hunks_table(number, hunks, is_sure=explanation.is_minimal)
+        ],
+    )
+
+
+def _about(finding: Finding) -> Iterator[str]:
+    tests = cut_list(finding.tests, _FEW_TESTS, _TEST)
+    yield f"{wording.finding_text(finding)}: {tests}"
+    if finding.reason:
+        yield finding.reason
+
+
+def _hunks_table(number: int, hunks: tuple[ExplainedHunk, ...], *, is_sure: bool) -> list[Table]:
+    if not hunks:
+        return []
+    first = sorted(hunks, key=lambda hunk: hunk.role is HunkRole.NEEDED)
+    sections = [
+        Section(
+            title=wording.hunk_text(hunk, visible(hunk.path, _NAME), is_sure=is_sure),
+            rows=list(_lines(hunk)),
+        )
+        for hunk in first[:_MOST_HUNKS]
+    ]
+    rest = wording.and_more(len(hunks) - _MOST_HUNKS, "hunk")
+    sections += [Section(title=text, rows=[]) for text in rest]
+    return [Table(header=[f"feature {number}"], sections=sections)]
+
+
+def _lines(hunk: ExplainedHunk) -> Iterator[list[str]]:
+    lines = hunk.text.rstrip("\n").split("\n")
+    for line in lines[:_MOST_LINES]:
+        yield [line]
+    for text in wording.and_more(len(lines) - _MOST_LINES, "line"):
+        yield [text]

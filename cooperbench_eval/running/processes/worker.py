@@ -1,0 +1,165 @@
+"""A process that makes one call, and the files that carry the call and its reply.
+
+`write_call` writes the call into a folder, the process that `worker_command` names makes
+it, and `read_reply` reads the result. A reply is either complete or missing.
+"""
+
+import marshal
+import os
+import pickle
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from cooperbench_eval.errors import WorkerError
+from cooperbench_eval.running.processes.pickling import PICKLING_FAILS, describe_exception, dumps
+from cooperbench_eval.running.processes.stopping import Stopped, ignore_signal, stop_on_sigterm
+
+__all__ = ["REPLY", "Reply", "read_reply", "serve", "worker_command", "write_call"]
+
+# The worker imports from where the host does, even if nothing is installed.
+_START: Final = """
+import marshal, sys
+file = open(sys.argv[1] + "/call", "rb")
+sys.path[:] = marshal.load(file)
+from cooperbench_eval.running.processes.worker import serve
+serve(file.read(), sys.argv[1])
+"""
+REPLY: Final = "reply"
+"""The name of the file that holds a complete reply."""
+_STOPPED: Final = 128 + signal.SIGTERM
+
+
+@frozen(kw_only=True)
+class Reply:
+    """The value of a call, or the exception that it raised.
+
+    Attributes:
+        data: The value or the exception, pickled; `None` if it cannot be pickled.
+        is_value: Whether there is a value.
+        problem: If there is no value, the reason in words.
+        traceback: If the call raised an exception, its traceback.
+    """
+
+    data: bytes | None = None
+    is_value: bool = False
+    problem: str = ""
+    traceback: str = ""
+
+    def value(self) -> Any:
+        """Return the value, or raise the exception that the call raised.
+
+        Raises:
+            WorkerError: The value or the exception cannot be rebuilt here.
+        """
+        found = None
+        try:
+            found = None if self.data is None else pickle.loads(self.data)  # noqa: S301 - a worker's
+        except KeyboardInterrupt:
+            raise
+        # A class may raise anything when it is rebuilt.
+        except BaseException as exc:
+            problem = f"the answer cannot be rebuilt here ({describe_exception(exc)})"
+            raise WorkerError(self.problem or problem) from exc
+        if self.is_value:
+            return found
+        # Others, such as SystemExit and CancelledError, would act on the host itself.
+        raised = found if isinstance(found, Exception) else WorkerError(self.problem)
+        if self.traceback:
+            raised.add_note(f"In a process of its own:\n{self.traceback}")
+        raise raised
+
+
+def write_call(
+    folder: Path, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    """Write a call to *folder*.
+
+    Raises:
+        WorkerError: The call cannot be pickled.
+    """
+    path = marshal.dumps([each for each in sys.path if isinstance(each, str)])
+    try:
+        call = dumps((fn, args, kwargs))
+    except PICKLING_FAILS as exc:
+        raise WorkerError(f"cannot be sent to a process of its own ({exc})") from exc
+    (folder / "call").write_bytes(path + call)
+
+
+def worker_command(folder: Path) -> tuple[str, ...]:
+    """Return the command of a process that makes the call in *folder*."""
+    return (sys.executable, "-P", "-c", _START, str(folder))
+
+
+def read_reply(folder: Path) -> Reply | None:
+    """Read the reply to the call in *folder*; return `None` if there is none."""
+    try:
+        reply = pickle.loads((folder / REPLY).read_bytes())  # noqa: S301 - a worker's
+    except FileNotFoundError:
+        return None
+    assert isinstance(reply, Reply)  # noqa: S101 - for mypy
+    return reply
+
+
+def serve(call: bytes, folder: str) -> None:
+    """In the worker: make a pickled call, and write the reply to *folder*."""
+    stop_on_sigterm()
+    try:
+        reply = _answer(call)
+        try:
+            _write_reply(reply, folder)
+        except OSError as exc:
+            problem = f"its answer cannot be written ({describe_exception(exc)})"
+            _write_reply(Reply(problem=problem), folder)
+    except Stopped:
+        sys.exit(_STOPPED)
+    finally:
+        signal.signal(signal.SIGTERM, ignore_signal)
+
+
+def _write_reply(reply: Reply, folder: str) -> None:
+    unfinished = Path(folder, f"reply-{os.getpid()}")
+    try:
+        unfinished.write_bytes(pickle.dumps(reply))
+        unfinished.rename(unfinished.with_name(REPLY))
+    except OSError:
+        unfinished.unlink(missing_ok=True)  # on a full disk, this makes room for a short reply
+        raise
+
+
+def _answer(call: bytes) -> Reply:
+    try:
+        fn, args, kwargs = pickle.loads(call)  # noqa: S301 - written by the host
+    # A class may raise anything when it is rebuilt, and a module when it is imported.
+    except Exception as exc:  # noqa: BLE001
+        problem = f"cannot be rebuilt in a process of its own ({describe_exception(exc)})"
+        return Reply(problem=problem)
+    try:
+        value = fn(*args, **kwargs)
+    except Stopped:
+        raise
+    # Any exception is for the host.
+    except BaseException as exc:  # noqa: BLE001
+        return _raised(exc)
+    try:
+        return Reply(is_value=True, data=dumps(value))
+    # A class may raise anything when it is pickled.
+    except Exception as exc:  # noqa: BLE001
+        return Reply(problem=f"its value cannot be sent back ({describe_exception(exc)})")
+
+
+def _raised(exc: BaseException) -> Reply:
+    data = None
+    with suppress(Exception):  # if it cannot be pickled, only its text is sent
+        data = dumps(exc)
+    return Reply(
+        data=data,
+        problem=f"it raised {describe_exception(exc)}",
+        traceback="".join(traceback.format_exception(exc)),
+    )

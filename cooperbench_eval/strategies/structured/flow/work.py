@@ -1,0 +1,235 @@
+"""What a side did to a function, as seen in the merged function."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from enum import Enum, auto
+from functools import cached_property
+from itertools import pairwise
+
+from attrs import evolve, frozen
+
+from cooperbench_eval.languages.alignment import align
+from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode, Token, same
+from cooperbench_eval.strategies.structured.flow.graph import Graph, Step
+from cooperbench_eval.strategies.structured.flow.paths import Paths
+from cooperbench_eval.strategies.structured.flow.words import is_name
+
+__all__ = ["MEANT", "Change", "Work", "places_in"]
+
+
+class Change(Enum):
+    """How a side's step differs from the base."""
+
+    NEW = auto()
+    """It was inserted."""
+    EDITED = auto()
+    """It was changed otherwise than by additions to lists."""
+    EXTENDED = auto()
+    """Only items were added to lists in brackets, such as arguments to a call, or names to
+    results that had none."""
+    NAMING = auto()
+    """It gives a name to a value that the base computed in another statement."""
+
+
+MEANT = frozenset({Change.NEW, Change.EDITED})
+"""The changes that may give a value another meaning, or need a value's old meaning."""
+
+
+@frozen(eq=False)
+class Work:
+    """A side's version of a function.
+
+    Attributes:
+        base: The paths of the base.
+        paths: The side's paths.
+        origins: The side's step that each merged step is, by its index.
+        before: The base's step that each step of the side was, by its index.
+        gone: The steps of the base that the side removed.
+        shared: The merged steps that both sides have, so that they count for neither.
+    """
+
+    base: Paths
+    paths: Paths
+    origins: Mapping[int, int]
+    before: Mapping[int, int]
+    gone: Sequence[int]
+    shared: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, base: Paths, side: Graph, merged: Graph) -> "Work":
+        """Compare a side with the base and with the merged function."""
+        kept = places_in(base.graph, side)
+        return cls(
+            base,
+            Paths(side),
+            {place: i for i, place in enumerate(places_in(side, merged)) if place is not None},
+            {place: i for i, place in enumerate(kept) if place is not None},
+            [i for i, place in enumerate(kept) if place is None],
+        )
+
+    @cached_property
+    def changes(self) -> Mapping[int, Change]:
+        """The side's changes by the index of the merged step."""
+        found = {}
+        for merged, own in self.origins.items():
+            change = None if merged in self.shared else self._change(own)
+            if change is not None:
+                found[merged] = change
+        return found
+
+    def without_shared(self, other: "Work") -> "Work":
+        """Return it without the changes that the other side made as well."""
+        both = self.origins.keys() & other.origins.keys()
+        alike = (i for i in both if same(self.step(i).header, other.step(i).header))
+        return evolve(self, shared=frozenset(alike))
+
+    def step(self, merged: int) -> Step:
+        """Return the side's version of a merged step."""
+        return self.paths.graph.steps[self.origins[merged]]
+
+    @cached_property
+    def places(self) -> Mapping[int, int]:
+        """The merged step that each step of the side became."""
+        return {own: merged for merged, own in self.origins.items()}
+
+    def _change(self, own: int) -> Change | None:
+        after = self.paths.graph.steps[own].header
+        if own not in self.before:
+            return Change.NAMING if _value(after) in self._values_gone else Change.NEW
+        before = self.base.graph.steps[self.before[own]].header
+        if same(before, after):
+            return None
+        return Change.EXTENDED if _extends(before, after) else Change.EDITED
+
+    @cached_property
+    def _values_gone(self) -> Collection[tuple[bytes, ...]]:
+        steps = self.base.graph.steps
+        return {_value(steps[i].header) for i in self.gone} - {()}
+
+    @cached_property
+    def sets_anew(self) -> frozenset[bytes]:
+        """The variables that the side's new steps set."""
+        new = (i for i, change in self.changes.items() if change is Change.NEW)
+        return frozenset(name for i in new for name in self.step(i).facts.sets)
+
+    def head_of(self, merged: int) -> int | None:
+        """Return the merged condition under which the side executes a step, if any."""
+        steps = self.paths.graph.steps
+        heads = [head for head in self.step(merged).within if steps[head].branches]
+        return self.places.get(heads[-1]) if heads else None
+
+    def changes_condition(self, merged: int) -> bool:
+        """Whether the side edited a condition without asking for an option of its own."""
+        is_edited = self.changes.get(merged) is Change.EDITED
+        return is_edited and not self._asks(self.origins[merged])
+
+    def has_moved(self, own: int) -> bool:
+        """Whether a step of the base was under a condition that the side removed."""
+        before = self.before.get(own, 0)
+        return not set(self.gone).isdisjoint(self.base.graph.steps[before].within)
+
+    # --- options
+
+    def is_optional(self, own: int) -> bool:
+        """Whether a step is executed only if an option that the side added is used.
+
+        That is the case if it is in the suite of a condition that the side inserted and that
+        reads a new parameter or attribute of its own.
+        """
+        steps = self.paths.graph.steps
+        for head in steps[own].within:
+            if head in self.before or not steps[head].branches:
+                continue
+            if self._asks(head) and not self._is_alternative(own, head):
+                return True
+        return False
+
+    def _is_alternative(self, own: int, head: int) -> bool:
+        """Whether a step is in a later clause of the same statement, as after `else`."""
+        within = self.paths.graph.steps[own].within
+        following = within[within.index(head) + 1 :]
+        return bool(following) and self.paths.graph.steps[following[0]].is_alternative
+
+    def _asks(self, head: int) -> bool:
+        """Whether a condition holds only if an option of the side's own is used."""
+        words = self.paths.graph.steps[head].header.words()
+        if any(one in {b"not", b"!"} for one in words[1:3]) or _asks_for_none(words):
+            return False
+        reads = self.paths.graph.steps[head].facts.reads
+        return any(self._is_own(head, name) for name in reads)
+
+    def _is_own(self, use: int, name: bytes, depth: int = 8) -> bool:
+        """Whether a value comes from a parameter or attribute that the side added."""
+        if b"." in name and name not in self._known:
+            return True
+        sources = self.paths.sources(use, name)
+        if 0 in sources:
+            return name not in self._known
+        if depth == 0 or name in self._known:
+            return False
+        steps = self.paths.graph.steps
+        return any(
+            self._is_own(each, other, depth - 1)
+            for each in sources
+            for other in steps[each].facts.reads
+            if other != name
+        )
+
+    @cached_property
+    def _known(self) -> frozenset[bytes]:
+        """The variables of the base."""
+        return frozenset(_names(self.base.graph))
+
+
+def _names(graph: Graph) -> Iterator[bytes]:
+    for step in graph.steps:
+        yield from step.facts.sets
+        yield from step.facts.reads
+
+
+def _asks_for_none(words: Sequence[bytes]) -> bool:
+    """Whether a condition holds for a missing value."""
+    nothing = {b"None", b"nil", b"null", b"undefined"}
+    return any(sign in {b"is", b"==", b"==="} and word in nothing for sign, word in pairwise(words))
+
+
+def places_in(base: Graph, side: Graph) -> list[int | None]:
+    """Return the index that each step of *base* has in *side*; `None` if it was removed."""
+    headers = [[step.header for step in graph.steps[1:]] for graph in (base, side)]
+    found = align(headers[0], headers[1], Mode.MEMBERS)
+    return [0, *(None if place is None else place + 1 for place in found)]
+
+
+def _value(header: Construct) -> tuple[bytes, ...]:
+    """Return the words of the value that a statement returns or assigns; empty for others."""
+    words = [word for word in header.words() if word != b";"]
+    if header.kind == "return":
+        return tuple(words[1:])
+    signs = [i for i, word in enumerate(words) if word in ASSIGNING]
+    if header.kind != "assignment" or not signs:
+        return ()
+    return tuple(words[signs[0] + 1 :])
+
+
+def _extends(before: Element, after: Element) -> bool:
+    """Whether *after* is *before* with further items in lists, and names for further results."""
+    if isinstance(before, Token) or isinstance(after, Token):
+        return same(before, after)
+    if before.kind != after.kind:
+        return False
+    if before.mode is not Mode.LIST:
+        pairs = list(zip(before.children, after.children, strict=False))
+        return len(before.children) == len(after.children) and all(
+            _extends(one, other) or _names_result(pairs, i) for i, (one, other) in enumerate(pairs)
+        )
+    left = iter(after.children)
+    return all(any(_extends(each, other) for other in left) for each in before.children)
+
+
+def _names_result(pairs: Sequence[tuple[Element, Element]], i: int) -> bool:
+    """Whether an element was `_` among the targets of an assignment, and is a name now."""
+    before, after = pairs[i]
+    following = pairs[i + 1][0].plain if i + 1 < len(pairs) else b""
+    return before.plain == b"_" and is_name(after.plain) and following in _AFTER_TARGETS
+
+
+_AFTER_TARGETS = ASSIGNING | {b",", b"in"}

@@ -1,0 +1,388 @@
+"""Three-way merge of trees.
+
+The children of the three versions are aligned, and the edits of both sides are walked
+together. Edits of different children combine. A child that both sides edited is merged
+recursively. If both sides insert at one place, both insertions are kept where the
+construct has room for both. A few rules combine statements that both sides changed;
+everything else that both sides changed is a disagreement.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from attrs import evolve, field, frozen
+
+from cooperbench_eval.languages.tree import (
+    DOCUMENT,
+    Construct,
+    DisagreementError,
+    Element,
+    Elements,
+    Mode,
+    Token,
+    same,
+)
+from cooperbench_eval.strategies.structured import ordering
+from cooperbench_eval.strategies.structured.layout import spaced, spread
+from cooperbench_eval.strategies.structured.overlaps import (
+    AlignedVersion,
+    Overlap,
+    check_later_uses,
+    find_overlaps,
+    join_uses,
+)
+from cooperbench_eval.strategies.structured.rules import chains, clauses
+from cooperbench_eval.strategies.structured.rules.bounds import BOUNDS, merge_bounds
+from cooperbench_eval.strategies.structured.rules.combining import combine
+from cooperbench_eval.strategies.structured.rules.copies import with_edits_in_copies
+from cooperbench_eval.strategies.structured.rules.documents import check_repeated, join_blocks
+from cooperbench_eval.strategies.structured.rules.imports import check_imports
+from cooperbench_eval.strategies.structured.rules.named import merge_named, need_names
+from cooperbench_eval.strategies.structured.rules.overloads import is_overload_of
+from cooperbench_eval.strategies.structured.rules.positions import (
+    POSITIONAL,
+    check_positions,
+    check_tuples,
+)
+from cooperbench_eval.strategies.structured.rules.precedence import check_operands
+from cooperbench_eval.strategies.structured.rules.united import separated, unite, unite_insertions
+from cooperbench_eval.strategies.structured.strings import merge_literals, merge_strings
+
+__all__ = ["TreeMerge"]
+
+T = TypeVar("T")
+
+
+@frozen
+class TreeMerge:
+    """Merges versions of a construct.
+
+    Attributes:
+        theirs_first: Whether theirs comes first where both insert at one place.
+    """
+
+    theirs_first: bool = False
+    _mixed: set[str] = field(factory=set, init=False, eq=False, repr=False)
+    _joined: set[str] = field(factory=set, init=False, eq=False, repr=False)
+
+    def merge(self, base: Element, ours: Element, theirs: Element) -> Element:
+        """Merge two versions of a construct.
+
+        Raises:
+            DisagreementError: They cannot be combined.
+        """
+        if ours.source in {theirs.source, base.source}:
+            return theirs
+        if theirs.source == base.source:
+            return ours
+        if isinstance(base, Token) and isinstance(ours, Token) and isinstance(theirs, Token):
+            sides = (theirs, ours) if self.theirs_first else (ours, theirs)
+            return _merge_tokens(base, *sides)
+        if (
+            isinstance(base, Construct)
+            and isinstance(ours, Construct)
+            and isinstance(theirs, Construct)
+            and base.kind == ours.kind == theirs.kind
+        ):
+            return self._merge_constructs(base, ours, theirs)
+        if same(ours, theirs) or same(base, theirs):
+            return ours
+        if same(base, ours):
+            return theirs
+        raise DisagreementError.at(base)
+
+    def _merge_constructs(self, base: Construct, ours: Construct, theirs: Construct) -> Construct:
+        merger = self
+        check_tuples(base, ours, theirs)
+        if base.kind == "import":
+            base, ours, theirs = _bracketed(base, ours, theirs)
+            merger = TreeMerge(self.theirs_first)
+        if base.kind == BOUNDS:
+            return merge_bounds(base, ours, theirs)
+        if base.kind == chains.CHAIN:
+            return chains.merge_chain(self, base, ours, theirs)
+        children = merger._merge_parts(base, ours, theirs)
+        if base.kind == DOCUMENT:
+            check_repeated(base, ours, theirs, children)
+        if base.mode is Mode.MEMBERS:
+            children = separated(children)
+        if base.mode is Mode.LIST:
+            children = spread(children, base, ours, theirs)
+        return evolve(
+            base,
+            children=children,
+            key=_changed(base.key, ours.key, theirs.key),
+            indent=_changed(base.indent, ours.indent, theirs.indent),
+            comma=_changed(base.comma, ours.comma, theirs.comma),
+            tail=_changed(base.tail, ours.tail, theirs.tail),
+        )
+
+    def _merge_parts(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
+        versions = base.children, ours.children, theirs.children
+        if base.mode is not Mode.SEQUENCE or not any(map(chains.has_chain, (base, ours, theirs))):
+            return self.merge_children(*versions, base.mode, base.kind)
+        before, mine, other = map(chains.with_chains, versions)
+        return chains.flatten(self.merge_children(before, mine, other, base.mode, base.kind))
+
+    def merge_children(
+        self, base: Elements, ours: Elements, theirs: Elements, mode: Mode, kind: str = "suite"
+    ) -> Elements:
+        """Merge two versions of the children of a construct.
+
+        Args:
+            base: The children in the base.
+            ours: The children in ours.
+            theirs: The children in theirs.
+            mode: The relation of the children to each other.
+            kind: The kind of the construct.
+
+        Raises:
+            DisagreementError: They cannot be combined.
+        """
+        if kind == "items" and need_names(base, ours, theirs):
+            named = merge_named(self, base, ours, theirs)
+            if named is not None:
+                return named
+        mine, other = (AlignedVersion.of(base, side, mode) for side in (ours, theirs))
+        out: list[Element] = []
+        at = 0
+        if kind in POSITIONAL:
+            check_positions(base, mine.edits, other.edits)
+        if mode is Mode.SEQUENCE:
+            check_operands(base, mine, other)
+        overlaps: Iterable[Overlap] = find_overlaps(mine, other, joins_adjacent=kind == "items")
+        if mode is Mode.MEMBERS:
+            overlaps = join_uses(base, mine, other, overlaps)
+            overlaps = self._with_copies(base, mine, other, overlaps)
+        for overlap in overlaps:
+            if mode is Mode.MEMBERS:
+                check_later_uses(base, mine, other, overlap)
+            out += self._kept(base, mine, other, range(at, overlap.start))
+            out += self._changed_children(base, (mine, other), overlap, mode, kind)
+            at = overlap.end
+        out += self._kept(base, mine, other, range(at, len(base)))
+        return tuple(out)
+
+    def _with_copies(
+        self,
+        base: Elements,
+        ours: AlignedVersion,
+        theirs: AlignedVersion,
+        overlaps: Iterable[Overlap],
+    ) -> Iterator[Overlap]:
+        """Make a side's edits of statements also in the copies that the other side inserted."""
+        edited = ours.kept_and_edited(base, theirs), theirs.kept_and_edited(base, ours)
+        for overlap in overlaps:
+            mine, other = (
+                [
+                    edit._replace(
+                        new=with_edits_in_copies(self, edit.new, changed, is_theirs=is_theirs)
+                    )
+                    for edit in edits
+                ]
+                for edits, changed, is_theirs in (
+                    (overlap.ours, edited[0], False),
+                    (overlap.theirs, edited[1], True),
+                )
+            )
+            yield Overlap(overlap.start, overlap.end, mine, other)
+
+    def _kept(
+        self, base: Elements, ours: AlignedVersion, theirs: AlignedVersion, span: range
+    ) -> Iterator[Element]:
+        for i in span:
+            mine, other = ours.at(i), theirs.at(i)
+            if mine is not None and other is not None:
+                yield self.merge(base[i], mine, other)
+
+    def _changed_children(
+        self,
+        base: Elements,
+        sides: tuple[AlignedVersion, AlignedVersion],
+        overlap: Overlap,
+        mode: Mode,
+        kind: str,
+    ) -> Elements:
+        start, end = overlap.start, overlap.end
+        before = base[start:end]
+        mine = sides[0].between(start, end, overlap.ours)
+        other = sides[1].between(start, end, overlap.theirs)
+        if _are_same(other, before) or _are_same(mine, other):
+            return mine
+        if _are_same(mine, before):
+            return other
+        if not before and (united := unite_insertions(kind, mine, other)):
+            if kind == "arguments":
+                self._note("united arguments", "two parameters")
+            return united
+        if not before and mode is not Mode.SEQUENCE:
+            following = sides[0].at(end), sides[1].at(end)
+            return self._insertions(mine, other, (base[:start], following), mode, kind)
+        if not before and kind == "class":
+            return self._bases(mine, other)
+        if mode is Mode.SEQUENCE or kind in POSITIONAL:
+            rule = _merge_words
+        else:
+            rule = merge_named if kind == "items" else combine
+        if (found := rule(self, before, mine, other)) is not None:
+            return found
+        raise DisagreementError.at(*(before or mine))
+
+    def _note(self, what: str, excluded: str) -> None:
+        """Refuse one object as the argument of two parameters, of which each side added one."""
+        self._joined.add(what)
+        if excluded in self._joined:
+            raise DisagreementError("one argument would be passed for two parameters")
+
+    def _insertions(
+        self,
+        ours: Elements,
+        theirs: Elements,
+        around: tuple[Elements, tuple[Element | None, Element | None]],
+        mode: Mode,
+        kind: str,
+    ) -> Elements:
+        """Keep what both sides insert at one place.
+
+        Args:
+            ours: The insertion of ours.
+            theirs: The insertion of theirs.
+            around: What precedes it in the base, and what follows it in ours and in theirs.
+            mode: The relation of the construct's children to each other.
+            kind: The kind of the construct.
+        """
+        before, following = around
+        first, second = self._in_order(ours, theirs)
+        after = following[0] if first is ours else following[1]
+        if kind == DOCUMENT and after is not None:
+            return join_blocks(first, second, after)
+        if mode is Mode.MEMBERS:
+            second = spaced(before, first, second, after, kind)
+        return self._both(first, second, before, kind)
+
+    def _bases(self, ours: Elements, theirs: Elements) -> Elements:
+        """Merge the bases that both sides gave a class that had none."""
+        mine, other = ours[0], theirs[0]
+        if not len(ours) == len(theirs) == 1 or not isinstance(mine, Construct):
+            raise DisagreementError.at(*ours)
+        return (self.merge(_without_names(mine), mine, other),)
+
+    def _both(self, first: Elements, second: Elements, before: Elements, kind: str) -> Elements:
+        """Keep both insertions at one place; elements that occur in both are kept once."""
+        there = {
+            each.key: i for i, each in enumerate(first) if isinstance(each, Construct) and each.key
+        }
+        slots = [[each] for each in first]
+        new: list[Element] = []
+        comments: list[Element] = []
+        for each in second:
+            place = there.get(each.key) if isinstance(each, Construct) else None
+            is_overload = is_overload_of(each, first)
+            if is_overload and any(same(each, old) for old in first):
+                comments = []
+            elif place is not None and not is_overload:
+                kept = [each for each in comments if not any(same(each, old) for old in first)]
+                slots[place] = [*kept, _united(slots[place][-1], each, kind)]
+                comments = []
+            elif each.kind == "comment":
+                comments.append(each)
+            else:
+                new += [*comments, each]
+                comments = []
+        new += comments
+        out = [each for slot in slots for each in slot]
+        check_imports(out, new)
+        arranged = ordering.arrange(kind, before, tuple(out), second, tuple(new))
+        if kind == clauses.TRY:
+            return clauses.in_catch_order(arranged)
+        if kind == "parameters" and out and new:
+            self._note("two parameters", "united arguments")
+        if (kind == "parameters" and arranged != (*out, *new)) or (
+            kind == "arguments" and ordering.has_positional(out) and ordering.has_positional(new)
+        ):
+            self._mixed.add(kind)
+        if len(self._mixed) > 1:
+            raise DisagreementError("parameters would be in another order than arguments")
+        return arranged
+
+    def _in_order(self, ours: Elements, theirs: Elements) -> tuple[Elements, Elements]:
+        """Put the insertion last that is more likely to leave the suite (`return`, `break` …)."""
+        mine, other = ordering.find_leaving(ours), ordering.find_leaving(theirs)
+        if mine is other is ordering.Leaving.ALWAYS:
+            raise DisagreementError("both sides leave the suite there")
+        theirs_first = self.theirs_first if mine is other else mine > other
+        return (theirs, ours) if theirs_first else (ours, theirs)
+
+
+def _merge_words(
+    merger: TreeMerge, base: Elements, ours: Elements, theirs: Elements
+) -> Elements | None:
+    """Merge one token, such as a string, that both sides changed."""
+    if not len(base) == len(ours) == len(theirs) == 1 or not isinstance(base[0], Token):
+        return None
+    return (merger.merge(base[0], ours[0], theirs[0]),)
+
+
+def _united(one: Element, other: Element, kind: str) -> Element:
+    """Keep once what both sides insert under one name in a construct of a kind."""
+    if same(one, other):
+        return one
+    if isinstance(one, Construct) and isinstance(other, Construct):
+        if kind == clauses.TRY:
+            return clauses.merge_twins(TreeMerge(), one, other)
+        if other.kind == "import":
+            return TreeMerge().merge(_without_names(other), one, other)
+    if (united := unite(one, other)) is None:
+        raise DisagreementError.at(other)
+    return united
+
+
+def _merge_tokens(base: Token, ours: Token, theirs: Token) -> Token:
+    space = _changed(base.space, ours.space, theirs.space)
+    if ours.word in {base.word, theirs.word}:
+        return theirs.with_space(space)
+    if theirs.word == base.word:
+        return ours.with_space(space)
+    words = base.word, ours.word, theirs.word
+    word = merge_strings(*words) or merge_literals(*words)
+    if word is None:
+        raise DisagreementError.at(base)
+    return ours._replace(space=space, word=word)
+
+
+def _changed(base: T, ours: T, theirs: T) -> T:
+    """Return the changed value; ours if both sides changed it."""
+    return theirs if ours == base else ours
+
+
+def _are_same(one: Elements, other: Elements) -> bool:
+    return len(one) == len(other) and all(map(same, one, other))
+
+
+def _without_names(construct: Construct) -> Construct:
+    """Return an import or a list of bases with its brackets but without its names."""
+    children = tuple(
+        _without_names(each)
+        if isinstance(each, Construct) and each.kind in {"items", "group"}
+        else each
+        for each in construct.children
+    )
+    return evolve(construct, children=() if construct.kind == "items" else children)
+
+
+def _bracketed(*versions: Construct) -> tuple[Construct, ...]:
+    """If one version of an import has its names in brackets, put them in brackets in all."""
+    groups = [each for version in versions for each in version.children if each.kind == "group"]
+    if not groups or not isinstance(groups[0], Construct):
+        return versions
+    opener, _, closer = groups[0].children
+    return tuple(
+        evolve(
+            version,
+            children=tuple(
+                evolve(groups[0], children=(opener, each, closer)) if each.kind == "items" else each
+                for each in version.children
+            ),
+        )
+        for version in versions
+    )

@@ -1,0 +1,204 @@
+"""Puts what both sides insert at one place into an order that the language allows."""
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+
+from cooperbench_eval.languages.tree import (
+    Construct,
+    DisagreementError,
+    Element,
+    Elements,
+    OrderError,
+)
+
+__all__ = ["Leaving", "arrange", "find_leaving", "has_positional", "may_leave"]
+
+_LEAVING = frozenset({"return", "raise", "break", "continue"})
+_LAST_CLAUSES = {b"except": 1, b"case _": 1, b"default": 1, b"else": 2, b"finally": 3}
+_CATCHES_ALL = re.compile(rb"(?!true\Z|false\Z)[a-z_]\w*\Z")
+"""The pattern of an arm that is taken whatever the value is: `_` or a variable."""
+_SLASH, _REQUIRED, _DEFAULTED, _STAR, _KEYWORD, _STARS = range(6)
+_POSITIONAL = frozenset({_SLASH, _REQUIRED, _DEFAULTED})
+_Ranked = tuple[int, Element]
+
+
+class Leaving(IntEnum):
+    """Whether some statements transfer control out of their suite."""
+
+    NEVER = 0
+    MAYBE = 1
+    ALWAYS = 2
+
+
+def may_leave(element: Element) -> bool:
+    """Whether a statement may transfer control out of its suite."""
+    if element.kind in {"def", "class"}:
+        return False
+    return element.kind in _LEAVING or any(map(may_leave, element.children))
+
+
+def find_leaving(statements: Elements) -> Leaving:
+    """Return whether some statements may or must transfer control out of their suite."""
+    if statements and statements[-1].kind in _LEAVING:
+        return Leaving.ALWAYS
+    return Leaving.MAYBE if any(map(may_leave, statements)) else Leaving.NEVER
+
+
+def arrange(
+    kind: str, before: Elements, first: Elements, second: Elements, new: Elements
+) -> Elements:
+    """Put what both sides insert at one place of a construct into order.
+
+    Clauses such as `else` come last. Parameters and arguments get the order that the
+    language requires.
+
+    Args:
+        kind: The kind of construct that has the insertions.
+        before: What precedes the insertions in the construct.
+        first: The insertion that comes first if both orders are allowed.
+        second: The other side's insertion.
+        new: The part of *second* that is not in *first*.
+
+    Raises:
+        OrderError: Only the other order is allowed. The arguments of calls must follow
+            the order of the parameters, so the whole file has to be merged in that order.
+        DisagreementError: No order is allowed.
+    """
+    if any(each.kind == "case" for each in (*first, *new)):
+        return _in_case_order(first, new)
+    if _fields(first) and _fields(new):
+        return _in_field_order(first, new)
+    rank = {"parameters": _parameter_ranks, "arguments": _argument_ranks}.get(kind, _clause_ranks)
+    one = list(zip(rank(before, first), first, strict=True))
+    kept = set(map(id, new))
+    both = zip(rank(before, second), second, strict=True)
+    other = [(place, each) for place, each in both if id(each) in kept]
+    if rank is _parameter_ranks:
+        _check_parameters(one, other)
+    if rank is _clause_ranks and _catches_all(first) and _catches_all(new):
+        raise DisagreementError.at(*first, *new)
+    in_order = sorted(one + other, key=_rank)
+    is_swapped = in_order != one + other and in_order == other + one
+    if is_swapped and rank is not _clause_ranks:
+        raise OrderError.at(*first, *new)
+    return tuple(each for _, each in in_order)
+
+
+def _in_case_order(first: Elements, second: Elements) -> Elements:
+    """Put the cases that both sides insert into a `switch` into order.
+
+    Each side's cases stay together, since one of them may fall through into the next. A side
+    whose last case falls through, or which has `default`, comes last.
+
+    Raises:
+        DisagreementError: Both sides' cases would have to come last.
+    """
+    is_last = [
+        bool(cases) and (_falls_through(cases) or any(each.key == b"default" for each in cases))
+        for cases in (first, second)
+    ]
+    if all(is_last):
+        raise DisagreementError.at(*first, *second)
+    return (*second, *first) if is_last[0] else (*first, *second)
+
+
+def _in_field_order(first: Elements, second: Elements) -> Elements:
+    """Put annotated variables without values first, as the fields of a dataclass must be.
+
+    Raises:
+        DisagreementError: Both sides insert fields of both sorts.
+    """
+    given, other = _fields(first), _fields(second)
+    if True not in given or False not in other:
+        return (*first, *second)
+    if False in given and True in other:
+        raise DisagreementError.at(*first, *second)
+    return (*second, *first)
+
+
+def _fields(statements: Elements) -> list[bool]:
+    """Return for each annotated variable whether it is given a value."""
+    given = (each for each in statements if each.kind == "assignment")
+    words = ([child.plain for child in each.children] for each in given)
+    annotated = (each for each in words if each[1:2] == [b":"] and each[-1] != b";")
+    return [b"=" in each for each in annotated]
+
+
+def _falls_through(cases: Elements) -> bool:
+    """Whether what follows some cases may be executed after the last of them."""
+    last: Element | None = next((each for each in reversed(cases) if each.kind == "case"), None)
+    while last is not None:
+        if last.kind in _LEAVING:
+            return False
+        inner = [each for each in last.children if isinstance(each, Construct)]
+        last = inner[-1] if inner and last.kind in {"case", "suite", "expression"} else None
+    return True
+
+
+def _catches_all(arms: Elements) -> bool:
+    """Whether one of some arms of a `match` is taken whatever the value is."""
+    return any(each.kind == "arm" and _CATCHES_ALL.match(each.key) for each in arms)
+
+
+def _rank(ranked: _Ranked) -> int:
+    return ranked[0]
+
+
+def _clause_ranks(_before: Elements, clauses: Elements) -> list[int]:
+    """Rank clauses; a comment has the rank of the clause after it."""
+    ranks: list[int] = []
+    following = 0
+    for each in reversed(clauses):
+        if isinstance(each, Construct):
+            following = 1 if _catches_all((each,)) else _LAST_CLAUSES.get(each.key, 0)
+        ranks.append(following)
+    return ranks[::-1]
+
+
+def _argument_ranks(_before: Elements, arguments: Elements) -> list[int]:
+    """Rank keyword arguments after positional ones; items of a dict all rank alike."""
+    words = [[child.plain for child in each.children[:2]] for each in arguments]
+    if any(each[1:] == [b":"] for each in words):
+        return [1] * len(words)
+    return [int(each[:1] == [b"**"] or each[1:] == [b"="]) for each in words]
+
+
+def has_positional(arguments: Sequence[Element]) -> bool:
+    """Whether one of some arguments is positional."""
+    return 0 in _argument_ranks((), tuple(arguments))
+
+
+def _parameter_ranks(before: Elements, parameters: Elements) -> list[int]:
+    signs = [_sign(each) for each in parameters]
+    slash = signs.index(b"/") if b"/" in signs else -1
+    is_keyword = any(_sign(each) == b"*" for each in before)
+    ranks = []
+    for i, (sign, each) in enumerate(zip(signs, parameters, strict=True)):
+        if sign == b"**":
+            ranks.append(_STARS)
+        elif sign == b"*":
+            ranks.append(_STAR)
+            is_keyword = True
+        elif is_keyword:
+            ranks.append(_KEYWORD)
+        elif i <= slash:
+            ranks.append(_SLASH)
+        else:
+            has_default = any(child.plain == b"=" for child in each.children)
+            ranks.append(_DEFAULTED if has_default else _REQUIRED)
+    return ranks
+
+
+def _sign(parameter: Element) -> bytes:
+    return parameter.children[0].plain if isinstance(parameter, Construct) else parameter.plain
+
+
+def _check_parameters(first: Sequence[_Ranked], second: Sequence[_Ranked]) -> None:
+    """Refuse a second `*` or `**`, and positional parameters combined with `*args`."""
+    ranks = [rank for rank, _ in (*first, *second)]
+    is_double = any(ranks.count(only) > 1 for only in (_STAR, _STARS))
+    for one, other in ((first, second), (second, first)):
+        takes_any = any(rank == _STAR and len(each.children) > 1 for rank, each in one)
+        if is_double or (takes_any and any(rank in _POSITIONAL for rank, _ in other)):
+            raise DisagreementError.at(*(each for _, each in (*first, *second)))

@@ -1,0 +1,172 @@
+"""Finds the children of a construct that both sides changed."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from cooperbench_eval.languages.alignment import align
+from cooperbench_eval.languages.tree import DisagreementError, Element, Elements, Mode, same
+from cooperbench_eval.strategies.structured.rules.absorbing import names_moved, uses_more
+from cooperbench_eval.strategies.structured.rules.statements import count_name
+
+__all__ = [
+    "AlignedVersion",
+    "ChildEdit",
+    "Overlap",
+    "check_later_uses",
+    "find_overlaps",
+    "join_uses",
+]
+
+
+class ChildEdit(NamedTuple):
+    """Replaces the children *start* to *end* of the base by *new*."""
+
+    start: int
+    end: int
+    new: Elements
+
+
+class AlignedVersion(NamedTuple):
+    """The children of a version, where the base's children are among them, and the edits."""
+
+    children: Elements
+    places: Sequence[int | None]
+    edits: list[ChildEdit]
+
+    @classmethod
+    def of(cls, base: Elements, children: Elements, mode: Mode) -> "AlignedVersion":
+        """Align a version with the base and list its edits."""
+        places = align(base, children, mode)
+        edits = []
+        start = at = 0
+        for i, place in enumerate([*places, len(children)]):
+            if place is None:
+                continue
+            if start < i or at < place:
+                edits.append(ChildEdit(start, i, children[at:place]))
+            start, at = i + 1, place + 1
+        return cls(children, places, edits)
+
+    def between(self, start: int, end: int, edits: Sequence[ChildEdit]) -> Elements:
+        """Return the children *start* to *end* of the base as *edits* leave them."""
+        inserted = {edit.start: edit.new for edit in edits}
+        out = list(inserted.get(start, ()))
+        for i in range(start, end):
+            if i > start:
+                out += inserted.get(i, ())
+            if (place := self.places[i]) is not None:
+                out.append(self.children[place])
+        if start < end:
+            out += inserted.get(end, ())
+        return tuple(out)
+
+    def at(self, index: int) -> Element | None:
+        """Return this version of one child of the base."""
+        place = self.places[index] if index < len(self.places) else None
+        return None if place is None else self.children[place]
+
+    def kept_and_edited(
+        self, base: Elements, other: "AlignedVersion"
+    ) -> list[tuple[Element, Element]]:
+        """Return the base's children that only the other version edited, with its versions."""
+        if not self.edits:
+            return []
+        sides = ((old, self.at(i), other.at(i)) for i, old in enumerate(base))
+        return [
+            (old, new)
+            for old, mine, new in sides
+            if mine is not None and new is not None and same(old, mine) and not same(old, new)
+        ]
+
+
+class Overlap(NamedTuple):
+    """Edits that touch the same children of the base."""
+
+    start: int
+    end: int
+    ours: list[ChildEdit]
+    theirs: list[ChildEdit]
+
+
+def find_overlaps(
+    ours: AlignedVersion, theirs: AlignedVersion, *, joins_adjacent: bool = False
+) -> list[Overlap]:
+    """Group the edits of both sides that touch the same children, in order.
+
+    Args:
+        ours: Our version.
+        theirs: Their version.
+        joins_adjacent: Whether edits with nothing between them are grouped, too.
+    """
+    edits = sorted(
+        [(edit, 0) for edit in ours.edits] + [(edit, 1) for edit in theirs.edits],
+        key=lambda each: (each[0].start, each[0].end, each[1]),
+    )
+    found: list[Overlap] = []
+    for edit, side in edits:
+        last = found[-1] if found else None
+        end = last.end + joins_adjacent if last else 0
+        if last and (edit.start < end or edit.start == edit.end == last.start == last.end):
+            found[-1] = last._replace(end=max(last.end, edit.end))
+        else:
+            found.append(Overlap(edit.start, edit.end, [], []))
+        (found[-1].theirs if side else found[-1].ours).append(edit)
+    return found
+
+
+def join_uses(
+    base: Elements, ours: AlignedVersion, theirs: AlignedVersion, overlaps: Iterable[Overlap]
+) -> Iterator[Overlap]:
+    """Join an overlap with the insertion after it if that one uses a name from the overlap.
+
+    One side moved the statements that give the name into a new suite, so the other side's
+    new statements may have to follow them there.
+    """
+    pending: Overlap | None = None
+    for overlap in overlaps:
+        is_next = pending and overlap.start == overlap.end == pending.end
+        if pending and is_next and _uses(base, (ours, theirs), pending, overlap):
+            both = [*pending.ours, *overlap.ours], [*pending.theirs, *overlap.theirs]
+            pending = Overlap(pending.start, pending.end, *both)
+            continue
+        if pending:
+            yield pending
+        pending = overlap
+    if pending:
+        yield pending
+
+
+def _uses(
+    base: Elements,
+    sides: tuple[AlignedVersion, AlignedVersion],
+    overlap: Overlap,
+    insertion: Overlap,
+) -> bool:
+    """Whether one side's insertion uses a name that the other moved into a header before it."""
+    if overlap.start == overlap.end or (insertion.ours and insertion.theirs):
+        return False
+    at = int(bool(insertion.ours))
+    edits = overlap.theirs if at else overlap.ours
+    moved = sides[at].between(overlap.start, overlap.end, edits)
+    names = names_moved(base[overlap.start : overlap.end], moved)
+    new = [each for edit in (*insertion.ours, *insertion.theirs) for each in edit.new]
+    return any(count_name(new, name) for name in names)
+
+
+def check_later_uses(
+    base: Elements, ours: AlignedVersion, theirs: AlignedVersion, overlap: Overlap
+) -> None:
+    """Refuse new uses of a variable behind the suite into whose header the other side moved it.
+
+    Raises:
+        DisagreementError: There are such uses; the value may be closed there.
+    """
+    start, end = overlap.start, overlap.end
+    if start == end:
+        return
+    for one, other, edits in ((ours, theirs, overlap.ours), (theirs, ours, overlap.theirs)):
+        names = names_moved(base[start:end], one.between(start, end, edits))
+        first = next((at for at in other.places[end:] if at is not None), len(other.children))
+        later = other.children[first:]
+        if any(uses_more(base[end:], later, name) for name in names):
+            raise DisagreementError.at(*later)

@@ -1,0 +1,373 @@
+"""Combines an edit of a statement with the header into which the other side moved it.
+
+`v = f(x)` becomes `with f(x) as v:`, `f(x)` becomes `with f(x):`, and Rust's
+`let v = f(x);` becomes `if let Some(v) = f(x) {`. The statements after it move into the
+new suite. The value, the statements that moved and those around them are merged one by
+one with the other side's versions.
+"""
+
+from collections.abc import Iterator
+
+from attrs import evolve, frozen
+
+from cooperbench_eval.languages.alignment import align, similarity
+from cooperbench_eval.languages.tree import (
+    Construct,
+    DisagreementError,
+    Element,
+    Elements,
+    Mode,
+    same,
+)
+from cooperbench_eval.strategies.structured.rules.merger import Merger
+from cooperbench_eval.strategies.structured.rules.statements import (
+    count_name,
+    is_name,
+    may_be_formatted,
+    renamed,
+    replaced,
+    suite_of,
+    target_of,
+    value_of,
+    with_body,
+)
+
+__all__ = ["Move", "find_move", "merge_absorbed", "names_moved", "uses_more"]
+
+_LEAST_ALIKE = 0.8
+_SIMPLE = frozenset({"assignment", "expression"})
+
+
+def merge_absorbed(
+    merger: Merger, base: Elements, ours: Elements, theirs: Elements
+) -> Elements | None:
+    """One side moved statements into the header of a new suite, and the other edited them.
+
+    Returns:
+        The merged statements; `None` if neither side did so, or both.
+
+    Raises:
+        DisagreementError: The edits do not fit together.
+    """
+    moves = [find_move(base, side) for side in (ours, theirs)]
+    if (moves[0] is None) == (moves[1] is None):
+        return None
+    if moves[0] is not None:
+        return _Merge(merger, base, ours, theirs, moves[0], is_theirs=False).run()
+    if moves[1] is not None:
+        return _Merge(merger, base, theirs, ours, moves[1], is_theirs=True).run()
+    return None
+
+
+@frozen(kw_only=True)
+class _Header:
+    """The first clause of a statement with a suite, and the place of a value in it.
+
+    Attributes:
+        clause: The clause.
+        start: Where the value starts among the clause's children.
+        end: Where it ends.
+        target: The words that get the value; empty if there are none.
+    """
+
+    clause: Construct
+    start: int
+    end: int
+    target: tuple[bytes, ...]
+
+    @property
+    def value(self) -> Construct:
+        return Construct(kind="value", children=self.clause.children[self.start : self.end])
+
+
+@frozen(kw_only=True)
+class Move:
+    """Statements of the base that a side moved into one header.
+
+    Attributes:
+        start: The index of the first of them in the base; they follow each other.
+        place: The index of the new statement on the side.
+        headers: Where the header has the value of each.
+    """
+
+    start: int
+    place: int
+    headers: tuple[_Header, ...]
+
+    @property
+    def end(self) -> int:
+        """The index in the base after the last of them."""
+        return self.start + len(self.headers)
+
+    def names(self, base: Elements) -> set[bytes]:
+        """Return the variables that the statements or the header give the values."""
+        targets = {target_of(each) for each in base[self.start : self.end]}
+        words = {word for header in self.headers for word in header.target}
+        return {word for word in targets | words if is_name(word)}
+
+
+def find_move(base: Elements, side: Elements) -> Move | None:
+    """Find statements that a side moved into a header; `None` if none or if it is unclear."""
+    gone = [i for i, each in enumerate(base) if each.kind in _SIMPLE]
+    if not gone or not any(map(_has_header, side)):
+        return None
+    places = align(base, side, Mode.MEMBERS)
+    for place, statement in enumerate(side):
+        if place in places:
+            continue
+        headers = list(_headers(statement))
+        found = {
+            i: [at for at, header in enumerate(headers) if _is_moved(base[i], header)]
+            for i in gone
+            if places[i] is None
+        }
+        moved = {i: ats for i, ats in found.items() if ats}
+        if not moved:
+            continue
+        start, at = min(moved), min(min(ats) for ats in moved.values())
+        expected = {start + step: [at + step] for step in range(len(moved))}
+        if moved != expected:
+            return None
+        return Move(start=start, place=place, headers=tuple(headers[at : at + len(moved)]))
+    return None
+
+
+def names_moved(base: Elements, side: Elements) -> set[bytes]:
+    """Return the variables whose values a side moved into headers, also into nested ones."""
+    if not any(map(_has_header, side)):
+        return set()
+    inner = (found for each in side for found in each.walk() if found.kind == "suite")
+    moves = (find_move(base, children) for children in (side, *(each.children for each in inner)))
+    return {name for move in moves if move for name in move.names(base)}
+
+
+def _has_header(statement: Element) -> bool:
+    """Whether a statement has a value in a header, or a statement in it has."""
+    return any(next(_headers(each), None) is not None for each in statement.walk())
+
+
+def _headers(statement: Element) -> Iterator[_Header]:
+    """Yield the places of a statement's first clause in which a value may be."""
+    clause = statement
+    if isinstance(statement, Construct) and statement.mode is Mode.MEMBERS:
+        clause = next((c for c in statement.children if isinstance(c, Construct)), statement)
+    if not isinstance(clause, Construct) or not any(c.kind == "suite" for c in clause.children):
+        return
+    words = [child.plain for child in clause.children]
+    first = next((word for word in words if word != b"async"), b"")
+    if first == b"with":
+        yield from _with_headers(clause, words)
+    elif words[:2] == [b"if", b"let"] and b"=" in words:
+        yield from _let_headers(clause, words)
+    elif words[:1] == [b"match"] and b"{" in words:
+        yield _Header(clause=clause, start=1, end=words.index(b"{"), target=())
+
+
+def _with_headers(clause: Construct, words: list[bytes]) -> Iterator[_Header]:
+    """Yield the context managers of Python's `with`."""
+    start = words.index(b"with") + 1
+    if b":" not in words:
+        return
+    last = words.index(b":")
+    while start < last:
+        end = next((i for i in range(start, last) if words[i] == b","), last)
+        name = next((i for i in range(start, end) if words[i] == b"as"), end)
+        yield _Header(
+            clause=clause, start=start, end=name, target=_flat(clause.children[name + 1 : end])
+        )
+        start = end + 1
+
+
+def _let_headers(clause: Construct, words: list[bytes]) -> Iterator[_Header]:
+    """Yield the value of Rust's `if let`."""
+    start = words.index(b"=") + 1
+    end = next((i for i in range(start, len(words)) if words[i] in {b"{", b"&&"}), 0)
+    if start < end:
+        yield _Header(
+            clause=clause, start=start, end=end, target=_flat(clause.children[2 : start - 1])
+        )
+
+
+def _flat(elements: Elements) -> tuple[bytes, ...]:
+    return tuple(word for each in elements for word in each.words())
+
+
+def _is_moved(statement: Element, header: _Header) -> bool:
+    """Whether a header has the value of a statement: the same words or a call of the same."""
+    old, new = value_of(statement), header.value
+    if same(old, new):
+        return bool(old.children)
+    callee = _callee(old)
+    if not callee or callee != _callee(new):
+        return False
+    return _keeps_name(statement, header) or similarity(old.words(), new.words()) >= _LEAST_ALIKE
+
+
+def _callee(value: Construct) -> bytes:
+    """Return the words before the first brackets of a call."""
+    children = value.children
+    at = next((i for i, child in enumerate(children) if child.kind == "group"), 0)
+    return b" ".join(child.plain for child in children[:at])
+
+
+def _keeps_name(statement: Element, header: _Header) -> bool:
+    return target_of(statement) in {b"", *header.target}
+
+
+@frozen
+class _Merge:
+    """Merges a side that moved statements into a header with the other side.
+
+    Attributes:
+        merger: Merges the parts.
+        base: The statements in the base.
+        one: The side that moved some of them.
+        other: The other side.
+        move: The statements and the header.
+        is_theirs: Whether *one* is theirs.
+    """
+
+    merger: Merger
+    base: Elements
+    one: Elements
+    other: Elements
+    move: Move
+    is_theirs: bool
+
+    def run(self) -> Elements:
+        base, one, other, move = self.base, self.one, self.other, self.move
+        places = align(base, other, Mode.MEMBERS)
+        first = self._place_of_moved(places)
+        suite = suite_of(move.headers[0].clause)
+        end = self._end_of_moved()
+        last = self._end_on(other, places, end)
+        start = first + len(move.headers)
+        before = self._members(base[: move.start], one[: move.place], other[:first])
+        within = self._within(base[move.end : end], suite.children, other[start:last])
+        self._check_after(base[end:], other[last:])
+        after = self._members(base[end:], one[move.place + 1 :], other[last:])
+        clause = self._clause(other[first:start])
+        new = with_body(clause, within)
+        statement = replaced(one[move.place], move.headers[0].clause, new)
+        return (*before, statement, *after)
+
+    def _place_of_moved(self, places: list[int | None]) -> int:
+        """Return where the other side has the statements that moved into the header.
+
+        Raises:
+            DisagreementError: It changed their kind, their targets or their sequence.
+        """
+        start, end = self.move.start, self.move.end
+        first = places[start]
+        if first is None or places[start:end] != list(range(first, first + end - start)):
+            raise DisagreementError.at(*self.base[start:end])
+        for old, new in zip(self.base[start:end], self.other[first:], strict=False):
+            if new.kind != old.kind or target_of(new) != target_of(old):
+                raise DisagreementError.at(old)
+        return first
+
+    def _end_of_moved(self) -> int:
+        """Return the index of the first statement of the base that stayed after the suite."""
+        places = align(self.base, self.one, Mode.MEMBERS)
+        later = (
+            i
+            for i, place in enumerate(places)
+            if i >= self.move.end and place is not None and place > self.move.place
+        )
+        return next(later, len(self.base))
+
+    def _end_on(self, other: Elements, places: list[int | None], end: int) -> int:
+        """Return where the other side's statements end that belong in the suite.
+
+        A new statement after the last one that moved belongs there if it uses the variable.
+        """
+        kept = [at for at in places[self.move.start : end] if at is not None]
+        last = max(kept) + 1
+        limit = min((at for at in places[end:] if at is not None), default=len(other))
+        names = names_moved(self.base, self.one)
+        for i in range(last, limit):
+            if any(count_name(other[i : i + 1], name) for name in names):
+                last = i + 1
+        return last
+
+    def _members(self, base: Elements, one: Elements, other: Elements) -> Elements:
+        sides = (other, one) if self.is_theirs else (one, other)
+        return self.merger.merge_children(base, *sides, Mode.MEMBERS)
+
+    def _clause(self, statements: Elements) -> Construct:
+        """Merge the values in the header with the other side's values."""
+        clause = self.move.headers[0].clause
+        children = clause.children
+        moved = zip(
+            self.move.headers,
+            self.base[self.move.start : self.move.end],
+            statements,
+            strict=True,
+        )
+        for header, before, now in reversed(list(moved)):
+            space = header.value.space
+            old, new = (value_of(each).with_space(space) for each in (before, now))
+            sides = (new, header.value) if self.is_theirs else (header.value, new)
+            value = self.merger.merge(old, *sides)
+            children = (*children[: header.start], *value.children, *children[header.end :])
+        return evolve(clause, children=children)
+
+    def _within(self, base: Elements, one: Elements, other: Elements) -> Elements:
+        """Merge the statements that moved, under the names that the header gives the values."""
+        for statement, header in zip(self.base[self.move.start :], self.move.headers, strict=False):
+            old = target_of(statement)
+            if old and old not in header.target and uses_more(base, other, old):
+                new = header.target[0] if len(header.target) == 1 else b""
+                if not _can_rename(one, other, old, new):
+                    raise DisagreementError.at(*other)
+                base, other = (
+                    tuple(renamed(each, old, new) for each in part) for part in (base, other)
+                )
+        return self._members(base, one, other)
+
+    def _check_after(self, base: Elements, other: Elements) -> None:
+        """Refuse new uses of the variable after the suite, where its value may be closed.
+
+        Raises:
+            DisagreementError: There are such uses.
+        """
+        if any(uses_more(base, other, name) for name in self.move.names(self.base)):
+            raise DisagreementError.at(*other)
+
+
+def uses_more(base: Elements, other: Elements, name: bytes) -> bool:
+    """Whether a side's statements use a variable more often than the base's."""
+    if not is_name(name):
+        return not (len(base) == len(other) and all(map(same, base, other)))
+    places = align(base, other, Mode.MEMBERS)
+    before = {at: old for old, at in zip(base, places, strict=True) if at is not None}
+    return any(
+        may_be_formatted(each, name)
+        or count_name((each,), name) > count_name((before[i],) if i in before else (), name)
+        for i, each in enumerate(other)
+    )
+
+
+def _can_rename(one: Elements, other: Elements, old: bytes, new: bytes) -> bool:
+    """Whether *one* uses only the name *new*, and *other* may use it as well.
+
+    Handing the value back to the old name at the end does not count.
+    """
+    if not (is_name(old) and is_name(new)):
+        return False
+    if one and target_of(one[-1]) == old and value_of(one[-1]).plain == new:
+        one = one[:-1]
+    return not (
+        count_name(one, old)
+        or count_name(other, new)
+        or _is_set(other, old)
+        or any(may_be_formatted(each, old) for each in (*one, *other))
+    )
+
+
+def _is_set(statements: Elements, name: bytes) -> bool:
+    return any(
+        found.kind == "assignment" and name in target_of(found).split()
+        for each in statements
+        for found in each.walk()
+    )

@@ -1,0 +1,130 @@
+"""Combines the clauses that both sides give a `try` statement, or a `try` that both add."""
+
+import builtins
+
+from attrs import evolve
+
+from cooperbench_eval.languages.alignment import align
+from cooperbench_eval.languages.tree import (
+    Construct,
+    DisagreementError,
+    Element,
+    Elements,
+    Mode,
+    same,
+)
+from cooperbench_eval.strategies.structured.rules.effects import are_independent
+from cooperbench_eval.strategies.structured.rules.merger import Merger
+from cooperbench_eval.strategies.structured.rules.statements import suite_of, with_body
+
+__all__ = ["TRY", "in_catch_order", "merge_tries", "merge_twins"]
+
+TRY = "try"
+"""The kind of a statement with these clauses."""
+_EMPTY = frozenset({b"pass", b"..."})
+
+
+def merge_twins(merger: Merger, first: Construct, second: Construct) -> Construct:
+    """Merge two clauses of the same name that both sides add, such as `finally`.
+
+    Raises:
+        DisagreementError: The clauses catch different things, or the order of their
+            statements matters.
+    """
+    heads = [[c.plain for c in each.children if c.kind != "suite"] for each in (first, second)]
+    one, other = (_statements(each) for each in (first, second))
+    if heads[0] != heads[1] or not are_independent(one, other):
+        raise DisagreementError.at(first, second)
+    both = merger.merge_children((), one, other, Mode.MEMBERS) if one and other else one or other
+    body = both or suite_of(first).children
+    return with_body(first, body)
+
+
+def _statements(clause: Construct) -> Elements:
+    return tuple(each for each in suite_of(clause).children if each.plain not in _EMPTY)
+
+
+def in_catch_order(clauses: Elements) -> Elements:
+    """Put a clause for an exception before the one for its superclass, as far as known.
+
+    Raises:
+        DisagreementError: Two clauses catch the same exception.
+    """
+    out: list[Element] = []
+    for clause in clauses:
+        caught = _caught(clause)
+        place = len(out)
+        for i, earlier in enumerate(out):
+            if caught & _caught(earlier):
+                raise DisagreementError.at(earlier, clause)
+            if place > i and any(
+                _is_subclass(one, two) for one in caught for two in _caught(earlier)
+            ):
+                place = i
+        out.insert(place, clause)
+    return tuple(out)
+
+
+def _caught(clause: Element) -> frozenset[str]:
+    """Return the exceptions that a clause of Python's `try` names."""
+    words = [word.decode("utf-8", "replace") for word in clause.words()] if clause.key else []
+    if words[:1] != ["except"] or words[1:2] == ["*"]:
+        return frozenset()
+    end = next((i for i, word in enumerate(words) if word in {"as", ":"}), len(words))
+    named = " ".join(words[1:end]).replace(" . ", ".")
+    return frozenset(named.replace("(", " ").replace(")", " ").split())
+
+
+def _is_subclass(one: str, other: str) -> bool:
+    """Whether a built-in exception is a subclass of another one."""
+    mine, theirs = (getattr(builtins, name, None) for name in (one, other))
+    if isinstance(mine, type) and isinstance(theirs, type):
+        return issubclass(mine, theirs)
+    return other in {"Exception", "BaseException"}
+
+
+def merge_tries(
+    merger: Merger, base: Elements, ours: Elements, theirs: Elements
+) -> Elements | None:
+    """Both sides moved the statements into a `try`: keep one, with the clauses of both.
+
+    Returns:
+        The merged statements; `None` if one of the sides did something else.
+
+    Raises:
+        DisagreementError: The clauses do not fit together.
+    """
+    mine, other = _try_around(base, ours), _try_around(base, theirs)
+    if mine is None or other is None:
+        return None
+    (start, one), (place, two) = mine, other
+    first, second = (
+        tuple(c for c in each.children if isinstance(c, Construct)) for each in (one, two)
+    )
+    if len(first) != len(one.children) or len(second) != len(two.children):
+        return None
+    bodies = suite_of(first[0]), suite_of(second[0])
+    body = merger.merge_children(base, bodies[0].children, bodies[1].children, Mode.MEMBERS)
+    clauses = merger.merge_children((), first[1:], second[1:], Mode.MEMBERS, TRY)
+    statement = evolve(one, children=(with_body(first[0], body), *clauses))
+    before = merger.merge_children((), ours[:start], theirs[:place], Mode.MEMBERS)
+    after = merger.merge_children((), ours[start + 1 :], theirs[place + 1 :], Mode.MEMBERS)
+    return (*before, statement, *after)
+
+
+def _try_around(base: Elements, side: Elements) -> tuple[int, Construct] | None:
+    """Find the new `try` with all the statements in its first clause, and its index."""
+    if not base or {each.plain for each in base} & {each.plain for each in side}:
+        return None
+    found = [
+        (i, each)
+        for i, each in enumerate(side)
+        if isinstance(each, Construct) and each.kind == TRY and each.mode is Mode.MEMBERS
+    ]
+    if len(found) != 1:
+        return None
+    clause = found[0][1].children[0]
+    if not isinstance(clause, Construct) or same(clause, found[0][1]):
+        return None
+    inside = align(base, suite_of(clause).children, Mode.MEMBERS)
+    return found[0] if all(place is not None for place in inside) else None

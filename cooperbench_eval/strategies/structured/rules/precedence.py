@@ -1,0 +1,168 @@
+"""Refuses a prefix of one side and a suffix of the other on one operand.
+
+If ours makes `g(x)` into `await g(x)` and theirs makes it into `g(x).strip()`, the ranks of
+the operators would decide what `await g(x).strip()` means. Neither side chose that.
+"""
+
+from collections.abc import Sequence
+
+from cooperbench_eval.languages.tree import DisagreementError, Element, Elements
+from cooperbench_eval.strategies.structured.overlaps import AlignedVersion, ChildEdit
+
+__all__ = ["check_operands"]
+
+_TERNARY, _NOT, _UNARY, _ACCESS = 0, 3, 11, 13
+_BINARY: dict[bytes, int] = {
+    word: rank
+    for rank, words in {
+        _TERNARY: b"if ? ??",
+        1: b"or ||",
+        2: b"and &&",
+        4: b"== != === !== < > <= >= is in not instanceof as satisfies",
+        5: b"|",
+        6: b"^",
+        7: b"&",
+        8: b"<< >> >>>",
+        9: b"+ -",
+        10: b"* / // % @",
+        12: b"**",
+    }.items()
+    for word in words.split()
+}
+"""The ranks of operators between operands, the loosest first."""
+_PREFIXES = dict.fromkeys(b"- + ! ~ * & ** ++ -- await new typeof void delete".split(), _UNARY)
+_PREFIXES |= {b"not": _NOT, b"mut": _UNARY}
+_SUFFIXES = frozenset(b". ?. :: ! ++ --".split())
+_SEPARATORS = frozenset(
+    b"""= := , ; : => -> <- ... .. ..= += -= *= /= //= %= **= @= |= &= ^= <<= >>= ||= &&= ??=
+    { } ( ) return yield raise throw assert else elif while for from let const var case""".split()
+)
+_FREE = frozenset({(b"+", b"+"), (b"+", b"-"), (b"*", b"*")})
+"""Operators before and after an operand that give one result in either order."""
+_MOST = 64
+"""The longest operand, in elements, that is looked at."""
+
+
+def check_operands(base: Elements, ours: AlignedVersion, theirs: AlignedVersion) -> None:
+    """Refuse an operator before an operand and the other side's operator or access after it.
+
+    Raises:
+        DisagreementError: It is not clear which of them comes first.
+    """
+    for one, other in ((ours, theirs), (theirs, ours)):
+        _check_calls(base, one, other)
+        starts = {each.start: each for each in other.edits}
+        for edit in one.edits:
+            if (rank := _prefix_rank(base, edit)) is not None:
+                _check_suffixes(base, edit, rank, starts)
+
+
+def _check_suffixes(
+    base: Elements, prefix: ChildEdit, rank: int, others: dict[int, ChildEdit]
+) -> None:
+    """Refuse the other side's suffixes of the operand after a prefix."""
+    loosest = _ACCESS
+    for end in range(prefix.end + 1, min(prefix.end + _MOST, len(base)) + 1):
+        part = base[end - 1]
+        if part.plain in _SEPARATORS or part.kind in {"suite", "comment"}:
+            return
+        is_inner = end - 1 > prefix.end
+        loosest = min(loosest, _BINARY.get(part.plain, _ACCESS) if is_inner else _ACCESS)
+        if loosest < rank:
+            return
+        suffix = others.get(end)
+        after = None if suffix is None else _suffix_rank(base, suffix)
+        if suffix is None or after is None or after > loosest or part.plain in _BINARY:
+            continue
+        if (_last(prefix, base), _first(suffix, base)) not in _FREE:
+            raise DisagreementError.at(*base[prefix.end : end])
+
+
+def _prefix_rank(base: Elements, edit: ChildEdit) -> int | None:
+    """Return the rank of the operator at the end of an edit; `None` if there is none."""
+    removed = base[edit.start : edit.end]
+    if removed and edit.new and _is_alike(removed[-1], edit.new[-1]):
+        return None
+    parts = edit.new or removed
+    last = parts[-1]
+    words = {each.plain for each in parts}
+    if (last.plain == b"else" and b"if" in words) or (last.plain == b":" and b"?" in words):
+        return _TERNARY
+    if edit.new and _is_cast(parts):
+        return _UNARY if _begins_operand(base[: edit.start]) else None
+    if _begins_operand((*base[: edit.start], *parts[:-1])):
+        return _PREFIXES.get(last.plain)
+    return _BINARY.get(last.plain, _PREFIXES.get(last.plain))
+
+
+def _is_cast(parts: Elements) -> bool:
+    """Whether an inserted prefix is a type in round brackets."""
+    first, last = parts[0], parts[-1]
+    if first.kind == "group":
+        return len(parts) == 1 and first.plain.startswith(b"(")
+    return first.plain == b"(" and last.plain == b")"
+
+
+def _begins_operand(before: Sequence[Element]) -> bool:
+    """Whether an operand may begin after some elements."""
+    if not before:
+        return True
+    last = before[-1].plain
+    return last in _SEPARATORS or last in _BINARY or last in _PREFIXES
+
+
+def _suffix_rank(base: Elements, edit: ChildEdit) -> int | None:
+    """Return the rank of the operator or access that an edit begins with, if any."""
+    removed = base[edit.start : edit.end]
+    if removed and edit.new and _is_alike(removed[0], edit.new[0]):
+        return None
+    parts = edit.new or removed
+    first = parts[0]
+    if first.plain in _SUFFIXES or (first.kind == "group" and first.plain[:1] in {b"(", b"["}):
+        return _ACCESS
+    if first.plain == b"<" and parts[-1].plain == b">":
+        return None  # the arguments of a type
+    return _BINARY.get(first.plain)
+
+
+def _is_alike(one: Element, other: Element) -> bool:
+    rank = _BINARY.get(one.plain)
+    return rank is not None and rank == _BINARY.get(other.plain)
+
+
+def _last(edit: ChildEdit, base: Elements) -> bytes:
+    return (edit.new or base[edit.start : edit.end])[-1].plain
+
+
+def _first(edit: ChildEdit, base: Elements) -> bytes:
+    return (edit.new or base[edit.start : edit.end])[0].plain
+
+
+def _check_calls(base: Elements, one: AlignedVersion, other: AlignedVersion) -> None:
+    """Refuse other edits of a call that one side made the argument of another call.
+
+    Where `g(x)` becomes `h(g(x))`, the tree only shows that `g` became `h` and `x` became
+    `g(x)`.
+
+    Raises:
+        DisagreementError: The other side changed the call, or put something beside it.
+    """
+    for edit in one.edits:
+        old, new = base[edit.start : edit.end], one.at(edit.end)
+        if not old or new is None or new.kind != "group":
+            continue
+        group = base[edit.end]
+        if old[0].plain not in set(new.words()) - set(group.words()):
+            continue
+        theirs = other.at(edit.end)
+        is_edited = theirs is None or theirs.plain not in {group.plain, new.plain}
+        places = {edit.start, edit.end, edit.end + 1}
+        beside = (each for each in other.edits if {each.start, each.end} & places)
+        if is_edited or any(_touches(base, each, edit.start) for each in beside):
+            raise DisagreementError.at(*old, group)
+
+
+def _touches(base: Elements, edit: ChildEdit, start: int) -> bool:
+    """Whether an edit beside a call belongs to the same operand."""
+    ranks = _prefix_rank(base, edit), _suffix_rank(base, edit)
+    return ranks[0 if edit.end <= start else 1] is not None

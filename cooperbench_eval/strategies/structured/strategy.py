@@ -1,0 +1,212 @@
+"""Merges conflicts by the structure of the source, in the supported languages."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import chain
+
+from attrs import evolve, field, frozen, validators
+
+from cooperbench_eval.git.merging.locating import find_between
+from cooperbench_eval.git.merging.records import ConflictBlock
+from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.tree import (
+    Construct,
+    DisagreementError,
+    InterferenceError,
+    OrderError,
+    StructureError,
+    render,
+)
+from cooperbench_eval.strategies.blocks import (
+    ConflictFile,
+    FileMerge,
+    Proposal,
+    Resolution,
+    resolve_files,
+)
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.strategies.structured.flow.interference import find_interference
+from cooperbench_eval.strategies.structured.merge import TreeMerge
+from cooperbench_eval.strategies.structured.placing import find_misplaced
+from cooperbench_eval.strategies.structured.taking import take_functions
+
+__all__ = ["StructuredStrategy"]
+
+
+@frozen(kw_only=True)
+class StructuredStrategy:
+    """Merges constructs instead of lines: definitions, statements, parameters, items.
+
+    It first merges the whole file, and accepts the result if it keeps the lines that the
+    line merge settled. Otherwise it merges one block at a time.
+
+    Attributes:
+        max_bytes: The largest version of a file that it merges; merged files of more than
+            500,000 bytes are refused in any case.
+        by_content: Order two insertions at one place only by the text of the sides, so
+            that swapping the sides gives the same bytes.
+        resettles: Whether a merge of the whole file may also change settled lines, within
+            the top-level constructs that contain a conflict.
+        takes_sides: Whether a function that cannot be merged may be taken as a whole from a
+            side that contains what the other one adds: all names that the other adds to
+            the function, of which there must be one, and every parameter that the other
+            adds or changes. The ledger then says *took ours, which contains theirs*. What
+            the other side adds without a name, such as another number, is lost.
+    """
+
+    name: str = "structured"
+    max_bytes: int = field(default=500_000, validator=validators.ge(1))
+    by_content: bool = False
+    resettles: bool = True
+    takes_sides: bool = False
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether swapping the sides gives the same result."""
+        return self.by_content
+
+    def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
+        """Return the three-way merge with its blocks merged by structure."""
+        return resolve_files(merge_input, self._propose)
+
+    def _propose(self, file: ConflictFile) -> Proposal:
+        whole = self._merges(file.path, file.versions)
+
+        def each(block: ConflictBlock) -> list[Resolution]:
+            lead, tail = file.around(block)
+            versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
+            try:
+                _check(whole, file.settled)
+                merged = list(self._merges(file.path, versions))
+                found = {_fitting(each.text, (lead, tail))[0]: each.rule for each in merged}
+            except StructureError as exc:
+                return [_refusal(exc, whole)]
+            return [Resolution(text=text, rule=rule) for text, rule in found.items()]
+
+        merges = chain(whole.good, self._taken(file) if self.takes_sides else ())
+        return Proposal(whole=merges, resettles=self.resettles, each=each)
+
+    def _taken(self, file: ConflictFile) -> Iterator[FileMerge]:
+        """Yield the merges in which functions of one side are taken as a whole."""
+        for taken in take_functions(file.path, file.versions):
+            for merge in self._merges(file.path, taken.versions).good:
+                rule = f"{merge.rule}, {taken.rule}"
+                yield evolve(merge, rule=rule, versions=taken.versions)
+
+    def _merges(self, path: str, versions: Sequence[bytes]) -> "_OrderedMerges":
+        base, ours, theirs = versions
+        if self.by_content and theirs < ours:
+            ours, theirs = theirs, ours
+        return _OrderedMerges(path, (base, ours, theirs), max_bytes=self.max_bytes)
+
+
+class _OrderedMerges:
+    """The merges of a file in both orders, each computed when it is first needed."""
+
+    def __init__(self, path: str, versions: Sequence[bytes], *, max_bytes: int) -> None:
+        self._path = path
+        self._versions = versions
+        # Trees use "\n" only: the newline before a file's first line is not the file's own,
+        # and a construct that moves takes the newline before it along.
+        self._is_crlf = b"\n" in b"".join(versions) and all(map(_is_crlf, versions))
+        self._max_bytes = max_bytes
+        self._made: dict[bool, FileMerge | StructureError] = {}
+
+    def __iter__(self) -> Iterator[FileMerge]:
+        """Yield the merged files.
+
+        Raises:
+            StructureError: The file cannot be merged.
+        """
+        found, interference = False, None
+        for theirs_first in (False, True):
+            made = self._made.get(theirs_first) or self._try(theirs_first=theirs_first)
+            self._made[theirs_first] = made
+            if isinstance(made, FileMerge):
+                found = True
+                yield made
+            elif isinstance(made, InterferenceError):
+                interference = made
+            elif not isinstance(made, OrderError):
+                raise made
+        if interference and not found:
+            raise interference
+        if not found:
+            raise DisagreementError("both sides insert at one place, and neither order is allowed")
+
+    @property
+    def good(self) -> Iterator[FileMerge]:
+        """The merged files; empty if the file cannot be merged."""
+        with contextlib.suppress(StructureError):
+            yield from self
+
+    @property
+    def problem(self) -> str:
+        """Why the file cannot be merged; empty if it can."""
+        try:
+            next(iter(self))
+        except StructureError as exc:
+            return str(exc)
+        return ""
+
+    def _try(self, *, theirs_first: bool) -> FileMerge | StructureError:
+        try:
+            merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
+        except StructureError as exc:
+            return exc
+        if found := find_misplaced(self._trees, merged):
+            return StructureError(found)
+        base, ours, theirs = self._trees
+        if found := find_interference(base, ours, theirs, merged):
+            return InterferenceError(found)
+        rule = "structure, theirs first" if theirs_first else "structure"
+        text = render(merged)[1:] + b"\n"
+        return FileMerge(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
+
+    @cached_property
+    def _trees(self) -> list[Construct]:
+        if max(map(len, self._versions)) > self._max_bytes:
+            raise StructureError(f"a version has more than {self._max_bytes:,} bytes")
+        versions = [version or b"\n" for version in self._versions]
+        if self._is_crlf:
+            versions = [version.replace(b"\r\n", b"\n") for version in versions]
+        return read_versions(self._path, versions)
+
+
+def _is_crlf(text: bytes) -> bool:
+    return text.count(b"\n") == text.count(b"\r\n")
+
+
+def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
+    """Say why a block is open.
+
+    A block may not be readable with the lines around it, although the versions are. That
+    is not what is in the way: it is what keeps the whole file from being merged.
+    """
+    if isinstance(error, InterferenceError):
+        return Resolution(reason=str(error), is_binding=True)
+    if isinstance(error, DisagreementError):
+        return Resolution(reason=str(error))
+    return Resolution(reason=whole.problem or str(error))
+
+
+def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:
+    """Refuse a file whose blocks must not be merged one by one.
+
+    That is the case if the sides interfere. It is also the case if merging the whole file
+    changes lines that the line merge settled, because then the line merge took two
+    different constructs for one.
+    """
+    try:
+        first = next(iter(merges))
+    except DisagreementError:
+        return
+    _fitting(first.text, settled)
+
+
+def _fitting(merged: bytes, settled: Sequence[bytes]) -> list[bytes]:
+    texts = find_between(merged, settled)
+    if texts is None:
+        raise StructureError("lines outside of the conflict would change")
+    return texts

@@ -1,0 +1,720 @@
+"""The faults that the static checks find in a merged file, and false alarms to avoid."""
+
+import ast
+import builtins
+import random
+import re
+import symtable
+from collections import Counter
+
+import pytest
+from generators import indices
+from hypothesis import given
+
+import cooperbench_eval as ce
+from cooperbench_eval.languages.faults import faults, losses
+from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.faults.pythonbinding import find_early_use, find_unordered
+from cooperbench_eval.languages.faults.pythonslips import count_slips
+from cooperbench_eval.languages.python.calls import find_misfit
+from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, UnreadableError, cut
+from cooperbench_eval.languages.python.scopes import find_declared_twice
+
+ONE, TWO = b"def one():\n    return 1\n", b"def two():\n    return 2\n"
+
+FAULTS = {
+    "brackets out of order": (b"a()\n", b"a(b)\n", b"a(c)\n", b"a)b c(\n", "not parse"),
+    "an indent that fits nothing": (
+        b"a = 1\n",
+        b"a = 1\nif a:\n    b = 2\n",
+        b"a = 1\n",
+        b"a = 1\nif a:\nb = 2\n",
+        "not parse",
+    ),
+    "a parameter given twice": (
+        b"def f(): 0\n",
+        b"def f(a): 0\n",
+        b"def f(a): 0\n",
+        b"def f(a, a): 0\n",
+        "duplicate argument",
+    ),
+    "a function defined twice": (b"", ONE, ONE, ONE + ONE, "one would be declared 2 times"),
+    "a method defined twice": (
+        b"class A:\n    x = 1\n",
+        b"class A:\n    x = 1\n    def f(self): 1\n",
+        b"class A:\n    x = 1\n    def f(self): 2\n",
+        b"class A:\n    x = 1\n    def f(self): 1\n    def f(self): 2\n",
+        "A.f would be declared 2 times",
+    ),
+    "a name that lost its import": (
+        b"import os\n",
+        b"import os\nx = os.name\n",
+        b"",
+        b"x = os.name\n",
+        "os would not be bound",
+    ),
+    "a name that lost its function": (
+        ONE,
+        ONE + b"\n\ndef more():\n    return one()\n",
+        TWO,
+        TWO + b"\n\ndef more():\n    return one()\n",
+        "one would not be bound",
+    ),
+    "a method that lost its name": (
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    def fs(self): 1\n",
+        b"class A:\n    def f(self): 1\n    def g(self): self.f()\n",
+        b"class A:\n    def fs(self): 1\n    def g(self): self.f()\n",
+        "f is used, but would no longer be defined",
+    ),
+    "a method that neither side dropped": (
+        b"class A:\n    def f(self): 1\nclass B:\n    def f(self): 1\nA().f\n",
+        b"class B:\n    def f(self): 1\nA().f\n",
+        b"class A:\n    def f(self): 1\nA().f\n",
+        b"A().f\n",
+        "f is used, but would no longer be defined",
+    ),
+    "a name bound by what both dropped": (
+        b"import os\nos.x\n\n\nimport os\n",
+        b"os.x\n\n\nimport os\n",
+        b"import os\nos.x\n",
+        b"os.x\n",
+        "os would not be bound",
+    ),
+    "a token that one side added": (b"a\n", b"a + b\n", b"a\n", b"a\n+\n", "'b' is lost"),
+    "a token that both sides kept": (b"a + b\n", b"a + b + c\n", b"a + b\n", b"b + c\n+\n", "'a'"),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "merged", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_found_and_described(base, ours, theirs, merged, words):
+    """The order of the sides does not matter; the ledger has the same words."""
+    assert words in find_fault("a.py", (base, ours, theirs), merged)
+    assert words in find_fault("a.py", (base, theirs, ours), merged)
+
+
+SOUND = {
+    "what both added, once": (b"a\n", b"a\nb\n", b"a\nb\n", b"a\nb\n"),
+    "what either removed": (b"a\nb\nc\n", b"b\nc\n", b"a\nb\n", b"b\n"),
+    "a name that was never bound": (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n", b"f(a, b, c)\n"),
+    "a name of the builtins": (b"", b"print(len([]))\n", b"", b"print(len([]))\n"),
+    "a name that a star import may bind": (
+        b"import os\n",
+        b"import os\nx = os.name\n",
+        b"from m import *\n",
+        b"from m import *\nx = os.name\n",
+    ),
+    "a name that only a function uses": (
+        b"",
+        b"def f(x): return x\n",
+        b"",
+        b"def f(x): return x\n",
+    ),
+    "a function that a side defined twice": (b"", ONE + ONE, b"", ONE + ONE),
+    "methods of one name in two classes": (
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    def f(self): 1\nclass B:\n    def f(self): 1\n",
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    def f(self): 1\nclass B:\n    def f(self): 1\n",
+    ),
+    "a method that the side without it calls too": (
+        b"class A(B):\n    def f(self): 1\n",
+        b"class A(B):\n    def g(self): self.f()\n",
+        b"class A(B):\n    def f(self): 1\nA().f()\n",
+        b"class A(B):\n    def g(self): self.f()\nA().f()\n",
+    ),
+    "a method that is an attribute now": (
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    def __init__(self): self.f = 1\n",
+        b"class A:\n    def f(self): 1\nA().f\n",
+        b"class A:\n    def __init__(self): self.f = 1\nA().f\n",
+    ),
+    "a method that the class binds now": (
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    f = one\n",
+        b"class A:\n    def f(self): 1\nA().f\n",
+        b"class A:\n    f = one\nA().f\n",
+    ),
+    "a method that may be found all the same": (
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    def __getattr__(self, name): 1\n",
+        b"class A:\n    def f(self): 1\nA().f\n",
+        b"class A:\n    def __getattr__(self, name): 1\nA().f\n",
+    ),
+    "a method that a dictionary has as well": (
+        b"class A:\n    def get(self): 1\n",
+        b"class A:\n    def got(self): 1\n",
+        b"class A:\n    def get(self): 1\n{}.get\n",
+        b"class A:\n    def got(self): 1\n{}.get\n",
+    ),
+    "a name that a function binds for all": (
+        b"a = 0\n",
+        b"\n\ndef f():\n    global a\n    a = 1\n",
+        b"a = 0\nprint(a)\n",
+        b"print(a)\n\n\ndef f():\n    global a\n    a = 1\n",
+    ),
+    "two lambdas": (b"", b"f = lambda: 1\ng = lambda: 2\n", b"", b"f = lambda: 1\ng = lambda: 2\n"),
+    "one comma for two": (b"f(a)\n", b"f(a, b,)\n", b"f(a, c,)\n", b"f(a, b, c)\n"),
+}
+
+
+UNREADABLE = {
+    "a file that never parsed": (b"a(\n", b"a(b\n", b"a(c\n", b"a(b c\n"),
+    "a file that did not parse on one side": (b"a\n", b"a(b\n", b"a\n", b"a(b\n"),
+    "a file that is no UTF-8": (b"\xe9 = 1\n", b"\xe9 = 1\nb\n", b"\xe9 = 1\n", b"\xe9 = 1\n(b\n"),
+    "a file with a NUL byte": (b"a\0\n", b"a\0b\n", b"a\0\n", b"a\0(b\n"),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "merged"), UNREADABLE.values(), ids=UNREADABLE)
+def test_source_that_does_not_parse_in_a_version_cannot_be_checked(base, ours, theirs, merged):
+    assert "does not parse" in find_fault("a.py", (base, ours, theirs), merged)
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "merged"), SOUND.values(), ids=SOUND)
+def test_no_fault_is_found_in_a_sound_file(base, ours, theirs, merged):
+    """None is found in a file that cannot be checked either."""
+    assert find_fault("a.py", (base, ours, theirs), merged) == ""
+    assert find_fault("a.py", (base, theirs, ours), merged) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [("a.py", "not parse"), ("a.pyi", "not parse"), ("a.rb", ""), ("a.python", ""), ("py", "")],
+)
+def test_only_files_of_known_languages_are_parsed(path, words):
+    """The file's suffix gives the language."""
+    fault = find_fault(path, (b"a\n", b"a\nb()\n", b"a\n"), b"a\nb()(\n")
+
+    assert words in fault
+    assert bool(fault) == bool(words)
+
+
+SLIPS = {
+    "a statement behind a return": (
+        b"def f():\n    a()\n",
+        b"def f():\n    a()\n    return 1\n",
+        b"def f():\n    a()\n    b()\n",
+        b"def f():\n    a()\n    return 1\n    b()\n",
+        "a statement would never be reached",
+    ),
+    "a key twice": (
+        b"d = {}\n",
+        b"d = {'b': 2}\n",
+        b'd = {"b": 3}\n',
+        b"d = {'b': 2, \"b\": 3}\n",
+        "the key 'b' would occur twice",
+    ),
+    "a condition twice": (
+        b"if x:\n    a()\n",
+        b"if x:\n    a()\nelif y:\n    b()\n",
+        b"if x:\n    a()\nelif y:\n    c()\n",
+        b"if x:\n    a()\nelif y:\n    b()\nelif y:\n    c()\n",
+        "a condition would occur twice",
+    ),
+    "a case twice": (
+        b"match x:\n    case 1: a()\n",
+        b"match x:\n    case 1: a()\n    case 2: b()\n",
+        b"match x:\n    case 1: a()\n    case 2: c()\n",
+        b"match x:\n    case 1: a()\n    case 2: b()\n    case 2: c()\n",
+        "a case would occur twice",
+    ),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "merged", "words"), SLIPS.values(), ids=SLIPS)
+def test_code_that_is_rarely_intended_is_a_fault_unless_a_version_has_it(
+    base, ours, theirs, merged, words
+):
+    """It parses, but neither side wrote it."""
+    assert find_fault("a.py", (base, ours, theirs), merged) == words
+    assert find_fault("a.py", (base, merged, theirs), merged) == ""
+
+
+def test_a_byte_order_mark_in_the_middle_is_a_fault():
+    mark = b"\xef\xbb\xbf"
+
+    fault = find_fault(
+        "a.py", (b"\n", mark + b"a()\n", mark + b"b()\n"), mark + b"a()\n" + mark + b"b()\n"
+    )
+
+    assert fault == "a byte order mark would be in the middle of the file"
+
+
+SUITES = {
+    "a file": "{body}",
+    "a loop's else": "for x in y: pass\nelse:\n    {body}",
+    "a handler": "try: pass\nexcept A:\n    {body}",
+    "a finally": "try: pass\nfinally:\n    {body}",
+    "a case": "match x:\n  case 1:\n    {body}",
+    "a function in a class": "class A:\n  def f():\n    {body}",
+}
+
+
+@pytest.mark.parametrize("suite", SUITES.values(), ids=SUITES)
+def test_a_statement_is_never_reached_in_any_suite(suite):
+    """It is found in a suite of any kind of statement."""
+    versions = [
+        suite.format(body=f"pass{work}").encode() + b"\n" for work in ("", "; raise A", "; b()")
+    ]
+    merged = suite.format(body="pass; raise A; b()").encode() + b"\n"
+
+    assert find_fault("a.py", tuple(versions), merged) == "a statement would never be reached"
+
+
+GO = b"package a\n\nfunc one() int {\n\treturn 1\n}\n"
+
+
+RENAMED = b"""class A:
+    def __init__(self):
+        self.%b = 1
+
+    def first(self):
+        return self.%b
+"""
+MORE = b"""
+    def second(self):
+        return self.amount
+"""
+
+
+def test_half_of_a_renaming_is_a_fault():
+    """A side renamed the attribute, and the other reads it once more."""
+    base, ours = (RENAMED % (name, name) for name in (b"amount", b"_amount"))
+
+    fault = find_fault("a.py", (base, ours, base + MORE), ours + MORE)
+
+    assert fault == "amount is used, but would no longer be set"
+
+
+def test_an_attribute_may_be_set_in_another_file():
+    """A version reads it without setting it."""
+    base = RENAMED % (b"other", b"amount")
+    ours = RENAMED % (b"_other", b"amount")
+
+    assert find_fault("a.py", (base, ours, base + MORE), ours + MORE) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "texts", "words"),
+    [
+        ("a.json", (b"{}", b'{"a": 1}', b'{"b": 1}', b'{"a": 1"b": 1}'), "not parse"),
+        ("a.json", (b"{}", b'{"a": 1}', b'{"a": 2}', b'{"a": 1, "a": 2}'), "'a' occurs twice"),
+        ("a.toml", (b"", b"a = 1\n", b"a = 2\n", b"a = 1\na = 2\n"), "not parse"),
+        ("a.json", (b"// odd\n{}", b"// odd\n{1}", b"// odd\n{2}", b"// odd\n{1, 2}"), ""),
+    ],
+)
+def test_data_must_parse_if_its_versions_do(path, texts, words):
+    *versions, merged = texts
+
+    fault = find_fault(path, tuple(versions), merged)
+
+    assert words in fault if words else not fault
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda text: b"\xef\xbb\xbf" + text,
+        lambda text: b"# coding: latin-1\nword = '\xe4'\n" + text,
+    ],
+    ids=["byte order mark", "Latin-1"],
+)
+def test_files_are_read_as_python_reads_them(encode):
+    """A fault is found in each encoding that a file may name."""
+    base, ours, theirs = (encode(text) for text in (b"", b"def f(): 1\n", b"def f(): 2\n"))
+
+    fault = find_fault("a.py", (base, ours, theirs), ours + b"def f(): 2\n")
+
+    assert fault == "f would be declared 2 times"
+
+
+def test_a_file_of_a_known_grammar_must_parse():
+    """A merged Go file with a syntax error is refused, if no version had one."""
+    broken = GO.replace(b"return 1\n}", b"return 1\n")
+
+    assert "not parse" in find_fault("a.go", (GO, GO, GO), broken, is_whole=False)
+    fault = find_fault("a.go", (broken, GO, GO), broken, is_whole=False)
+    assert fault.startswith("the base does not parse (line")
+
+
+def test_a_definition_that_neither_side_had_twice_is_a_fault_in_any_known_language():
+    """A Go function that is defined twice only in merged is refused."""
+    twice = GO + b"\nfunc one() int {\n\treturn 1\n}\n"
+
+    assert find_fault("a.go", (GO, GO, GO), twice) == "one would be declared 2 times"
+    assert find_fault("a.go", (twice, twice, twice), twice) == ""
+
+
+def test_files_of_unknown_languages_must_not_lose_tokens():
+    """This check needs no language."""
+    assert find_fault("a.txt", (b"a\n", b"a b\n", b"a\n"), b"a\n") == "'b' is lost"
+
+
+def test_a_lost_token_that_is_not_text_is_shown():
+    """The message is text, whatever the bytes are."""
+    assert find_fault("a", (b"", b"\xff\n", b""), b"") == "'\N{REPLACEMENT CHARACTER}' is lost"
+
+
+def test_an_unfinished_file_may_lack_text():
+    """While conflicts are open, missing text is not a fault, but a duplicate is."""
+    versions = b"import os\n", b"import os\nos.x\n", b"\n"
+
+    assert find_fault("a.py", versions, b"os.x\n") == "os would not be bound"
+    assert find_fault("a.py", versions, b"os.x\n", is_whole=False) == ""
+    assert "not parse" in find_fault("a.py", versions, b"os.(\n", is_whole=False)
+    assert "2 times" in find_fault("a.py", (b"", ONE, ONE), ONE + ONE, is_whole=False)
+
+
+def test_a_warning_of_the_compiler_is_not_a_fault():
+    """The warning, such as for an invalid escape, is not shown either."""
+    ours = b'a = "\\d"\nassert (a, 1)\nb = 1 is 1\n'
+
+    assert find_fault("a.py", (b"", ours, b""), ours) == ""
+
+
+# --- in chunks and as a whole --------------------------------------------------------------
+
+
+def test_a_file_is_cut_before_the_definitions_at_its_top():
+    """With their decorators and comments; not within them, nor where no line is empty."""
+    source = (
+        b"import os\n\n# one\n@a\ndef f():\n    1\n\n    def g(): 2\n\n\nclass A: 1\ndef h(): 1\n"
+    )
+
+    assert cut(source) == (
+        "import os\n\n",
+        "# one\n@a\ndef f():\n    1\n\n    def g(): 2\n\n\n",
+        "class A: 1\ndef h(): 1\n",
+    )
+
+
+def test_chunks_know_the_future_of_the_file():
+    """Otherwise an annotation would count as a use."""
+    source = b"from __future__ import annotations\n\ndef f(a: b): 1\n"
+
+    assert cut(source)[1] == "from __future__ import annotations\ndef f(a: b): 1\n"
+
+
+WHOLE = {
+    "a string with definitions in it": b'a = """\n\ndef f(): 1\n\ndef g(): 2\n"""\n',
+    "global at the top": b"def f(): 1\n\ndef g(): 2\nif g:\n    global a\n",
+    "a word of the future": b"def f(): 1\n\ndef __future__(): 1\n",
+}
+
+
+@pytest.mark.parametrize("source", WHOLE.values(), ids=WHOLE)
+def test_a_file_that_must_not_be_cut_is_not(source):
+    """Its chunks would not mean the same as the whole."""
+    assert cut(source) == (source.decode(),)
+
+
+BROKEN = {
+    "early": b"def f(: 1\n\n\ndef g(): 2\n",
+    "late": b"import os\n\n\ndef f(): 1\n\n\ndef g(a, a): 2\n\n\ndef h(): 1\n",
+    "in what the future brought": b"from __future__ import annotations\n\ndef f(a, a): 1\n",
+    "by a future too late": b"def f(): 1\n\ndef g(): 1\nfrom __future__ import division\n",
+    "by what is global too late": b"a = 1\n\ndef f(): 1\nglobal a\n",
+    "by a string without an end": b'def f(): 1\n\ndef g(): """\n\ndef h(): 1\n',
+    "by a line that goes on": b"a = 1 \\\n\ndef f(: 1\n",
+}
+
+
+@pytest.mark.parametrize("source", BROKEN.values(), ids=BROKEN)
+def test_a_syntax_error_is_that_of_the_compiler(source):
+    """The message has the compiler's line."""
+    with pytest.raises(SyntaxError) as expected:
+        compile(source, "<merged>", "exec", dont_inherit=True)
+
+    with pytest.raises(UnreadableError) as found:
+        cut(source)
+
+    assert str(found.value) == str(expected.value)
+
+
+class Whole:
+    """The reference for the judge: a whole file is read at once, without a short cut."""
+
+    def __init__(self, source):
+        text = source.decode()
+        compile(text, "<merged>", "exec", dont_inherit=True)
+        self.definitions, self.used, self.bound, self.known = Counter(), set(), set(), set()
+        self._walk(symtable.symtable(text, "<merged>", "exec"), "")
+        has_star = re.search(r"(?m)^from \S+ import \*", text)
+        self.unbound = set() if has_star else self.used - self.bound - set(dir(builtins))
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)]
+        self.read = {node.attr for node in nodes if isinstance(node.ctx, ast.Load)}
+        self.known |= {node.attr for node in nodes if isinstance(node.ctx, ast.Store)}
+
+    def _walk(self, table, scope):
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (not scope or symbol.is_global()):
+                self.used.add(symbol.get_name())
+            if symbol.is_assigned() or symbol.is_imported():
+                if not scope or symbol.is_declared_global():
+                    self.bound.add(symbol.get_name())
+                if not scope or symbol.is_declared_global() or table.get_type() == "class":
+                    self.known.add(symbol.get_name())
+        for child in table.get_children():
+            if child.get_name() not in {"lambda", "genexpr", "listcomp"}:
+                self.definitions[scope + child.get_name()] += 1
+                self.known.add(child.get_name())
+            self._walk(child, f"{scope}{child.get_name()}.")
+
+
+def plain_fault(versions, merged, *, is_whole):
+    """Return the fault that `find_fault` should find; for lost tokens, return all."""
+    if (fault := plain_python_fault(versions, merged, is_whole=is_whole)) == "a version":
+        return {fault}
+    if is_whole and (lost := lost_tokens(versions, merged)):
+        return {f"{token.decode()!r} is lost" for token in lost}
+    return {fault}
+
+
+def fault_of(versions, merged, *, is_whole):
+    """Return the judge's fault; `a version` if one does not parse."""
+    fault = find_fault("a.py", tuple(versions), merged, is_whole=is_whole)
+    return "a version" if "does not parse" in fault else _unnamed(fault)
+
+
+def _unnamed(fault):
+    """Leave out which name is declared twice: if several are, either is right."""
+    return "a name is declared twice" if "would be declared" in fault else fault
+
+
+def lost_tokens(versions, merged):
+    """Return the lost tokens, counted over all files."""
+    texts = (*versions, merged)
+    base, ours, theirs, there = (Counter(re.findall(rb"\w+|[^\w\s]", text)) for text in texts)
+    lines = [Counter(text.split(b"\n")) for text in versions]
+    added = (lines[1] - lines[0]) & (lines[2] - lines[0])
+    twice = Counter(re.findall(rb"\w+|[^\w\s]", b"\n".join(added.elements())))
+    return [
+        token
+        for token in base | ours | theirs
+        if token not in b",;"
+        and there[token] < max(ours[token], theirs[token])
+        and there[token] < ours[token] + theirs[token] - base[token] - twice[token]
+    ]
+
+
+def unset(files):
+    """Return which attribute merged reads but no longer sets, though every reader set it."""
+    *before, now = (attributes(ast.parse(source)) for source in files)
+    for name in sorted(now[ast.Load] - now[ast.Store] - BUILTIN_ATTRIBUTES):
+        readers = [each for each in before if name in each[ast.Load]]
+        if any(name in each[ast.Store] for each in before) and all(
+            name in each[ast.Store] for each in readers
+        ):
+            return f"{name} is used, but would no longer be set"
+    return ""
+
+
+def attributes(tree):
+    """Return the names of the attributes that are read, and of those that are set."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    found = {
+        kind: {n.attr for n in nodes if isinstance(n.ctx, kind)} for kind in (ast.Load, ast.Store)
+    }
+    found[ast.Store] |= {n.attr for n in nodes if isinstance(n.ctx, ast.Del)}
+    return found
+
+
+def plain_python_fault(versions, merged, *, is_whole):
+    """Return a fault other than a lost token."""
+    try:
+        before = [Whole(source) for source in versions]
+    except SyntaxError:
+        return "a version"
+    try:
+        now = Whole(merged)
+    except SyntaxError as exc:
+        return f"it would not parse ({exc})"
+    files = [(source.decode(),) for source in (*versions, merged)]
+    fault = slip(files) or _unnamed(find_declared_twice(files))
+    if fault or not is_whole:
+        return fault
+    fault = compared(before, now) or unset([*versions, merged])
+    return fault or find_early_use(files) or find_unordered(files) or find_misfit(files)
+
+
+def slip(files):
+    """Return a probable mistake of the last file, each of which is one chunk."""
+    base, ours, theirs, now = (count_slips(text) for (text,) in files)
+    for name, count in now.items():
+        if count > max(
+            base[name], ours[name], theirs[name], ours[name] + theirs[name] - base[name]
+        ):
+            return name
+    return ""
+
+
+def compared(before, now):
+    """Return the name that lost its binding or definition."""
+    if unbound := now.unbound.difference(*(each.unbound for each in before)):
+        return f"{min(unbound)} would not be bound"
+    once = {name.rpartition(".")[2] for each in before for name in each.definitions}
+    for name in sorted(once & now.read - now.known):
+        if not any(name in side.read and name not in side.known for side in before[1:]):
+            return f"{name} is used, but would no longer be defined"
+    return ""
+
+
+PARTS = [
+    *("import a", "from b import c", "from d import *", "from __future__ import annotations"),
+    *(
+        "a = c",
+        "c = 1",
+        "print(a.one)",
+        "b = one()",
+        "b = two",
+        "a.two = c",
+        "global c",
+        '"""',
+        "(",
+        "",
+    ),
+    *("x = [each for each in a]", "if a:\n    def one(): c", "if c:\n    two = a.one()"),
+    *("def one():\n    return 1", "def one(a):\n    return two(c)", "@a\ndef two(x: c): x.one()"),
+    *("def two():\n    global c\n    c = a.three", "async def three(): await one()", "# one"),
+    *("class A:\n    def one(self): self.two()", "class A:\n    one = c\n    def two(self): a"),
+    *(
+        "class B:\n    def three(self): one",
+        'class B:\n    """B.\n\n    class C: c\n"""',
+        "def a(x, x): 1",
+    ),
+]
+
+
+def edited(chance, parts):
+    """Insert, drop, replace or repeat a few parts."""
+    parts = list(parts)
+    for _ in range(chance.randrange(4)):
+        at = chance.randrange(len(parts) + 1)
+        new = chance.choices([*PARTS, *parts], k=chance.randrange(3))
+        parts[at : at + chance.randrange(3)] = new
+    return parts
+
+
+def mixed(chance, base, ours, theirs):
+    """Take most of the parts that a side added or both kept."""
+    wanted = [p for p in ours if p not in base or p in theirs] + [
+        p for p in theirs if p not in ours
+    ]
+    return edited(chance, wanted) if chance.randrange(3) else wanted
+
+
+def joined(chance, parts):
+    """Join parts, mostly with empty lines between them."""
+    gaps = "\n\n\n", "\n\n\n", "\n\n\n", "\n"
+    return "".join(part + chance.choice(gaps) for part in parts).encode()
+
+
+@given(indices())
+def test_checking_in_chunks_finds_the_same_faults(seed):
+    """This holds for any contents of the four files."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    sound = [part for part in PARTS if part not in {"(", '"""', "global c", "def a(x, x): 1"}]
+    base = chance.choices(sound, k=chance.randrange(9))
+    ours, theirs = edited(chance, base), edited(chance, base)
+    parts = base, ours, theirs, mixed(chance, base, ours, theirs)
+    *versions, merged = (joined(chance, each) for each in parts)
+
+    for is_whole in (True, False):
+        fault = fault_of(versions, merged, is_whole=is_whole)
+        assert fault in plain_fault(versions, merged, is_whole=is_whole)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cooperbench_eval.languages.faults.faults.find_lost_token", lambda *_: "")
+        fault = fault_of(versions, merged, is_whole=True)
+    assert fault == plain_python_fault(versions, merged, is_whole=True)
+
+
+# --- the judge decides ---------------------------------------------------------------------
+
+
+def merge_one(base, ours, theirs, path="a.py"):
+    """Merge one file by tokens."""
+    tree = ce.Snapshot.from_files({path: base})
+    sides = (ce.Changes({path: ce.Entry(text)}) for text in (ours, theirs))
+    return ce.merge(tree, *sides, strategy="tokens")
+
+
+CLASS = b"class A:\n    def f(self):\n        return 1\n"
+METHOD = b"\n    def g(self):\n        return 2\n"
+STATEMENT = b"\nx = A()\n"
+
+
+def test_theirs_comes_first_if_only_that_passes():
+    """A method that theirs adds cannot come after a statement that ours adds."""
+    outcome = merge_one(CLASS, CLASS + STATEMENT, CLASS + METHOD)
+
+    assert outcome.changes["a.py"].data == CLASS + METHOD + STATEMENT
+    assert [row.rule for row in outcome.ledger] == ["tokens, theirs first"]
+
+
+def test_ours_comes_first_if_that_passes():
+    """The other order is not tried."""
+    outcome = merge_one(CLASS, CLASS + METHOD, CLASS + STATEMENT)
+
+    assert outcome.changes["a.py"].data == CLASS + METHOD + STATEMENT
+    assert [row.rule for row in outcome.ledger] == ["tokens"]
+
+
+def test_ours_comes_first_if_the_language_is_unknown():
+    """The same texts in a file that is not Python."""
+    outcome = merge_one(CLASS, CLASS + STATEMENT, CLASS + METHOD, path="a.txt")
+
+    assert outcome.changes["a.txt"].data == CLASS + STATEMENT + METHOD
+
+
+def test_a_rejected_merge_stays_open_with_its_reason():
+    """Two functions of one name cannot be merged in either order."""
+    outcome = merge_one(ONE, ONE + b"\n\ndef f(a):\n    return a\n", ONE + b"\n\ndef f():\n    0\n")
+
+    assert outcome.status == "conflicts"
+    assert [row.reason for row in outcome.ledger] == ["f would be declared 2 times"]
+    assert outcome.ledger[0].is_open
+
+
+def test_a_faulty_block_does_not_keep_a_sound_one_open():
+    """Each is checked separately if the whole file fails."""
+    middle = b"".join(b"a%d = %d\n" % (i, i) for i in range(9))
+    base = b"x = f(1, 2)\n" + middle
+    ours = b"x = g(1, 2)\n" + middle + b"\n\ndef f(a):\n    return a\n"
+    theirs = b"x = f(1, 3)\n" + middle + b"\n\ndef f():\n    return 0\n"
+
+    outcome = merge_one(base, ours, theirs)
+
+    assert [row.rule for row in outcome.ledger] == ["tokens", ""]
+    assert outcome.changes["a.py"].data.startswith(b"x = g(1, 3)\n" + middle)
+    assert len(outcome.conflicts) == 1
+
+
+def test_equal_lines_are_read_once(monkeypatch):
+    read = []
+
+    def count(text):
+        read.append(text)
+        return Counter(text.split())
+
+    monkeypatch.setattr(losses, "count_tokens", count)
+    many, fewer, least = (b"a b b\n" * n for n in (9000, 8000, 7000))
+    assert find_fault("a", (many, fewer, many), fewer) == ""
+    assert "'a' is lost" in find_fault("a", (fewer, fewer, many), least)
+    assert sum(map(len, read)) < 1000
+
+
+@pytest.mark.parametrize("suffix", [".py", ".js"])
+@pytest.mark.parametrize("size", [500_000, 500_001])
+def test_source_is_parsed_up_to_a_size(monkeypatch, suffix, size):
+    parsed = []
+    monkeypatch.setattr(faults, "find_parse_fault", lambda *_: parsed.append(1) or "stop")
+    base = b"1" * (size - 1) + b"\n" if suffix == ".js" else b"#" * (size - 1) + b"\n"
+    fault = find_fault("a" + suffix, (base, b"a\n", b"b\n"), b"a\n", is_whole=False)
+    assert bool(parsed) == (fault == "stop") == (size == 500_000)
+    assert parsed or fault == "a version has more than 500,000 bytes, too many to check"
+
+
+def test_other_files_are_checked_at_any_size():
+    base = b"a\n" * 300_000
+    assert find_fault("a.txt", (base, base, base), base[2:]) == "'a' is lost"

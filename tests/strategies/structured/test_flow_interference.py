@@ -1,0 +1,321 @@
+"""Where one side's changes disturb the other's in a merged function."""
+
+import time
+
+import pytest
+from generators import three_way_programs
+from hypothesis import given
+
+from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.readers.python import read_python
+from cooperbench_eval.strategies.structured.flow.interference import find_interference
+from cooperbench_eval.strategies.structured.merge import TreeMerge
+
+USED = "one side changes y, the other how it is used"
+CONDITION = "one side changes a condition, the other what depends on it"
+LEFT = "one side leaves the function before the other's work is done"
+SPLIT = "one side's new condition covers only a part of the other's work"
+
+
+_HEADS = ("if ", "for ", "else", "while ")
+
+
+def function(text, head="def f(x, z):"):
+    """Write a function; `/` separates statements, and each `>` before one indents it."""
+    lines = [head]
+    for part in text.split("/"):
+        words = part.split()
+        depth = next(i for i, word in enumerate(words) if word != ">")
+        line = " ".join(words[depth:])
+        lines.append(4 * " " * (depth + 1) + line + (":" if line.startswith(_HEADS) else ""))
+    return "\n".join([*lines, ""])
+
+
+def interference(base, ours, theirs):
+    """Merge three texts and look for interference."""
+    trees = read_python([text.encode() for text in (base, ours, theirs)])
+    return find_interference(*trees, TreeMerge().merge(*trees))
+
+
+FOUND = {
+    "one computes what the other works on": (
+        "y = x / return y",
+        "y = x + 1 / return y",
+        "y = x / return y * 2",
+        USED,
+    ),
+    "through another variable": (
+        "y = x / u = y / g() / return u",
+        "y = x / u = y / g() / if u > 3 / > h() / return u",
+        "y = x + 1 / u = y / g() / return u",
+        "one side changes u, the other how it is used",
+    ),
+    "in one branch": (
+        "y = x / g() / return y",
+        "y = x / if z / > y = 0 / g() / return y",
+        "y = x / g() / k() / return y * 2",
+        USED,
+    ),
+    "one no longer computes it": (
+        "y = x / g() / y = z / k() / return y",
+        "y = x / g() / k() / return y",
+        "y = x / g() / y = z / k() / if y > 2 / > h() / return y",
+        USED,
+    ),
+    "the value is replaced": (
+        "y = x / g() / return y",
+        "y = x + 1 / g() / return y",
+        "y = x / g() / y = 3 / return y",
+        None,
+    ),
+    "the condition around it changes": (
+        "if x / > g() / return z",
+        "if x or z / > g() / return z",
+        "if x / > g() / > k() / return z",
+        CONDITION,
+    ),
+    "one returns early": (
+        "g() / k() / return z",
+        "g() / if x / > return None / k() / return z",
+        "g() / k() / h() / return z",
+        LEFT,
+    ),
+    "one leaves the turn of a loop": (
+        "for i in z / > g(i) / > k(i)",
+        "for i in z / > if not i / > > continue / > g(i) / > k(i)",
+        "for i in z / > g(i) / > k(i) / > h(i)",
+        LEFT,
+    ),
+    "a part of the work is left out": (
+        "y = g(x) / k(y) / return y",
+        "z = z[1:] / y = g(x) / u = k(y) + z / return y + u",
+        "if not x / > return None / y = g(x) / k(y) / return y",
+        LEFT,
+    ),
+    "a call that is copied": (
+        "y = g(x, z, 1) / return y",
+        "y = g(x, z, 1, k=2) / return y",
+        "y = g(x, z, 1) / if not y / > u = g(x, z, 1) / > h(u) / return y",
+        "one side changes a call, the other copies it: g ( x z 1 )",
+    ),
+    "both introduce a variable": (
+        "g() / k() / h()",
+        "n = 1 / g() / k(n) / h()",
+        "g() / n = 2 / k() / h(n)",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "problem"), FOUND.values(), ids=FOUND)
+def test_interference_is_said_with_the_function(base, ours, theirs, problem):
+    """Swapping the sides makes no difference."""
+    for sides in ((ours, theirs), (theirs, ours)):
+        found = interference(*map(function, (base, *sides)))
+        assert found.startswith("f: ")
+        assert problem is None or found == f"f: {problem}"
+
+
+NOT_FOUND = {
+    "nothing of the other": ("y = x / return y", "y = x / return y", "y = x / return y * 2"),
+    "other variables": (
+        "y = x / u = z / return y + u",
+        "y = x + 1 / u = z / return y + u",
+        "y = x / u = z * 2 / return y + u",
+    ),
+    "an argument is added": (
+        "y = g(x) / return k(y)",
+        "y = g(x, more=1) / return k(y)",
+        "y = g(x) / if y / > h() / return k(y)",
+    ),
+    "the value is passed on": (
+        "y = x / return k(y)",
+        "y = x + 1 / return k(y)",
+        "y = x / h(y) / return k(y)",
+    ),
+    "an attribute is set": (
+        "y = g(x) / k() / return y",
+        "y = g(x) / y.a = 3 / k() / return y",
+        "y = g(x) / k() / return y * 2",
+    ),
+    "an error is raised": (
+        "g() / k() / return z",
+        "g() / if x / > raise E / k() / return z",
+        "g() / k() / h() / return z",
+    ),
+    "the leaving comes last": (
+        "g() / k() / return z",
+        "g() / k() / if x / > return None / return z",
+        "g() / h() / k() / return z",
+    ),
+    "a comparison of the same variable": (
+        "if x / > g() / return z",
+        "if x / > g() / if x > 3 / > h() / return z",
+        "if x / > g() / k() / return z",
+    ),
+    "the same new variable": ("g() / k()", "n = 1 / g() / k()", "n = 1 / g() / k() / h(n)"),
+    "variables whose uses do not overlap": (
+        "g() / k() / h()",
+        "n = 1 / g(n) / k() / h()",
+        "g() / k() / n = 2 / h(n)",
+    ),
+    "a name inside a function of its own": (
+        "y = x / k() / return y",
+        "y = x + 1 / k() / return y",
+        "y = x / k(lambda y: y + 1) / return y",
+    ),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs"), NOT_FOUND.values(), ids=NOT_FOUND)
+def test_what_does_not_meet_does_not_interfere(base, ours, theirs):
+    """Different variables, arguments of calls, errors."""
+    for sides in ((ours, theirs), (theirs, ours)):
+        assert interference(*map(function, (base, *sides))) == ""
+
+
+def test_what_happens_only_by_a_new_option_disturbs_nobody():
+    """Neither side's tests use the other's option."""
+    base = function("g() / k() / return z")
+    optional = function(
+        "if n is not None / > return n / g() / k() / return z", "def f(x, z, n=None):"
+    )
+    own = function("if self.n / > return 1 / g() / k() / return z")
+    by_default = optional.replace("is not None", "is None")
+    theirs = function("g() / k() / h() / return z")
+
+    assert interference(base, optional, theirs) == interference(base, own, theirs) == ""
+    assert interference(base, by_default, theirs) == f"f: {LEFT}"
+
+
+def test_a_condition_must_cover_all_of_the_work_or_none():
+    """The part outside would be done without the part inside."""
+    base = function("y = g(x) / k(y) / return h(y)")
+    wrapped = function(
+        "y = g(x) / if n / > return 1 / else / > k(y) / > return h(y)", "def f(x, z, n=0):"
+    )
+    theirs = function("z = z[1:] / y = g(x) / k(y) / return h(z)")
+
+    assert interference(base, wrapped, theirs) == f"f: {SPLIT}"
+
+
+def test_work_on_different_functions_does_not_interfere():
+    """Variables are those of one function."""
+    base, ours, theirs, _ = FOUND["one computes what the other works on"]
+    one, two = function(base), function(base, "def g(x, z):")
+
+    assert (
+        interference(one + two, function(ours) + two, one + function(theirs, "def g(x, z):")) == ""
+    )
+
+
+def test_methods_go_by_their_class_and_functions_by_a_new_name():
+    """Interference is found in them as well."""
+    texts = [function(text) for text in FOUND["one computes what the other works on"][:3]]
+    methods = [
+        "class A:\n" + "".join(f"    {line}\n" for line in text.splitlines()) for text in texts
+    ]
+    base, ours, theirs = texts
+    renamed = ours.replace("def f", "def renamed")
+
+    assert interference(*methods) == f"A.f: {USED}"
+    assert interference(base, renamed, theirs) == f"f: {USED}"
+
+
+LANGUAGES = {
+    "a.ts": (
+        "function f(x, z) {\n  let y = x;\n  k();\n  return y;\n}\n",
+        ("let y = x;", "let y = x + 1;"),
+        ("return y;", "if (y > 2) { h(); }\n  return y;"),
+    ),
+    "a.go": (
+        "package p\n\nfunc f(x int, z int) int {\n\ty := x\n\tk()\n\treturn y\n}\n",
+        ("y := x", "y := x + 1"),
+        ("return y", "if y > 2 {\n\t\th()\n\t}\n\treturn y"),
+    ),
+    "a.rs": (
+        "fn f(x: i32, z: i32) -> i32 {\n    let y = x;\n    k();\n    return y;\n}\n",
+        ("let y = x;", "let y = x + 1;"),
+        ("return y;", "if y > 2 { h(); }\n    return y;"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "case"), LANGUAGES.items(), ids=LANGUAGES)
+def test_other_languages_have_the_same_rules(path, case):
+    """Values and early returns, through trees of syntax."""
+    base, (value, changed), (use, new) = case
+    leaving = base.replace("k();", "if (x) { return 1; }\n  k();").replace(
+        "k()\n", "if x > 1 {\n\t\treturn 1\n\t}\n\tk()\n"
+    )
+    texts = {
+        "uses": (base, base.replace(value, changed), base.replace(use, new)),
+        "leaves": (
+            base,
+            leaving,
+            base.replace(use, "h();\n" + use).replace("h();\nreturn y\n", "h()\n\treturn y\n"),
+        ),
+    }
+    found = {}
+    for name, versions in texts.items():
+        trees = read_versions(path, [text.encode() for text in versions])
+        found[name] = find_interference(*trees, TreeMerge().merge(*trees))
+
+    assert found == {"uses": f"f: {USED}", "leaves": f"f: {LEFT}"}
+
+
+def test_a_variable_of_an_inner_block_is_another_one():
+    """In Go, `err` is declared again in most conditions."""
+    base = "package p\n\nfunc f(x int) error {\n\terr := g(x)\n\tk()\n\tm()\n\treturn err\n}\n"
+    ours = base.replace("\tk()", "\tif err := h(); err != nil {\n\t\tlog(err)\n\t}\n\tk()")
+    theirs = base.replace("\treturn", "\tif err == nil {\n\t\tn()\n\t}\n\treturn")
+    trees = read_versions("a.go", [text.encode() for text in (base, ours, theirs)])
+
+    assert find_interference(*trees, TreeMerge().merge(*trees)) == ""
+
+
+@given(three_way_programs())
+def test_one_side_does_not_interfere_with_itself(texts):
+    """Nor do two sides with the same changes."""
+    base, ours, _ = read_python(texts)
+
+    assert find_interference(base, ours, base, ours) == find_interference(base, base, ours, ours)
+    assert find_interference(base, ours, base, ours) == ""
+    assert find_interference(base, ours, ours, ours) == ""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("line", "count"), [("g(x)", 11_000), ("return x", 11_000)])
+def test_a_very_long_function_is_refused_at_once(line, count):
+    """Its values could not be followed in reasonable time."""
+    base = function(" / ".join(["x = 1", *[line] * count, "return z"]))
+    sides = base.replace("x = 1\n", "x = 2\n"), base.replace("return z\n", "return z * 2\n")
+    trees = read_python([text.encode() for text in (base, *sides)])
+    began = time.process_time()
+
+    assert "more than 10,000 statements" in find_interference(*trees, trees[1])
+    assert time.process_time() - began < 20
+
+
+GO = "package a\n\nfunc f(m *M) {\n\tif _, h := m.find(); h != nil {\n\t\tuse(h)\n\t}\n}\n"
+
+
+def test_a_name_for_a_further_result_is_no_change_of_a_condition():
+    """In the header of an `if`, nothing depends on it yet."""
+    named = GO.replace("_, h", "n, h").replace("use(h)", "use(h)\n\t\tcount(n)")
+    inside = GO.replace("\t\tuse(h)", "\t\tlog(m)\n\t\tuse(h)")
+    assert not found_in_go(GO, named, inside)
+    assert not found_in_go(GO, inside, named)
+
+
+def test_another_call_in_a_condition_is_a_change_with_a_new_name_too():
+    """The name does not hide it."""
+    other = GO.replace("_, h := m.find()", "n, h := m.find().next()")
+    inside = GO.replace("\t\tuse(h)", "\t\tlog(m)\n\t\tuse(h)")
+    assert found_in_go(GO, other, inside).endswith(CONDITION)
+
+
+def found_in_go(base, ours, theirs):
+    """Merge three texts in Go and look for interference."""
+    trees = read_versions("a.go", [text.encode() for text in (base, ours, theirs)])
+    return find_interference(*trees, TreeMerge().merge(*trees))

@@ -1,0 +1,148 @@
+"""Both sides give a `try` statement further clauses, or put the same statements into one."""
+
+import pytest
+
+from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.tree import DisagreementError, render
+from cooperbench_eval.strategies.structured.merge import TreeMerge
+
+BASE = ["a()"]
+TRY = ["try:", "    a()", "except A:", "    raise"]
+
+
+def merge(base, ours, theirs, *, path="a.py", theirs_first=False):
+    """Merge the lines of three versions of a file."""
+    texts = ["".join(f"{line}\n" for line in lines).encode() for lines in (base, ours, theirs)]
+    merged = TreeMerge(theirs_first=theirs_first).merge(*read_versions(path, texts))
+    return render(merged)[1:].decode().split("\n")
+
+
+KEPT = {
+    "finally": (
+        ["finally:", "    x.close()"],
+        ["finally:", "    y.open = None"],
+        ["finally:", "    x.close()", "    y.open = None"],
+    ),
+    "the same statement in both": (
+        ["finally:", "    x.close()"],
+        ["finally:", "    x.close()", "    y.close()"],
+        None,
+    ),
+    "except and finally": (
+        ["except B:", "    b()", "finally:", "    x.close()"],
+        ["except C:", "    c()", "finally:", "    y.close()"],
+        [
+            *("except B:", "    b()", "except C:", "    c()", "finally:", "    x.close()"),
+            "    y.close()",
+        ],
+    ),
+    "a superclass comes later": (
+        ["except Exception:", "    b()"],
+        ["except ValueError as e:", "    c(e)"],
+        ["except ValueError as e:", "    c(e)", "except Exception:", "    b()"],
+    ),
+    "of several": (
+        ["except OSError:", "    b()"],
+        ["except (KeyError, FileNotFoundError):", "    c()"],
+        ["except (KeyError, FileNotFoundError):", "    c()", "except OSError:", "    b()"],
+    ),
+    "the same exception": (
+        ["except B:", "    pass"],
+        ["except B:", "    c()"],
+        ["except B:", "    c()"],
+    ),
+    "else": (
+        ["else:", "    x.n = 1"],
+        ["else:", "    y.n = 2"],
+        ["else:", "    x.n = 1", "    y.n = 2"],
+    ),
+}
+SORTED = {"a superclass comes later", "of several", "the same exception"}
+MERGED = {name: case for name, case in KEPT.items() if case[2]}
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+@pytest.mark.parametrize("name", MERGED)
+def test_the_clauses_of_both_are_kept(name, is_new):
+    """If the `try` was there before, and if both sides add it."""
+    ours, theirs, expected = MERGED[name]
+    if is_new:
+        base, head = BASE, ["try:", "    a()"]
+    else:
+        base = head = TRY
+    expected = [*head, *expected]
+
+    assert merge(base, [*head, *ours], [*head, *theirs]) == expected
+    assert merge(base, [*head, *theirs], [*head, *ours], theirs_first=True) == expected
+    if name in SORTED:
+        assert merge(base, [*head, *theirs], [*head, *ours]) == expected
+
+
+def test_the_statements_in_a_new_try_take_the_edits_of_both():
+    """There is one `try`, not one inside the other."""
+    ours = ["try:", "    a(1)", "    b()", "finally:", "    x.close()"]
+    theirs = ["zero()", "try:", "    a()", "    b(2)", "except E:", "    raise"]
+
+    assert merge(["a()", "b()"], ours, theirs) == [
+        *("zero()", "try:", "    a(1)", "    b(2)", "except E:", "    raise"),
+        *("finally:", "    x.close()"),
+    ]
+
+
+def test_it_is_so_in_typescript():
+    """With `catch`."""
+    pytest.importorskip("tree_sitter_typescript")
+    ours = ["try {", "  a();", "} finally {", "  x.close();", "}"]
+    theirs = ["try {", "  a();", "} catch (e) {", "  b(e);", "} finally {", "  y.close();", "}"]
+
+    assert merge(["a();"], ours, theirs, path="a.ts") == [
+        *(*theirs[:-3], "} finally {", "  x.close();", "  y.close();", "}"),
+    ]
+
+
+REFUSED = {
+    "two uses of one object": (["finally:", "    x.flush()"], ["finally:", "    x.close()"]),
+    "an argument and its use": (["finally:", "    f(x)"], ["finally:", "    y = x"]),
+    "a variable and its use": (["finally:", "    x = 1"], ["finally:", "    f(x)"]),
+    "an object and its part": (["finally:", "    x.y.z()"], ["finally:", "    x.y = 1"]),
+    "one leaves": (["except B:", "    return_()", "    raise"], ["except B:", "    b()"]),
+    "one exception in two ways": (["except (A1, B):", "    b()"], ["except B:", "    c()"]),
+    "one exception under two names": (["except B as e:", "    e"], ["except B as f:", "    f"]),
+    "everything": (["except:", "    b()"], ["except:", "    raise"]),
+}
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+@pytest.mark.parametrize(("ours", "theirs"), REFUSED.values(), ids=REFUSED)
+def test_if_the_order_matters_the_clauses_are_refused(ours, theirs, is_new):
+    """In either direction."""
+    base, head = (BASE, TRY[:2]) if is_new else (TRY, TRY)
+
+    for sides in ((ours, theirs), (theirs, ours)):
+        with pytest.raises(DisagreementError):
+            merge(base, *([*head, *side] for side in sides))
+
+
+NESTED = {
+    "two context managers": (["with x:"], ["with y:"]),
+    "a context manager and a loop": (["with x:"], ["for y in z:"]),
+    "a condition that calls something and a context manager": (["if x():"], ["with y:"]),
+}
+
+
+@pytest.mark.parametrize(("ours", "theirs"), NESTED.values(), ids=NESTED)
+def test_two_suites_around_the_same_statements_are_refused(ours, theirs):
+    """Either could be inside of the other."""
+    for sides in ((ours, theirs), (theirs, ours)):
+        with pytest.raises(DisagreementError):
+            merge(BASE, *([*side, "    a()"] for side in sides))
+
+
+def test_a_plain_condition_may_be_around_another_suite():
+    """It changes nothing, so the order does not matter; it may have other branches."""
+    base = ["return make(name, [one, two], key=three)"]
+    ours = ["if x:", "    b()", "else:", f"    {base[0]}", "c = 1"]
+
+    merged = merge(base, ours, ["with y:", f"    {base[0]}"])
+
+    assert merged == ["if x:", "    b()", "else:", "    with y:", f"        {base[0]}", "c = 1"]

@@ -1,0 +1,81 @@
+"""Items that mean something by their places, to which both sides add."""
+
+import pytest
+from needs import need_package
+
+from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.tree import DisagreementError, render
+from cooperbench_eval.strategies.structured.merge import TreeMerge
+
+FILES = {
+    ".py": "def f():\n    @\n",
+    ".ts": "function f() {\n    @;\n}\n",
+    ".go": "package p\n\nfunc f() {\n\t@\n}\n",
+    ".rs": "fn f() {\n    @\n}\n",
+}
+
+
+def merge(suffix, base, new):
+    """Merge a statement in which each side puts an item of its own at one place."""
+    if suffix != ".py":
+        need_package("tree_sitter")
+    before, after = FILES[suffix].split("@")
+    texts = [before + base.replace("@", each) + after for each in ("", *new)]
+    versions = read_versions("a" + suffix, [each.encode() for each in texts])
+    text = render(TreeMerge().merge(*versions))[1:].decode()
+    return (text.rstrip("\n") + "\n").removeprefix(before).removesuffix(after)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "base"),
+    [
+        (".py", "(a, b@) = f()"),
+        (".py", "return (a, b@)"),
+        (".py", "return [a@]"),
+        (".py", "x: tuple[a@] = y"),
+        (".py", "return a, b@"),
+        (".ts", "const [a@] = f()"),
+        (".ts", "[a@] = f()"),
+        (".ts", "return [a@]"),
+        (".ts", "let x: [a@] = y"),
+        (".ts", "f(([a@]) => a)"),
+        (".ts", "for (const [a@] of b) {}"),
+        (".go", "x := T{1@}"),
+        (".go", "x := &p.T{1@}"),
+        (".rs", "struct P(A@);"),
+        (".rs", "let (a, b@) = f();"),
+        (".rs", "let P(a@) = f();"),
+        (".rs", "return (a, b@);"),
+        (".rs", "fn g() -> (A, B@) {}"),
+        (".rs", "enum E { A(u8@) }"),
+    ],
+)
+def test_items_known_by_their_places_are_refused(suffix, base):
+    """The item that comes second is not where its side expects it."""
+    with pytest.raises(DisagreementError):
+        merge(suffix, base, (", c", ", d"))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "base", "new"),
+    [
+        (".py", "names = ['a'@]", (", 'b'", ", 'c'")),
+        (".py", "return ['a'@]", (", 'b'", ", 'c'")),
+        (".py", "return [f(a)@]", (", f(b)", ", f(c)")),
+        (".py", "x: Union[a@] = y", (", c", ", d")),
+        (".py", "if isinstance(x, (a, b@)): y", (", c", ", d")),
+        (".ts", "names = ['a'@]", (", 'b'", ", 'c'")),
+        (".ts", "const {a@} = f()", (", b", ", c")),
+        (".go", "x := []T{1@}", (", 2", ", 3")),
+        (".go", "x := T{A: 1@}", (", B: 2", ", C: 3")),
+        (".rs", "let x = [1@];", (", 2", ", 3")),
+        (".rs", "let x = P { a@ };", (", b", ", c")),
+        (".rs", "use a::{b@};", (", c", ", d")),
+        (".rs", "#[derive(A@)]\n    struct P;", (", B", ", C")),
+        (".rs", "#[cfg(any(a@))]\n    struct P;", (", b", ", c")),
+    ],
+)
+def test_items_that_are_data_are_kept(suffix, base, new):
+    """Lists, and items with names, take both insertions."""
+    merged = merge(suffix, base, new)
+    assert merged.rstrip(";") == base.replace("@", "".join(new)).rstrip(";")
