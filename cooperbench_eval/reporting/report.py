@@ -24,7 +24,6 @@ from cooperbench_eval.reporting.rows import (
     RUNS,
     Attempt,
     FeatureReport,
-    Unpickled,
     has_time_zone,
     have_own_names,
 )
@@ -54,8 +53,8 @@ def _own(versions: Mapping[str, str]) -> dict[str, str]:
     return dict(versions)
 
 
-@frozen(kw_only=True, getstate_setstate=False, field_transformer=inherited_after("attempts"))
-class MergeReport(Unpickled, PairOrigin, Shown, JsonRecord):
+@frozen(kw_only=True, field_transformer=inherited_after("attempts"))
+class MergeReport(PairOrigin, Shown, JsonRecord):
     """Everything that is known about a pair: feature 1 merged into feature 2.
 
     Attributes:

@@ -1,12 +1,12 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from itertools import starmap
-from typing import Any, Final, Protocol, TypeGuard
+from typing import Final, Protocol, TypeGuard
 
-from attrs import NOTHING, Factory, field, fields, frozen
+from attrs import field, frozen
 
 from cooperbench_eval.git.merging.records import (
     ConflictDetails,
@@ -32,7 +32,6 @@ __all__ = [
     "Judged",
     "MergeRow",
     "PatchReport",
-    "Unpickled",
     "Verdict",
     "find_verdict",
     "has_time_zone",
@@ -58,28 +57,8 @@ Judged = tuple[TestResult | None, Judgement | None]
 """A run and its judgement: `None` if there was no run, and if all of its cases must pass."""
 
 
-class Unpickled:
-    """Lets a record be unpickled that an earlier version wrote without some attributes.
-
-    They get their defaults.
-    """
-
-    __slots__ = ()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(type(self))}  # type: ignore[arg-type] # only records inherit this
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        for each in fields(type(self)):  # type: ignore[arg-type] # as above
-            value = state.get(each.name, each.default)
-            if isinstance(value, Factory):  # type: ignore[arg-type] # attrs types it as a function
-                value = value.factory()
-            if value is not NOTHING:
-                object.__setattr__(self, each.name, value)
-
-
-@frozen(kw_only=True, getstate_setstate=False, field_transformer=named_fields)
-class PatchReport(Unpickled):
+@frozen(kw_only=True, field_transformer=named_fields)
+class PatchReport:
     """How a feature's patch was applied.
 
     Attributes:
@@ -118,8 +97,8 @@ class PatchReport(Unpickled):
         return self.status.is_usable
 
 
-@frozen(kw_only=True, getstate_setstate=False)
-class FeatureReport(Unpickled):
+@frozen(kw_only=True)
+class FeatureReport:
     """One feature without the other: its own patch on the base.
 
     Attributes:
@@ -214,12 +193,11 @@ _FIRST: Final = ("strategy", "implementation", "status", "conflicts_met", "confl
 
 @frozen(
     kw_only=True,
-    getstate_setstate=False,
     field_transformer=beginning_with(
         *_FIRST, "tree_id", "diff", "failure", "feature1_tests", "feature2_tests"
     ),
 )
-class Attempt(Unpickled, MergeRow, Shown):
+class Attempt(MergeRow, Shown):
     """One strategy's try at the pair.
 
     Attributes:

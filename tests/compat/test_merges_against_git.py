@@ -42,9 +42,10 @@ def merge_branches_with_git(git):
     # The exit status is printed last: 0 is clean and 1 conflicting; both print a tree.
     merge = "git merge-tree --write-tree -z --no-messages ours theirs"
     printed = git.run("-c", f"alias.merged=!{merge}; printf %d $?", "merged")
-    tree, *rows, status = printed.decode("utf-8", "surrogateescape").split("\0")
+    *shown, status = printed.decode("utf-8", "surrogateescape").split("\0")
     if status not in {"0", "1"}:
-        return None
+        return None  # it crashed, and may have printed nothing else
+    tree, *rows = shown
     stages = []
     for row in filter(None, rows):
         facts, path = row.split("\t", 1)

@@ -37,9 +37,12 @@ def merge_with_git(git, ours, theirs):
     # The exit status is printed last: 0 is clean and 1 conflicting; both print a tree.
     merge = f"git merge-tree --write-tree -z --no-messages {ours} {theirs}"
     printed = git.run("-c", f"alias.merged=!{merge}; printf %d $?", "merged")
-    tree, *rows, status = printed.decode("utf-8", "surrogateescape").split("\0")
+    *shown, status = printed.decode("utf-8", "surrogateescape").split("\0")
+    if status not in {"0", "1"}:
+        return None  # it crashed, and may have printed nothing else
+    tree, *rows = shown
     lists_no_id = any(row.split()[1:2] == ["0" * 40] for row in rows)
-    return None if status not in {"0", "1"} or lists_no_id else (status == "0", tree)
+    return None if lists_no_id else (status == "0", tree)
 
 
 def branch(git, name, tree, *parents):

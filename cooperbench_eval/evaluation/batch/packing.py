@@ -7,8 +7,7 @@ are stored once, within a report and across reports.
 
 A head that is stored is also *sealed*: its last two keys are the name of its file and the
 SHA-256 of every byte before that digest. So a changed byte is noticed, and so is a head that
-was stored under another name. Earlier versions of this library wrote heads without a seal;
-they end with the key `beside`, and are accepted as they are.
+was stored under another name.
 """
 
 import functools
@@ -32,9 +31,9 @@ from cooperbench_eval.support.json_records import SharedList, parse_json
 __all__ = [
     "Packed",
     "Parts",
+    "check_seal",
     "digests_in",
     "facts_in",
-    "is_sealed",
     "pack",
     "seal",
     "unpack",
@@ -151,8 +150,8 @@ def seal(head: bytes, name: str) -> bytes:
     return named + f',"sha256":"{hashlib.sha256(named).hexdigest()}"}}'.encode("ascii")
 
 
-def is_sealed(head: bytes, name: str) -> bool:
-    """Whether a stored head has a seal; one without a seal is from an earlier version.
+def check_seal(head: bytes, name: str) -> None:
+    """Check the seal of a stored head.
 
     Raises:
         ReportError: The head has changed, or belongs to another file than *name*.
@@ -160,14 +159,12 @@ def is_sealed(head: bytes, name: str) -> bool:
     start = max(len(head) - _LONGEST_SEAL, 0)
     found = next((each for each in _SEAL.finditer(head, start) if each.end() == len(head)), None)
     if found is None:
-        if next(reversed(_loads(head)), None) != _PLACES:
-            raise ReportError("has changed since it was written")
-        return False
+        _loads(head)  # raises an error of its own if it is not even JSON
+        raise ReportError("has changed since it was written")
     if hashlib.sha256(head[: found.end(1) + 1]).hexdigest().encode("ascii") != found[2]:
         raise ReportError("has changed since it was written")
     if found[1] != name.encode("utf-8", "surrogateescape"):
         raise ReportError(f"was stored as {found[1].decode('ascii', 'replace')}")
-    return True
 
 
 def facts_in(head: bytes) -> GroupFacts:

@@ -32,12 +32,11 @@ from cooperbench_eval.evaluation.batch.claims import Claims
 from cooperbench_eval.evaluation.batch.packing import (
     Packed,
     Parts,
+    check_seal,
     digests_in,
     facts_in,
-    is_sealed,
     pack,
     seal,
-    unpack,
     unpack_with,
 )
 from cooperbench_eval.reporting.teams import GroupReport
@@ -162,12 +161,8 @@ class ReportStore:
         if not os.path.lexists(path):
             return False
         try:
-            head = _read_file(path, _MOST_BYTES["reports"])
-            if is_sealed(head, path.name):
-                for digest in digests_in(head):
-                    self._read_part(digest)
-            else:
-                unpack(head, self._read_part)
+            for digest in digests_in(_read_head(path)):
+                self._read_part(digest)
         except _UNREADABLE as exc:
             raise _unreadable(path, exc) from exc
         return True
@@ -307,7 +302,7 @@ def _rename_damaged(path: Path) -> None:
 def _read_head(path: Path) -> bytes:
     """Read a stored head and check its seal."""
     head = _read_file(path, _MOST_BYTES["reports"])
-    is_sealed(head, path.name)
+    check_seal(head, path.name)
     return head
 
 
