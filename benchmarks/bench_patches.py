@@ -27,8 +27,7 @@ from attrs import field, frozen
 from repositories import Scratch, add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import Entry, Patch, Snapshot, Task, apply_patch
-from cooperbench_eval.git.patching.placements import Rung
-from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.patching.placements import ApplyPolicy, Rung
 
 DEFAULT = ApplyPolicy()
 FUZZY = ApplyPolicy(rungs=Rung)

@@ -33,7 +33,7 @@ from cooperbench_eval import (
     Task,
     apply_patch,
 )
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.patching import TestFileFilter
 from cooperbench_eval.strategies import FeatureContext
 from cooperbench_eval.strategies.run import run_strategy

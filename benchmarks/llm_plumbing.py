@@ -30,9 +30,9 @@ from cooperbench_eval import (
     cascade,
     get_strategy,
 )
-from cooperbench_eval.git.merging.locating import find_between
-from cooperbench_eval.git.merging.records import ModelUsage
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.conflicts import ModelUsage
+from cooperbench_eval.git.merging.locating_resolutions import find_between
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.patching import TestFileFilter
 from cooperbench_eval.strategies.run import run_strategy
 

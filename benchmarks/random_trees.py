@@ -24,8 +24,8 @@ from attrs import evolve
 from merged_trees import Case, Merged, Tree, difference, explain
 
 from cooperbench_eval import Changes, Entry, Snapshot
-from cooperbench_eval.git.merging.result import Labels
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.three_way_merge import Labels
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.trees.entries import FileMode
 
 _BATCH = 500

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from hypothesis import strategies as st
 
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
-from cooperbench_eval.git.merging.records import (
+from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictDetails,
     ConflictKind,

@@ -12,7 +12,7 @@ from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict

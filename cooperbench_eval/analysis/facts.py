@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import asdict, field, frozen
 
 from cooperbench_eval.analysis.languages import find_language
-from cooperbench_eval.git.merging.records import MergeStatus, Severity, UsageTotals, total_usage
+from cooperbench_eval.git.merging.conflicts import MergeStatus, Severity, UsageTotals, total_usage
 from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.reporting.agentcosts import AgentUsage
 from cooperbench_eval.reporting.blame import BlameKind, cannot_run

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from cooperbench_eval.git.patching.paths import PathKind, classify_path
+from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 
 __all__ = ["find_language", "language_of_path"]
 

@@ -20,7 +20,7 @@ from cooperbench_eval.analysis.sources import (
     iterate_team_facts,
 )
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts, TeamFacts
-from cooperbench_eval.git.merging.records import (
+from cooperbench_eval.git.merging.conflicts import (
     USAGE,
     Conflict,
     ConflictKind,

@@ -25,7 +25,7 @@ from cooperbench_eval.analysis.answers import (
 from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
 from cooperbench_eval.analysis.team_facts import TeamAttemptFacts, TeamFacts
-from cooperbench_eval.git.merging.records import MergeStatus, UsageTotals
+from cooperbench_eval.git.merging.conflicts import MergeStatus, UsageTotals
 from cooperbench_eval.reporting.agentcosts import AGENT_USAGE, AgentUsage
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind

@@ -8,7 +8,7 @@ from attrs import asdict, field, frozen
 
 from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, feature_facts, one_line
 from cooperbench_eval.analysis.languages import find_language
-from cooperbench_eval.git.merging.records import MergeStatus, UsageTotals, total_usage
+from cooperbench_eval.git.merging.conflicts import MergeStatus, UsageTotals, total_usage
 from cooperbench_eval.reporting.agentcosts import AgentUsage
 from cooperbench_eval.reporting.blame import BlameKind, cannot_run
 from cooperbench_eval.reporting.failure import FailureKind

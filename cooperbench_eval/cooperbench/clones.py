@@ -6,8 +6,8 @@ from pathlib import Path
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.support.error_texts import listed
 from cooperbench_eval.support.memo import Memo
-from cooperbench_eval.support.suggestions import listed
 
 __all__ = ["Folder", "base_tree"]
 

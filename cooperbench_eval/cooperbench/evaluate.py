@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from cooperbench_eval.cooperbench.clones import Folder
 from cooperbench_eval.cooperbench.dataset import Dataset, as_dataset
 from cooperbench_eval.cooperbench.runlogs import PatchLocation, Setting
-from cooperbench_eval.cooperbench.runlogs.finding import find_work
+from cooperbench_eval.cooperbench.runlogs.pair_files import find_work
 from cooperbench_eval.cooperbench.tasks import SuiteOf, SuiteOptions, Task, suites_with
 from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.evaluation.evaluator import Evaluator

@@ -6,7 +6,7 @@ from itertools import chain, combinations
 from math import comb
 from operator import index
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Generic, TypedDict, TypeVar, Unpack
 
 from attrs import field, frozen
 
@@ -14,8 +14,7 @@ from cooperbench_eval.cooperbench.clones import Folder, base_tree
 from cooperbench_eval.cooperbench.taskscripts import command_in, commit_in, read_text, scripts_in
 from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.evaluation.pairs import Feature, FeaturePair, FeatureTeam
-from cooperbench_eval.git.patching.given import GivenPatch
-from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.patching.patch import GivenPatch, Patch
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.reporting.agentcosts import AgentRun
 from cooperbench_eval.running import Delivery, TestSuite
@@ -23,10 +22,29 @@ from cooperbench_eval.running.preparation import Preparation
 from cooperbench_eval.running.readers.recognizing import Framework, framework_of
 from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS
 from cooperbench_eval.support.arguments import checked, checked_fields
-from cooperbench_eval.support.iterators import Counted
-from cooperbench_eval.support.suggestions import listed
+from cooperbench_eval.support.error_texts import listed
 
-__all__ = ["PairOptions", "Patches", "SuiteOf", "SuiteOptions", "Task", "suites_with"]
+__all__ = ["Counted", "PairOptions", "Patches", "SuiteOf", "SuiteOptions", "Task", "suites_with"]
+
+_Item = TypeVar("_Item")
+
+
+@frozen
+class Counted(Generic[_Item]):
+    """An iterator that knows how many items it has in all, for a progress bar."""
+
+    items: Iterator[_Item]
+    count: int
+
+    def __iter__(self) -> Iterator[_Item]:
+        return self.items
+
+    def __next__(self) -> _Item:
+        return next(self.items)
+
+    def __len__(self) -> int:
+        return self.count
+
 
 _IMAGE_COMMAND = ("bash", "/usr/local/bin/runner.sh", "tests.patch", "feature.patch")
 _IMAGE_TIMEOUT_SECONDS = 1800.0

@@ -16,10 +16,9 @@ from cooperbench_eval.evaluation.sides import pair_merge_input
 from cooperbench_eval.evaluation.suite_runs import SuiteRuns
 from cooperbench_eval.evaluation.teams import TeamEvaluation
 from cooperbench_eval.evaluation.tracing import trace_failures
-from cooperbench_eval.git.merging.records import MergeStatus
-from cooperbench_eval.git.patching.paths import TestFileFilter
-from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards import find_hazards
 from cooperbench_eval.languages.hazards.kinds import Hazard
@@ -34,7 +33,7 @@ from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import implementation_of
 from cooperbench_eval.support.arguments import able_to, checked_fields, follows
-from cooperbench_eval.support.versions import versions
+from cooperbench_eval.support.systems import versions
 
 __all__ = ["Evaluator", "report_failure"]
 

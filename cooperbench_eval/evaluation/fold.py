@@ -15,8 +15,8 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.evaluation.sides import Side, merge_input
-from cooperbench_eval.git.merging.records import Conflict, ConflictKind, MergeStatus
-from cooperbench_eval.git.merging.result import Stage
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictKind, MergeStatus
+from cooperbench_eval.git.merging.three_way_merge import Stage
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from attrs import Attribute, evolve, field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.git.merging.history import common_base
-from cooperbench_eval.git.patching.given import as_patch
-from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.merging.merge_base import common_base
+from cooperbench_eval.git.patching.patch import Patch, as_patch
 from cooperbench_eval.git.trees.snapshot import Snapshot, is_same
 from cooperbench_eval.reporting.agentcosts import AgentRun
 from cooperbench_eval.running import TestSuite

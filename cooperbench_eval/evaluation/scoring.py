@@ -6,7 +6,12 @@ from operator import attrgetter
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.git.merging.records import Conflict, ConflictDetails, FileConflicts, Severity
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+    ConflictDetails,
+    FileConflicts,
+    Severity,
+)
 from cooperbench_eval.support.arguments import checked, checked_fields
 
 __all__ = ["ConflictScorer"]

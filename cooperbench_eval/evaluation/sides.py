@@ -13,11 +13,11 @@ from typing import Self
 from attrs import field, frozen
 
 from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, FeaturePair
-from cooperbench_eval.git.merging.history import different, step_base
-from cooperbench_eval.git.merging.result import Labels
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.merge_base import different, step_base
+from cooperbench_eval.git.merging.three_way_merge import Labels
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.paths import TestFileFilter
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput
 

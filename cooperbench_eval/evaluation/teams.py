@@ -14,7 +14,7 @@ from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.evaluation.suite_runs import SuiteRuns
 from cooperbench_eval.evaluation.team_tests import Tester
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
@@ -23,7 +23,7 @@ from cooperbench_eval.running.judgements import JudgeRule
 from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.run import implementation_of
-from cooperbench_eval.support.versions import versions
+from cooperbench_eval.support.systems import versions
 
 __all__ = ["TeamEvaluation"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from cooperbench_eval.git.merging.linediff import Change, diff_lines
+from cooperbench_eval.git.merging.line_diff import Change, diff_lines
 from cooperbench_eval.languages.tree import Construct, Element, Mode
 
 __all__ = ["align", "similarity"]

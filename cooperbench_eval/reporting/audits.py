@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.support.arguments import checked, named_fields

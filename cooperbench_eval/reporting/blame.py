@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from attrs import field, frozen
 
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Judged, Verdict
 from cooperbench_eval.running.judgements import BAD, Judgement, outcome_of
 from cooperbench_eval.running.results import TestResult, TestStatus, lost_cases

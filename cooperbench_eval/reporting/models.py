@@ -1,6 +1,6 @@
 """The records that several results share: `ce.models`."""
 
-from cooperbench_eval.git.merging.records import (
+from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictBlock,
     ConflictDetails,

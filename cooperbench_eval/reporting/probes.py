@@ -8,13 +8,13 @@ from itertools import combinations
 from attrs import field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.git.merging.records import ConflictKind
+from cooperbench_eval.git.merging.conflicts import ConflictKind
 from cooperbench_eval.git.worktrees.kinds import RefKind
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.plans import LandingPlan
 from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.error_texts import it_has
 from cooperbench_eval.support.rendering.shown import Shown
-from cooperbench_eval.support.suggestions import it_has
 
 __all__ = ["ConflictedFile", "Probe", "ProbeState", "ProbedBranch", "ProbedPair"]
 

@@ -9,8 +9,8 @@ from typing import Any
 from attrs import field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.git.merging.contents import is_binary
-from cooperbench_eval.git.merging.linediff import split_lines
+from cooperbench_eval.git.merging.entry_merge import is_binary
+from cooperbench_eval.git.merging.line_diff import split_lines
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown

@@ -11,7 +11,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from cooperbench_eval.errors import UnknownAttemptError
-from cooperbench_eval.git.merging.records import Conflict, ConflictDetails
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agentcosts import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame

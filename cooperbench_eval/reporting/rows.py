@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeGuard
 
 from attrs import field, frozen
 
-from cooperbench_eval.git.merging.records import (
+from cooperbench_eval.git.merging.conflicts import (
     ConflictDetails,
     LedgerRow,
     MergeStatus,

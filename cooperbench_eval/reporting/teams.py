@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 
 from cooperbench_eval.errors import UnknownAttemptError
-from cooperbench_eval.git.merging.records import Conflict, MergeStatus
+from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
 from cooperbench_eval.reporting.agentcosts import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import (
     BlameKind,

@@ -4,7 +4,7 @@ import base64
 import math
 from typing import Any
 
-from cooperbench_eval.git.merging.records import ConflictDetails
+from cooperbench_eval.git.merging.conflicts import ConflictDetails
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.running.results import (

@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from cooperbench_eval.git.patching.paths import PathKind, classify_path
+from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.git.patching.paths import PathKind, classify_path
+from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot

@@ -9,9 +9,9 @@ from itertools import chain, islice, pairwise, zip_longest
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.git.merging.locating import find_between
-from cooperbench_eval.git.merging.records import ConflictBlock, LedgerRow
-from cooperbench_eval.git.merging.result import ThreeWayMerge
+from cooperbench_eval.git.merging.conflicts import ConflictBlock, LedgerRow
+from cooperbench_eval.git.merging.locating_resolutions import find_between
+from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.tokens import shares_kept
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from attrs import Factory, evolve, field, frozen
 
 from cooperbench_eval.errors import ArgumentError, StrategyFailedError
-from cooperbench_eval.git.merging.records import LedgerRow, ModelUsage
-from cooperbench_eval.git.merging.result import ThreeWayMerge
+from cooperbench_eval.git.merging.conflicts import LedgerRow, ModelUsage
+from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.strategies.judging import judge_outcome
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy, get_strategy

@@ -6,10 +6,10 @@ from itertools import chain, zip_longest
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.git.merging.openfile import Answer
-from cooperbench_eval.git.merging.records import Conflict, LedgerRow, Replacement, ResolutionKind
-from cooperbench_eval.git.merging.result import ThreeWayMerge
-from cooperbench_eval.git.merging.textmerge import TextConflict
+from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow, Replacement, ResolutionKind
+from cooperbench_eval.git.merging.open_file import Answer
+from cooperbench_eval.git.merging.text_merge import TextConflict
+from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.faults.faults import find_fault

@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 
 from attrs import Factory, field, frozen
 
-from cooperbench_eval.git.merging.records import Conflict, LedgerRow, MergeStatus, ModelUsage
-from cooperbench_eval.git.merging.result import Gone, Labels, ThreeWayMerge
+from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow, MergeStatus, ModelUsage
+from cooperbench_eval.git.merging.three_way_merge import Gone, Labels, ThreeWayMerge
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.support.arguments import checked, checked_fields, named_fields
 

@@ -3,16 +3,16 @@
 from attrs import evolve
 
 from cooperbench_eval.errors import PatchError, RepositoryError, StrategyFailedError
-from cooperbench_eval.git.merging.result import Labels
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.three_way_merge import Labels
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
-from cooperbench_eval.git.patching.given import GivenPatch, as_patch
+from cooperbench_eval.git.patching.patch import GivenPatch, as_patch
 from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import checked
-from cooperbench_eval.support.tracebacks import describe_error
+from cooperbench_eval.support.error_texts import describe_error
 
 __all__ = ["implementation_of", "merge", "run_strategy"]
 

@@ -2,8 +2,8 @@
 
 from attrs import frozen
 
-from cooperbench_eval.git.merging.records import Conflict
-from cooperbench_eval.git.merging.textmerge import TextConflict
+from cooperbench_eval.git.merging.conflicts import Conflict
+from cooperbench_eval.git.merging.text_merge import TextConflict
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, resolve_conflicts
 
 __all__ = ["UnionStrategy"]

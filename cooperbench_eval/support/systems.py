@@ -1,11 +1,13 @@
-"""What differs between operating systems, for modules that work on all of them."""
+"""What differs between systems: operating systems, and the versions of programs."""
 
+import functools
 import os
+import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-__all__ = ["IS_LINUX", "OPEN_AT_ONCE", "OPEN_NO_LINK", "after_fork", "linux_problem"]
+__all__ = ["IS_LINUX", "OPEN_AT_ONCE", "OPEN_NO_LINK", "after_fork", "linux_problem", "versions"]
 
 IS_LINUX: Final[bool] = sys.platform == "linux"
 
@@ -33,3 +35,16 @@ def after_fork(call: Callable[[], object]) -> None:
     """Have *call* called in each child that this process forks; Windows has no forks."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=call)
+
+
+@functools.cache
+def versions() -> Mapping[str, str]:
+    """Return the versions in use; they do not change while a process runs."""
+    # Imported late, because it would add much to the import time of the library.
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return {
+        "cooperbench_eval": version("cooperbench-eval"),
+        "python": platform.python_version(),
+        "pygit2": version("pygit2"),
+    }

@@ -7,7 +7,7 @@ from cooperbench_eval.errors import PluginError
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.strategies.protocol import MergeStrategy
-from cooperbench_eval.testing.records import Law, LawResult, check_opt_out
+from cooperbench_eval.testing.laws import Law, LawResult, check_opt_out
 from cooperbench_eval.testing.sandbox_bench import sandbox_bench
 from cooperbench_eval.testing.sandbox_check import check_sandbox_law
 from cooperbench_eval.testing.sandbox_laws import SANDBOX_LAWS, SandboxLaw

@@ -15,7 +15,7 @@ from attrs import define, field
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.testing.cases import shown_bytes
-from cooperbench_eval.testing.records import BrokenError, Counterexample, UncheckedError
+from cooperbench_eval.testing.laws import BrokenError, Counterexample, UncheckedError
 
 __all__ = ["SandboxBench", "sandbox_bench"]
 

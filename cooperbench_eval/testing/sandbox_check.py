@@ -8,13 +8,14 @@ from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.systems import linux_problem
-from cooperbench_eval.testing.checking import check_in_fork, check_laws
-from cooperbench_eval.testing.records import (
+from cooperbench_eval.testing.laws import (
     BrokenError,
     Counterexample,
     LawResult,
     LawStatus,
     UncheckedError,
+    check_in_fork,
+    check_laws,
     check_positive,
 )
 from cooperbench_eval.testing.sandbox_bench import SandboxBench, sandbox_bench

@@ -24,7 +24,7 @@ from cooperbench_eval.running.processes.pickling import dumps
 from cooperbench_eval.running.processes.worker import read_reply, worker_command, write_call
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
-from cooperbench_eval.testing.records import Law, UncheckedError, law_maker
+from cooperbench_eval.testing.laws import Law, UncheckedError, law_maker
 from cooperbench_eval.testing.sandbox_bench import SandboxBench
 
 __all__ = ["SANDBOX_LAWS", "SandboxLaw", "call_sandbox"]

@@ -1,18 +1,26 @@
 """The laws of merge strategies, each with its check in one case."""
 
+import logging
+import os
+import random
 import re
+import signal
+import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
-from attrs import evolve, field, frozen
+from attrs import astuple, evolve, field, frozen
 
-from cooperbench_eval.git.merging.locating import find_between
-from cooperbench_eval.git.merging.records import Conflict, ConflictKind, MergeStatus
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictKind, MergeStatus
+from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.testing.cases import (
     MergeCase,
+    StrategyTrial,
     broken,
     difference,
     fingerprint,
@@ -21,11 +29,69 @@ from cooperbench_eval.testing.cases import (
     shown_changes,
     shown_outcome,
 )
-from cooperbench_eval.testing.records import Law, law_maker
-from cooperbench_eval.testing.side_effects import ProcessState, portrait
-from cooperbench_eval.testing.strategy_trial import StrategyTrial
+from cooperbench_eval.testing.laws import Law, law_maker
 
-__all__ = ["STRATEGY_LAWS", "StrategyLaw"]
+__all__ = [
+    "STRATEGY_LAWS",
+    "StrategyLaw",
+]
+
+_SECONDS_TO_END = 0.5
+
+
+def _portrait(given: MergeInput) -> tuple[str, ...]:
+    """Return everything that is visible of an input, part by part."""
+    paths = given.base.paths()
+    base = [(path, given.base.get(path), given.base.read(path)) for path in paths]
+    return (
+        f"the base\n{base}",
+        f"ours\n{_contents(given.ours)}",
+        f"theirs\n{_contents(given.theirs)}",
+        f"the three-way merge\n{_contents(given.merge.changes)}",
+        f"the conflicts\n{[astuple(conflict) for conflict in given.conflicts]}",
+        f"the blocks\n{[astuple(block) for block in given.merge.blocks]}",
+        f"the features\n{given.ours_feature}\n{given.theirs_feature}",
+    )
+
+
+def _contents(changes: Changes) -> str:
+    rows = ((path, entry and (int(entry.mode), entry.data)) for path, entry in changes.items())
+    return "\n".join(f"{path!r}: {row}" for path, row in rows)
+
+
+class _ProcessState:
+    """The parts of a process's state that code often changes, and other code relies on."""
+
+    def __init__(self) -> None:
+        self._parts = _parts()
+        self._threads = set(threading.enumerate())
+
+    def change(self) -> str:
+        """Return what was wanted but not kept, such as `no change of …`; empty if nothing."""
+        before, now = self._parts, _parts()
+        # Only the names, because the values of variables may be secrets.
+        changed = sorted(name for name in before | now if before.get(name) != now.get(name))
+        if changed:
+            return f"no change of {' and '.join(changed)}"
+        # New threads may be about to end.
+        new = set(threading.enumerate()) - self._threads
+        deadline = time.monotonic() + _SECONDS_TO_END
+        for thread in new:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        running = sorted(thread.name for thread in new if thread.is_alive())
+        return f"no thread left running, such as {', '.join(running)}" if running else ""
+
+
+def _parts() -> dict[str, object]:
+    root = logging.getLogger()
+    variables = {f"the environment variable {name}": os.environ[name] for name in os.environ}
+    return variables | {
+        "the working directory": Path.cwd(),
+        "the state of the module `random`": random.getstate(),
+        "the handler of SIGINT": signal.getsignal(signal.SIGINT),
+        "the handler of SIGTERM": signal.getsignal(signal.SIGTERM),
+        "the handlers and level of the root logger": (list(root.handlers), root.level),
+    }
 
 
 @frozen(kw_only=True)
@@ -138,9 +204,9 @@ def _may_have_mode(entry: Entry, path: str, given: MergeInput) -> bool:
 @_law("The strategy changes neither its input, nor its earlier outcomes, nor the process.")
 def _no_mutation(trial: StrategyTrial, case: MergeCase) -> None:
     given = case.fresh_input()
-    before, process = portrait(given), ProcessState()
+    before, process = _portrait(given), _ProcessState()
     outcome = trial.merge(case, given)
-    for was, now in zip(before, portrait(given), strict=True):
+    for was, now in zip(before, _portrait(given), strict=True):
         if was != now:
             raise broken(case, came=now, wanted=was)
     if wanted := process.change():

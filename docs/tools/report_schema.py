@@ -21,7 +21,7 @@ import attrs
 import griffe
 
 import cooperbench_eval
-from cooperbench_eval.git.merging.records import Conflict, ConflictDetails, LedgerRow
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails, LedgerRow
 from cooperbench_eval.git.patching.placements import HunkPlacement
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
 from cooperbench_eval.reporting.agentcosts import MOST_USAGE, AgentRun, AgentUsage

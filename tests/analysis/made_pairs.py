@@ -3,7 +3,7 @@
 import datetime as dt
 
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
-from cooperbench_eval.git.merging.records import Conflict, MergeStatus
+from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
 from cooperbench_eval.reporting import (
     Attempt,
     BlameKind,

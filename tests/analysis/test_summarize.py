@@ -18,7 +18,7 @@ from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.reporting import FailureKind, PairStatus, Verdict
 
 FACTS = lists_of(pair_facts())

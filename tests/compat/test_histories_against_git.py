@@ -12,10 +12,10 @@ from test_merges_against_git import (
 )
 
 from cooperbench_eval import Evaluator, Feature, FeaturePair, FeatureTeam, probe
-from cooperbench_eval.git.merging.history import History
-from cooperbench_eval.git.merging.records import MergeStatus
-from cooperbench_eval.git.merging.result import Labels
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.git.merging.merge_base import History
+from cooperbench_eval.git.merging.three_way_merge import Labels
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.trees.ancestry import Commit, merge_bases
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot

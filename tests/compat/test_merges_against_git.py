@@ -8,8 +8,8 @@ from generators import moved_trees
 from hypothesis import assume, example, given, settings
 from rare_merges import RARE
 
-from cooperbench_eval.git.merging.result import Labels
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.three_way_merge import Labels
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

@@ -4,7 +4,7 @@ import pytest
 from generators import lists_of, similar_files
 from hypothesis import example, given
 
-from cooperbench_eval.git.merging.similarity import FULL_SCORE, Similarities
+from cooperbench_eval.git.merging.renames import FULL_SCORE, Similarities
 from cooperbench_eval.git.trees.entries import Entry
 
 LEAST = FULL_SCORE // 100  # of `-M1%`

@@ -11,10 +11,9 @@ import pytest
 from generators import three_way_texts
 from hypothesis import HealthCheck, Phase, given, settings
 
-from cooperbench_eval.git.merging.linediff import DiffAlgorithm, diff_lines, split_lines
+from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, diff_lines, split_lines
 from cooperbench_eval.git.merging.regions import Refinement
-from cooperbench_eval.git.merging.text import merge_text
-from cooperbench_eval.git.merging.textmerge import ConflictStyle
+from cooperbench_eval.git.merging.text_merge import ConflictStyle, merge_text
 
 STYLES = pytest.mark.parametrize("style", ConflictStyle)
 

@@ -8,9 +8,9 @@ import pytest
 
 import cooperbench_eval as ce
 from cooperbench_eval.cooperbench.runlogs import PatchLocation, Setting
-from cooperbench_eval.cooperbench.runlogs.discovery import discover_run
-from cooperbench_eval.cooperbench.runlogs.finding import find_work
+from cooperbench_eval.cooperbench.runlogs.pair_files import find_work
 from cooperbench_eval.cooperbench.runlogs.reading import read_patch
+from cooperbench_eval.cooperbench.runlogs.run_folders import discover_run
 
 REPO = "pallets_click_task"
 TOGETHER = [Setting.COOP, Setting.COOP_ABLATION, Setting.TEAM, Setting.PLAN_EXECUTE]

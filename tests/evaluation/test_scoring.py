@@ -6,7 +6,7 @@ from generators import conflicts, lists_of
 from hypothesis import given
 
 from cooperbench_eval import Conflict, ConflictKind, ConflictScorer
-from cooperbench_eval.git.merging.records import Severity
+from cooperbench_eval.git.merging.conflicts import Severity
 
 
 def clash(path="f", ours=b"1\n", theirs=b"2\n", line=1):

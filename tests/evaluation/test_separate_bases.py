@@ -9,7 +9,7 @@ from needs import need_program
 import cooperbench_eval as ce
 from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.evaluation.explaining.explain import explain
-from cooperbench_eval.git.merging.history import common_base, merge_base
+from cooperbench_eval.git.merging.merge_base import common_base, merge_base
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

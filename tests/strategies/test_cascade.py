@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 import cooperbench_eval as ce
-from cooperbench_eval.git.merging.records import LedgerRow
+from cooperbench_eval.git.merging.conflicts import LedgerRow
 
 GAP = b"".join(b"%d\n" % i for i in range(9))
 BASE = ce.Snapshot.from_files({"f": b"f(a)\n" + GAP + b"x = 1\n"})

@@ -6,7 +6,7 @@ from hypothesis import given
 from needs import need_package
 
 import cooperbench_eval as ce
-from cooperbench_eval.git.merging.records import LedgerRow
+from cooperbench_eval.git.merging.conflicts import LedgerRow
 from cooperbench_eval.git.trees.entries import FileMode
 from cooperbench_eval.languages.faults.faults import find_fault
 

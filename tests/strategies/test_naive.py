@@ -5,7 +5,7 @@ from generators import three_way_trees
 from hypothesis import given, settings
 
 import cooperbench_eval as ce
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 
 fewer = settings(max_examples=settings().max_examples // 2)  # slow cases
 

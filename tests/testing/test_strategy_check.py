@@ -14,9 +14,9 @@ from generators import odd_file_strategies
 from scheduling import RUNS_LONG_TESTS
 
 import cooperbench_eval as ce
-from cooperbench_eval.git.merging.locating import find_between
+from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.testing import STRATEGY_LAWS, LawStatus, check_strategy
-from cooperbench_eval.testing.checking import check_in_fork
+from cooperbench_eval.testing.laws import check_in_fork
 from cooperbench_eval.testing.strategy_check import check_law
 
 LAWS = {law.name: law for law in STRATEGY_LAWS}
@@ -515,7 +515,7 @@ def test_a_law_that_held_by_doing_nothing_has_a_caveat():
 )
 def test_a_change_of_the_process_is_found(monkeypatch, kind, words):
     """The check runs in a fork, so that this process does not change."""
-    monkeypatch.setattr("cooperbench_eval.testing.side_effects._SECONDS_TO_END", 0.05)
+    monkeypatch.setattr("cooperbench_eval.testing.strategy_laws._SECONDS_TO_END", 0.05)
     law = LAWS["no_mutation"]
 
     def check(report):

@@ -7,9 +7,8 @@ import pytest
 
 import cooperbench_eval as ce
 from cooperbench_eval.testing import STRATEGY_LAWS
-from cooperbench_eval.testing.cases import MergeCase
-from cooperbench_eval.testing.records import BrokenError
-from cooperbench_eval.testing.strategy_trial import StrategyTrial
+from cooperbench_eval.testing.cases import MergeCase, StrategyTrial
+from cooperbench_eval.testing.laws import BrokenError
 
 LAWS = {law.name: law for law in STRATEGY_LAWS}
 

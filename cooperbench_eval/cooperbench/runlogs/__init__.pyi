@@ -1,7 +1,7 @@
 # As in `cooperbench_eval/__init__.pyi`.
-from .evals.reading import CooperBenchResult as CooperBenchResult
-from .evals.reading import CooperBenchRun as CooperBenchRun
-from .evals.reading import read_eval as read_eval
-from .evals.reading import read_evals as read_evals
-from .finding import PatchLocation as PatchLocation
-from .finding import Setting as Setting
+from .evaluator_results import CooperBenchResult as CooperBenchResult
+from .evaluator_results import CooperBenchRun as CooperBenchRun
+from .evaluator_results import read_eval as read_eval
+from .evaluator_results import read_evals as read_evals
+from .pair_files import PatchLocation as PatchLocation
+from .pair_files import Setting as Setting

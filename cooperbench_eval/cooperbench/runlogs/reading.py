@@ -1,16 +1,28 @@
-"""Reads the files in the folder of a pair or team."""
+"""Reads the files in the folder of a pair or team, and compares names of models."""
 
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from attrs import frozen
+
 from cooperbench_eval.errors import DatasetError, PatchError, ReportError
 from cooperbench_eval.git.patching.patch import Patch, printable, read_file
+from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.settings import Setting
 from cooperbench_eval.support.json_records import parse_json
 
-__all__ = ["features_in", "load_json", "model_of", "patch_files", "read_patch", "recorded"]
+__all__ = [
+    "Wanted",
+    "features_in",
+    "letters",
+    "load_json",
+    "model_of",
+    "patch_files",
+    "read_patch",
+    "recorded",
+]
 
 MOST_RECORD: Final = 8 * 1024**2
 """The bytes of the largest record that is read; real ones have a few thousand."""
@@ -85,3 +97,22 @@ def load_json(file: Path, most: int = MOST_RECORD) -> Any:
     except PatchError as exc:
         raise ReportError(exc.reason, file.name) from exc
     return parse_json(text, file.name)
+
+
+@frozen(kw_only=True)
+class Wanted(PairId):
+    """The pair whose patches are wanted; its setting and model are known."""
+
+    setting: Setting
+    model: str
+
+    @property
+    def orders(self) -> tuple[tuple[int, int], ...]:
+        """The orders in which folder names may list the features; the benchmark sorts them."""
+        low, high = sorted(self.features)
+        return (low, high), (high, low)
+
+
+def letters(name: str) -> str:
+    """Return *name* in lower case and without punctuation, because spellings differ in these."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())

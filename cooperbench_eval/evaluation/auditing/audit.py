@@ -17,8 +17,8 @@ from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
 from cooperbench_eval.evaluation.auditing.testing import TestedGroup, run_suites, with_suites
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
 from cooperbench_eval.evaluation.auditing.work import SideWork
-from cooperbench_eval.git.patching.paths import TestFileFilter
-from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.audits import Audit, ForeignLines
 from cooperbench_eval.running import TestRunner, TestSuite

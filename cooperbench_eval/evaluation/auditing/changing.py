@@ -21,7 +21,7 @@ from cooperbench_eval.evaluation.auditing.moving import (
     without_blanks,
 )
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile
-from cooperbench_eval.git.merging.linediff import diff_lines
+from cooperbench_eval.git.merging.line_diff import diff_lines
 
 __all__ = ["find_changes"]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.evaluation.sides import Side, merge_input
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.reporting.audits import StrategyComparison
 from cooperbench_eval.strategies.protocol import MergeOutcome, MergeStrategy

@@ -15,7 +15,7 @@ from attrs import define, evolve, field
 
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, closed, lines_of, map_lines
 from cooperbench_eval.evaluation.auditing.side import SideTree
-from cooperbench_eval.git.merging.linediff import DiffAlgorithm, diff_lines
+from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, diff_lines
 from cooperbench_eval.git.merging.regions import (
     Origin,
     Refinement,
@@ -25,7 +25,7 @@ from cooperbench_eval.git.merging.regions import (
     find_regions,
 )
 from cooperbench_eval.git.merging.slots import Side, Slot
-from cooperbench_eval.git.merging.tree import align_versions
+from cooperbench_eval.git.merging.tree_merge import align_versions
 from cooperbench_eval.git.trees.entries import Entry, with_mode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

@@ -10,17 +10,15 @@ from attrs import field, frozen
 from cooperbench_eval.errors import ArgumentError, PatchError
 from cooperbench_eval.evaluation.pairs import Feature, on_base, start_of
 from cooperbench_eval.evaluation.sides import Side, merge_input
-from cooperbench_eval.git.merging.records import Conflict, MergeStatus
+from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
-from cooperbench_eval.git.patching.given import GivenPatch, as_patch
-from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.paths import TestFileFilter
-from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.patching.patch import GivenPatch, Patch, as_patch
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.reporting import Attempt
 from cooperbench_eval.strategies.protocol import MergeOutcome
-from cooperbench_eval.support.suggestions import listed
+from cooperbench_eval.support.error_texts import listed
 
 __all__ = ["GivenSide", "GivenTree", "MergedTree", "read_merged", "read_sides"]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from cooperbench_eval.git.merging.contents import is_binary
-from cooperbench_eval.git.merging.linediff import Change, DiffAlgorithm, diff_lines, split_lines
+from cooperbench_eval.git.merging.entry_merge import is_binary
+from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines, split_lines
 from cooperbench_eval.git.trees.entries import Entry
 
 __all__ = [

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from attrs import field, frozen
 
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, closed, map_lines, same_lines
-from cooperbench_eval.git.merging.linediff import Change, DiffAlgorithm, diff_lines
+from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines
 
 __all__ = ["Matched", "Owners", "match_texts"]
 

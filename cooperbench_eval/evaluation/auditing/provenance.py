@@ -16,10 +16,10 @@ from cooperbench_eval.evaluation.auditing.inputs import (
 from cooperbench_eval.evaluation.auditing.lines import ABSENT
 from cooperbench_eval.evaluation.auditing.moving import Place, find_moves
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
-from cooperbench_eval.git.merging.contents import is_binary
-from cooperbench_eval.git.merging.linediff import split_lines
-from cooperbench_eval.git.merging.records import Conflict
-from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.merging.conflicts import Conflict
+from cooperbench_eval.git.merging.entry_merge import is_binary
+from cooperbench_eval.git.merging.line_diff import split_lines
+from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.entries import Entry, FileMode, have_same_contents
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.provenance import (

@@ -9,7 +9,7 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.evaluation.suite_runs import SuiteRuns
 from cooperbench_eval.git.patching.apply import apply_patch
-from cooperbench_eval.git.patching.paths import is_test_path
+from cooperbench_eval.git.patching.path_kinds import is_test_path
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
 from cooperbench_eval.running import TestRunner, TestSuite

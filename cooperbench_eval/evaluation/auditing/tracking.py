@@ -17,7 +17,7 @@ from cooperbench_eval.evaluation.auditing.expected import (
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, inverse, lines_of
 from cooperbench_eval.evaluation.auditing.matching import Matched, Owners, match_texts
 from cooperbench_eval.evaluation.auditing.side import SideTree, renamed_files
-from cooperbench_eval.git.merging.linediff import diff_lines
+from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

@@ -37,8 +37,8 @@ from cooperbench_eval.running import TestRunner
 from cooperbench_eval.running.cache import share_with_copies
 from cooperbench_eval.running.processes.pickling import PICKLING_FAILS, Pickler, dumps, plain_dumps
 from cooperbench_eval.running.processes.stopping import Stopped
+from cooperbench_eval.support.error_texts import describe_error
 from cooperbench_eval.support.memo import IdentityMemo
-from cooperbench_eval.support.tracebacks import describe_error
 
 __all__ = [
     "Finished",

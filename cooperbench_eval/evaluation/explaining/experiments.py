@@ -8,7 +8,7 @@ from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.explaining.splitting import SideHunk, SplitSide
 from cooperbench_eval.evaluation.pairs import FeaturePair
 from cooperbench_eval.evaluation.sides import pair_merge_input
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.running import TestRunner, TestSuite

@@ -12,9 +12,9 @@ from cooperbench_eval.evaluation.explaining.finding import CauseSearch, find_cau
 from cooperbench_eval.evaluation.explaining.splitting import SplitSide, split_side
 from cooperbench_eval.evaluation.pairs import Feature, FeaturePair, start_of
 from cooperbench_eval.evaluation.sides import patch_without_tests
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.apply import apply_patch
-from cooperbench_eval.git.patching.records import FileChange
+from cooperbench_eval.git.patching.patch_parts import FileChange
 from cooperbench_eval.git.trees.snapshot import Changes, rewritten
 from cooperbench_eval.reporting import Attempt, BlameKind, MergeReport
 from cooperbench_eval.reporting.explanation import Explanation, ExplanationStatus, SuiteKind

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from cooperbench_eval.evaluation.explaining.splitting import SideHunk
-from cooperbench_eval.git.patching.paths import PathKind, classify_path
+from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running import TestSuite
 

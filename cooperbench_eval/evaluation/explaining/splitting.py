@@ -11,15 +11,14 @@ from itertools import groupby
 
 from attrs import field, frozen
 
-from cooperbench_eval.git.merging.contents import is_binary
-from cooperbench_eval.git.merging.linediff import Change, diff_lines, split_lines
+from cooperbench_eval.git.merging.entry_merge import is_binary
+from cooperbench_eval.git.merging.line_diff import Change, diff_lines, split_lines
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.placements import PatchStatus, Rung
-from cooperbench_eval.git.patching.policy import ApplyPolicy
-from cooperbench_eval.git.patching.records import FileChange, FilePatch, Hunk
+from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
+from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus, Rung
+from cooperbench_eval.git.trees.diff_writing import render_change
 from cooperbench_eval.git.trees.entries import Entry
-from cooperbench_eval.git.trees.gitdiff import render_change
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 __all__ = ["SideHunk", "SplitSide", "split_side"]

@@ -16,11 +16,9 @@ from cooperbench_eval.evaluation.pairs import Feature, on_base, start_of
 from cooperbench_eval.evaluation.reasons import not_merged
 from cooperbench_eval.evaluation.sides import Side, merge_input
 from cooperbench_eval.git.patching.apply import apply_patch
-from cooperbench_eval.git.patching.given import GivenPatch, as_patch
-from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.paths import TestFileFilter
-from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.patching.patch import GivenPatch, Patch, as_patch
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.running import TestSuite

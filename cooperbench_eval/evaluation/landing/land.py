@@ -13,8 +13,8 @@ from cooperbench_eval.evaluation.landing.inputs import (
 )
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import Planner
-from cooperbench_eval.git.patching.paths import TestFileFilter
-from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.plans import LandingPlan

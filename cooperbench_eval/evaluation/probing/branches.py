@@ -9,7 +9,7 @@ from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.evaluation.probing.memory import Memory, size_of_changes
-from cooperbench_eval.git.merging.history import History
+from cooperbench_eval.git.merging.merge_base import History
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.git.worktrees.names import FoundCommit, Names
 from cooperbench_eval.git.worktrees.records import Head, RefProblem

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import PurePosixPath
 
 from cooperbench_eval.evaluation.fold import Merged
-from cooperbench_eval.git.merging.records import Conflict
+from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.languages.outline import UnreadableError, functions, is_known
 from cooperbench_eval.reporting.probes import ConflictedFile
 from cooperbench_eval.support.memo import WeighedMemo

@@ -10,7 +10,7 @@ from cooperbench_eval.evaluation.probing.branches import Bases, Branch
 from cooperbench_eval.evaluation.probing.definitions import conflicted_files
 from cooperbench_eval.evaluation.probing.memory import Memory
 from cooperbench_eval.evaluation.sides import Side, merge_input
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.probes import ConflictedFile, ProbeState
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeStrategy

@@ -12,7 +12,7 @@ from cooperbench_eval.running.judgements import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked
-from cooperbench_eval.support.suggestions import it_has, listed
+from cooperbench_eval.support.error_texts import it_has, listed
 
 __all__ = ["probe"]
 

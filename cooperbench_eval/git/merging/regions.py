@@ -15,7 +15,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import NamedTuple
 
-from cooperbench_eval.git.merging.linediff import Change, DiffAlgorithm, diff_lines
+from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines
 
 __all__ = ["Block", "Origin", "Refinement", "Region", "find_blocks", "find_regions"]
 

@@ -9,8 +9,8 @@ from enum import IntEnum
 
 from attrs import define
 
-from cooperbench_eval.git.merging.contents import ContentMerge
-from cooperbench_eval.git.merging.records import ConflictKind
+from cooperbench_eval.git.merging.conflicts import ConflictKind
+from cooperbench_eval.git.merging.entry_merge import ContentMerge
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.objects import folders_of
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, walk

@@ -2,8 +2,8 @@
 from .apply import ApplyResult as ApplyResult
 from .apply import apply_patch as apply_patch
 from .patch import Patch as Patch
-from .paths import TestFileFilter as TestFileFilter
-from .policy import ApplyPolicy as ApplyPolicy
-from .records import FileChange as FileChange
-from .records import FilePatch as FilePatch
-from .records import Hunk as Hunk
+from .patch_parts import FileChange as FileChange
+from .patch_parts import FilePatch as FilePatch
+from .patch_parts import Hunk as Hunk
+from .path_kinds import TestFileFilter as TestFileFilter
+from .placements import ApplyPolicy as ApplyPolicy

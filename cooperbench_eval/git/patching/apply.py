@@ -15,19 +15,17 @@ from enum import Enum, auto
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.git.patching.contents import (
+from cooperbench_eval.git.patching.fuzzy_placing import SearchBudget
+from cooperbench_eval.git.patching.hunk_placing import (
     FileRefusedError,
     MergeConflictError,
     Patched,
     patch_contents,
     patch_three_way,
 )
-from cooperbench_eval.git.patching.fuzzy import SearchBudget
-from cooperbench_eval.git.patching.given import GivenPatch, as_patch
-from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus, Rung
-from cooperbench_eval.git.patching.policy import ApplyPolicy
-from cooperbench_eval.git.patching.records import FileChange, FilePatch
+from cooperbench_eval.git.patching.patch import GivenPatch, Patch, as_patch
+from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch
+from cooperbench_eval.git.patching.placements import ApplyPolicy, HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.git.trees.entries import Entry, FileMode, is_stored
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of

@@ -1,23 +1,94 @@
-"""A patch: read from bytes, held as records, written as bytes."""
+"""A patch: given in any form, read from bytes, held as records, written as bytes."""
 
 import os
 import stat
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from typing import Self
+from typing import Self, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.errors import PatchError
+from cooperbench_eval.errors import ArgumentError, PatchError
 from cooperbench_eval.git.patching.binary import MOST_BYTES
-from cooperbench_eval.git.patching.printing import print_file
+from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
 from cooperbench_eval.git.patching.reader import PatchReader
-from cooperbench_eval.git.patching.records import FilePatch
+from cooperbench_eval.git.trees.diff_writing import binary_block, quote_path
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.systems import OPEN_AT_ONCE
 
-__all__ = ["Patch", "printable", "read_file"]
+__all__ = [
+    "GivenPatch",
+    "GivenText",
+    "Patch",
+    "as_patch",
+    "parse_given",
+    "printable",
+    "read_file",
+]
+
+
+def _print_file(file: FilePatch) -> bytes:
+    """Return a file's change as a diff; reading the diff gives the same record."""
+    return b"".join(_parts(file))
+
+
+def _parts(file: FilePatch) -> Iterator[bytes]:
+    if file.change is FileChange.ADD and file.old_path is not None:
+        # Git's header cannot express an addition that may fill an existing empty file. This
+        # line separates the names below from the diff above.
+        yield b"diff\n"
+    else:
+        yield from _header(file)
+    # Without a mode, only the names show that a file is added or deleted.
+    mode = file.old_mode if file.change is FileChange.DELETE else file.new_mode
+    if file.hunks or (file.change in {FileChange.ADD, FileChange.DELETE} and mode is None):
+        yield b"--- " + _named(b"a/", file.old_path)
+        yield b"+++ " + _named(b"b/", file.new_path)
+    for hunk in file.hunks:
+        yield from _hunk(hunk)
+    if file.binary:
+        yield b"GIT binary patch\n"
+        yield binary_block(file.binary.kind.value, file.binary.data)
+    elif file.lacks_contents:
+        yield b"Binary files differ\n"
+
+
+def _header(file: FilePatch) -> Iterator[bytes]:
+    old = file.path if file.old_path is None else file.old_path
+    yield b"diff --git %s %s\n" % (quote_path("a/", old), quote_path("b/", file.path))
+    match file.change:
+        case FileChange.ADD if file.new_mode:
+            yield b"new file mode %06o\n" % file.new_mode
+        case FileChange.DELETE if file.old_mode:
+            yield b"deleted file mode %06o\n" % file.old_mode
+        case FileChange.RENAME | FileChange.COPY:
+            word = file.change.value.encode()
+            yield word + b" from " + quote_path("", old) + b"\n"
+            yield word + b" to " + quote_path("", file.path) + b"\n"
+    if file.change not in {FileChange.ADD, FileChange.DELETE}:
+        if file.old_mode:
+            yield b"old mode %06o\n" % file.old_mode
+        if file.new_mode:
+            yield b"new mode %06o\n" % file.new_mode
+    if file.old_id and file.new_id:
+        yield f"index {file.old_id}..{file.new_id}\n".encode()
+
+
+def _named(prefix: bytes, path: str | None) -> bytes:
+    if path is None:
+        return b"/dev/null\n"
+    # A tab ends the name, so that trailing spaces belong to it.
+    return quote_path(prefix.decode(), path) + b"\t\n"
+
+
+def _hunk(hunk: Hunk) -> Iterator[bytes]:
+    old, new = hunk.stated or (len(hunk.old), len(hunk.new))
+    yield b"@@ -%d,%d +%d,%d @@%s" % (hunk.old_start, old, hunk.new_start, new, hunk.section)
+    for line in hunk.lines + hunk.uncounted:
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
 
 _BLOCK = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -128,7 +199,7 @@ class Patch:
         """
         if self.changes is not None:
             raise PatchError("was made from changes, so it has no text; call on(base) first")
-        return b"".join(map(print_file, self.files))
+        return b"".join(map(_print_file, self.files))
 
     @checked
     def select(self, files: "tuple[FilePatch, ...]") -> Self:
@@ -165,3 +236,65 @@ def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
 def printable(path: str | os.PathLike[str]) -> str:
     """Return a path for a message; what UTF-8 cannot hold is escaped."""
     return os.fspath(path).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+GivenText: TypeAlias = Patch | bytes | bytearray | memoryview | str | os.PathLike[str]
+"""A patch, its text, or the path of its file."""
+GivenPatch: TypeAlias = GivenText | Changes
+"""The same, or the changes that the patch makes."""
+_FIRST_WORDS = ("diff ", "--- ", "+++ ", "@@ ", "index ", "Index: ", "From ", "Binary files ")
+"""A single line that begins like this may be what is left of a diff."""
+_LONGEST_PATH = 4096
+
+
+def as_patch(given: GivenPatch, argument: str = "patch") -> Patch:
+    """Return what was given as a patch; text that is not a patch becomes one that fails to apply.
+
+    Args:
+        given: The patch.
+        argument: The name of the argument that it is, for messages.
+
+    Raises:
+        ArgumentError: It is a single line, which is most likely the name of a file.
+        PatchError: It is the path of a file that cannot be read.
+    """
+    if isinstance(given, Changes):
+        return Patch.of(given)
+    if isinstance(given, os.PathLike):
+        text, origin = read_file(given), printable(given)
+        try:
+            return Patch.parse(text, origin=origin)
+        except PatchError as exc:
+            return Patch.unreadable(exc)
+    try:
+        return parse_given(given, argument)
+    except PatchError as exc:
+        return Patch.unreadable(exc)
+
+
+def parse_given(given: GivenText, argument: str = "patch") -> Patch:
+    """Return what was given as a patch; the arguments are those of `as_patch`.
+
+    Raises:
+        ArgumentError: It is a single line, which is most likely the name of a file.
+        PatchError: It cannot be read or parsed.
+    """
+    if isinstance(given, os.PathLike):
+        return Patch.read(given)
+    try:
+        return Patch.parse(given)
+    except PatchError:
+        if isinstance(given, str) and _is_likely_a_path(given):
+            raise ArgumentError(
+                argument,
+                f"is not a diff: {given!r:.200}; if it is the path of a patch, pass Path(...) or "
+                "Patch.read(...)",
+            ) from None
+        raise
+
+
+def _is_likely_a_path(text: str) -> bool:
+    line = text.strip()
+    if len(line) > _LONGEST_PATH or line.startswith(_FIRST_WORDS):
+        return False
+    return len(line.splitlines()) == 1

@@ -13,16 +13,16 @@ from attrs import evolve
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.binary import MOST_BYTES, read_change
-from cooperbench_eval.git.patching.names import (
+from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
+from cooperbench_eval.git.patching.quoted_names import (
     end_at_carriage_return,
     is_of_epoch,
     read_name,
     split_names,
     unquote,
 )
-from cooperbench_eval.git.patching.records import FileChange, FilePatch, Hunk
 from cooperbench_eval.git.trees.entries import FileMode
-from cooperbench_eval.git.trees.paths import entry_problem
+from cooperbench_eval.git.trees.forbidden_paths import entry_problem
 
 __all__ = ["PatchReader"]
 

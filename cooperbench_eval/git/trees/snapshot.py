@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from attrs import frozen
 
 from cooperbench_eval.errors import ArgumentError, RepositoryError
+from cooperbench_eval.git.trees.diff_writing import render_change
 from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.gitdiff import render_change
+from cooperbench_eval.git.trees.forbidden_paths import entry_problem, written_path_problem
 from cooperbench_eval.git.trees.objects import (
     Node,
     OverlayStore,
@@ -23,7 +24,6 @@ from cooperbench_eval.git.trees.objects import (
     folders_of,
     node_of,
 )
-from cooperbench_eval.git.trees.paths import entry_problem, written_path_problem
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.memo import KeptValues, Memo
 

@@ -14,7 +14,7 @@ from cooperbench_eval.git.trees.objects import Node
 from cooperbench_eval.git.trees.repository import CommitStore, opened, unfetched
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.git.worktrees.kinds import RefKind
-from cooperbench_eval.support.suggestions import it_has
+from cooperbench_eval.support.error_texts import it_has
 
 __all__ = ["FoundCommit", "FoundWorktree", "Names"]
 

@@ -27,7 +27,7 @@ from cooperbench_eval.git.worktrees.kinds import RefKind
 from cooperbench_eval.git.worktrees.names import FoundWorktree, Names
 from cooperbench_eval.git.worktrees.records import Head, RefProblem
 from cooperbench_eval.git.worktrees.untracked import is_repository
-from cooperbench_eval.support.suggestions import listed
+from cooperbench_eval.support.error_texts import listed
 
 __all__ = ["read_worktree"]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from attrs import define, field, frozen
 
-from cooperbench_eval.git.merging.linediff import diff_lines, split_lines
+from cooperbench_eval.git.merging.line_diff import diff_lines, split_lines
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

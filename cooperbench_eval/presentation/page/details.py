@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from cooperbench_eval.git.merging.records import ConflictDetails, LedgerRow
+from cooperbench_eval.git.merging.conflicts import ConflictDetails, LedgerRow
 from cooperbench_eval.presentation.page.diffs import diff_files
 from cooperbench_eval.presentation.page.index import JudgedAttempt
 from cooperbench_eval.presentation.page.losses import losses_of

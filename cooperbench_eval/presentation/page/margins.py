@@ -6,8 +6,8 @@ from itertools import groupby
 from cooperbench_eval.errors import CooperBenchEvalError
 from cooperbench_eval.evaluation.auditing.inputs import MergedTree
 from cooperbench_eval.evaluation.auditing.provenance import provenance_of
-from cooperbench_eval.git.merging.records import MergeStatus
-from cooperbench_eval.git.patching.records import FilePatch, Hunk
+from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.git.patching.patch_parts import FilePatch, Hunk
 from cooperbench_eval.presentation.page.settled import Key, find_settled, key_of, without
 from cooperbench_eval.presentation.page.sparse import Diff, SparseBase, read_diff
 from cooperbench_eval.reporting import Attempt, MergeReport

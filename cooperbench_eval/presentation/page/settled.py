@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from attrs import evolve
 
-from cooperbench_eval.git.patching.records import FileChange, FilePatch, Hunk
+from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
 from cooperbench_eval.presentation.page.sparse import Diff
 
 __all__ = ["Key", "Settled", "find_settled", "key_of", "without"]

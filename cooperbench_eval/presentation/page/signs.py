@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import Attempt, Verdict
 

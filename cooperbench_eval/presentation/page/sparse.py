@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.binary import BinaryKind
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.records import FileChange, FilePatch, Hunk
+from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import Final
 
 from cooperbench_eval.analysis.summary import TeamSummary
-from cooperbench_eval.git.merging.records import Conflict
+from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.presentation.page.details import MOST_NAMES
 from cooperbench_eval.presentation.page.texts import whole_characters
 from cooperbench_eval.presentation.views import wording

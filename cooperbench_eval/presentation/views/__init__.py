@@ -7,7 +7,7 @@ The modules describe records as a `View`, and `view_of` finds the description of
 from pkgutil import resolve_name
 from typing import Final
 
-from cooperbench_eval.support.rendering.records import View
+from cooperbench_eval.support.rendering.view import View
 
 __all__ = ["VIEWS", "view_of"]
 

@@ -10,7 +10,7 @@ from cooperbench_eval.reporting.audits import (
     StrategyComparison,
 )
 from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
-from cooperbench_eval.support.rendering.records import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
 __all__ = ["audit_view"]

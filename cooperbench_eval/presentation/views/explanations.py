@@ -9,7 +9,7 @@ from cooperbench_eval.reporting.explanation import (
     Finding,
     HunkRole,
 )
-from cooperbench_eval.support.rendering.records import Section, Table, View
+from cooperbench_eval.support.rendering.view import Section, Table, View
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
 __all__ = ["explanation_view"]

@@ -10,7 +10,7 @@ from cooperbench_eval.reporting.provenance import (
     OriginKind,
     Provenance,
 )
-from cooperbench_eval.support.rendering.records import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import visible
 
 __all__ = ["provenance_view"]

@@ -5,7 +5,7 @@ As HTML, a report takes two or three kilobytes, and at most 20.
 
 from collections.abc import Iterator, Sequence
 
-from cooperbench_eval.git.merging.records import ConflictDetails, FileConflicts
+from cooperbench_eval.git.merging.conflicts import ConflictDetails, FileConflicts
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import (
@@ -20,7 +20,7 @@ from cooperbench_eval.reporting import (
 from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.running.judgements import Judgement, outcome_of
 from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult, TestStatus
-from cooperbench_eval.support.rendering.records import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
 __all__ = [

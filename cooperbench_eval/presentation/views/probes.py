@@ -12,7 +12,7 @@ from cooperbench_eval.reporting.probes import (
     ProbedPair,
     ProbeState,
 )
-from cooperbench_eval.support.rendering.records import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
 __all__ = ["branch_view", "pair_view", "probe_view"]

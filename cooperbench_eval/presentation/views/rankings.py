@@ -2,7 +2,7 @@
 
 from cooperbench_eval.analysis.ranks import RankedTeam, Ranking
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.support.rendering.records import View, rows_table
+from cooperbench_eval.support.rendering.view import View, rows_table
 
 __all__ = ["ranking_view"]
 

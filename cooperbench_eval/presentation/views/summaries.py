@@ -18,7 +18,7 @@ from cooperbench_eval.analysis.verdicts import (
 )
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting.landings import LeftOutReason
-from cooperbench_eval.support.rendering.records import Section, Table, View, rows_table
+from cooperbench_eval.support.rendering.view import Section, Table, View, rows_table
 from cooperbench_eval.support.rendering.visible import visible
 
 __all__ = [

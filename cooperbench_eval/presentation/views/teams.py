@@ -1,6 +1,6 @@
 """Views of a team's report and its parts."""
 
-from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.presentation.views.pairs import feature_row, origin_text, run_cell
 from cooperbench_eval.reporting import Verdict
@@ -12,7 +12,7 @@ from cooperbench_eval.reporting.landings import (
     TeamSuite,
 )
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamBlame, TeamReport, TeamStep
-from cooperbench_eval.support.rendering.records import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
 __all__ = [

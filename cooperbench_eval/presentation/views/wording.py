@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cooperbench_eval.analysis.costs import CostPerCorrect
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.verdicts import Judged, Verdicts
-from cooperbench_eval.git.merging.records import ConflictDetails, MergeStatus, ModelUsage
+from cooperbench_eval.git.merging.conflicts import ConflictDetails, MergeStatus, ModelUsage
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting import (
     Attempt,

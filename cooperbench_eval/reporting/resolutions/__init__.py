@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from attrs import asdict
 
-from cooperbench_eval.git.merging.records import Conflict, LedgerRow, MergeStatus, Replacement
+from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow, MergeStatus, Replacement
 from cooperbench_eval.reporting.resolutions.records import ConflictResolution, ResolutionKind
 from cooperbench_eval.reporting.rows import Attempt
 

@@ -2,7 +2,7 @@
 
 from attrs import field, frozen
 
-from cooperbench_eval.git.merging.records import Conflict, LedgerRow, ResolutionKind
+from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow, ResolutionKind
 from cooperbench_eval.support.arguments import named_fields
 
 __all__ = ["ConflictResolution", "ResolutionKind"]

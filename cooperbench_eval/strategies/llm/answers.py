@@ -6,7 +6,7 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Sequence
 
-from cooperbench_eval.git.merging.records import Conflict
+from cooperbench_eval.git.merging.conflicts import Conflict
 
 __all__ = ["AnswerError", "check_lines", "extract", "extract_choice", "fitted", "invented_lines"]
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from attrs import field, frozen
 
-from cooperbench_eval.git.merging.records import Conflict
+from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.strategies.llm.prompts import Prompts
 
 __all__ = ["Place", "Question", "ask_about"]

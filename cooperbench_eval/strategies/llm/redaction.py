@@ -1,4 +1,4 @@
-"""Finds and removes secrets in text that is written to files or shown.
+"""Keeps secrets that a provider echoes out of everything that is stored or shown.
 
 A provider may echo a key in another form. So only the letters and digits are compared, in
 lower case, both of the text as it is and of the text with its escapes decoded. Base64 is
@@ -7,16 +7,104 @@ searched for. Any run of several such characters is found, so a shortened key is
 """
 
 import base64
+import os
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-__all__ = ["SHORTEST", "Redactor"]
+from cooperbench_eval.strategies.llm.chat import (
+    ChatClient,
+    ChatError,
+    ChatFault,
+    ChatReply,
+    ChatRequest,
+)
 
-SHORTEST: Final = 8
+__all__ = [
+    "RedactingClient",
+    "Redactor",
+    "is_secret",
+    "known_secrets",
+    "secrets_in",
+    "without_secrets",
+]
+
+_SECRET_NAME = re.compile(
+    r"(?i)key|secret|passw|credential|header|auth(?!or(?!i[sz]ation))|cookie|token(?!s)"
+)
+_PUBLIC_HEADER = re.compile(
+    r"(?i)accept(-.*)?|content-.*|user-agent|(http-)?referer|x-title|.*-(version|beta)"
+)
+"""Headers that providers ask for and that are not secret."""
+_SHORTEST_IN_ENVIRONMENT = 12
+"""The minimum length of a secret in a variable; a shorter value may be an ordinary word."""
+_PATH = re.compile(r"[~.]{0,2}/[\w./ -]*")
+
+
+def is_secret(name: str) -> bool:
+    """Whether an option or variable of this name may hold a secret."""
+    return bool(_SECRET_NAME.search(name))
+
+
+def without_secrets(value: Any) -> Any:
+    """Return a JSON value without the object members that may hold secrets."""
+    if isinstance(value, Mapping):
+        return {
+            name: without_secrets(each) for name, each in value.items() if not is_secret(str(name))
+        }
+    if isinstance(value, list | tuple):
+        return [without_secrets(each) for each in value]
+    return value
+
+
+def secrets_in(value: Any, *, named: bool = False) -> Iterator[str]:
+    """Yield the strings in a JSON value that may be secrets, and each of their words."""
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            if not (named and _PUBLIC_HEADER.fullmatch(str(name))):
+                yield from secrets_in(each, named=named or is_secret(str(name)))
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from secrets_in(each, named=named)
+    elif named and isinstance(value, str):
+        yield from (value, *value.split())
+
+
+def known_secrets(
+    api_key: str | None, api_base: str | None, options: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield the secrets of a client, those in the environment, and those set in litellm.
+
+    A key that litellm reads from a file, such as `~/.aws/credentials`, is not known.
+    """
+    yield api_key or ""
+    yield from secrets_in(options)
+    yield from _secrets_in_address(api_base or "")
+    named = [(name, value) for name, value in os.environ.items() if is_secret(name)]
+    litellm = vars(sys.modules.get("litellm") or object)
+    named += [(name, value) for name, value in litellm.items() if name.endswith(("key", "token"))]
+    for _, value in named:
+        is_long = isinstance(value, str) and len(value) >= _SHORTEST_IN_ENVIRONMENT
+        if is_long and not _PATH.fullmatch(value):
+            yield value
+
+
+def _secrets_in_address(address: str) -> Iterator[str]:
+    """Yield the login and the values of the query; any of them may be a key."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return
+    yield from (unquote(each) for each in (parts.username, parts.password) if each)
+    yield from (value for _, value in parse_qsl(parts.query))
+
+
+_SHORTEST: Final = 8
 """How many letters and digits of a secret in a row suffice to find it."""
 _SHORTEST_WORD: Final = 16
 """As `SHORTEST`, for letters of one case, which may be ordinary words."""
@@ -205,8 +293,8 @@ def _runs_of(form: str) -> Iterator[str]:
     def runs(size: int) -> Iterator[tuple[int, str]]:
         return ((at, letters[at : at + size]) for at in range(len(letters) - size + 1))
 
-    ends = ("".join(_PLAIN.findall(end)) for end in (form[:SHORTEST], form[-SHORTEST:]))
-    for run in (*dict(runs(SHORTEST)).values(), *(e for e in ends if len(e) >= _SHORTEST_END)):
+    ends = ("".join(_PLAIN.findall(end)) for end in (form[:_SHORTEST], form[-_SHORTEST:]))
+    for run in (*dict(runs(_SHORTEST)).values(), *(e for e in ends if len(e) >= _SHORTEST_END)):
         if not _is_word(run):
             yield run.lower()
     for at, run in runs(_SHORTEST_PHRASE):
@@ -224,3 +312,54 @@ def _is_word(run: str) -> bool:
 
 def _is_repeated(run: str) -> bool:
     return len(set(run)) < _LEAST_DIFFERENT
+
+
+_MOST_READ = 20_000
+"""How much of a provider's message is searched for secrets."""
+_MOST_SAID = 500
+"""The longest message of a provider that is kept."""
+_MOST_NAMED = 200
+"""The longest name of a model or of a finish reason that is kept."""
+
+
+@frozen(kw_only=True)
+class RedactingClient:
+    """Asks another client, and keeps secrets out of its replies and errors.
+
+    An answer that contains a secret is refused, because a mask in its place would be merged
+    as code. It is not refused if the question contains the secret too, because then the
+    repository does. In messages and names a secret is masked.
+
+    Attributes:
+        client: The client to ask.
+        secrets: Returns the secrets, when a request is made.
+    """
+
+    client: ChatClient
+    secrets: Callable[[], Iterable[str]] = field(repr=False)
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        """Return the client's reply.
+
+        Raises:
+            ChatError: There is no reply, or it contains a secret.
+        """
+        answer = self._answer(request, Redactor(self.secrets()))
+        if isinstance(answer, ChatError):
+            raise answer  # not in the `except` block: its context could hold a secret
+        return answer
+
+    def _answer(self, request: ChatRequest, redactor: Redactor) -> ChatReply | ChatError:
+        try:
+            reply = self.client.complete(request)
+        except ChatError as exc:
+            problem = redactor.redact(exc.problem[:_MOST_READ])[:_MOST_SAID]
+            return ChatError(exc.fault, problem, exc.retry_after_seconds)
+        question = "\n".join(message.text for message in request.messages)
+        if redactor.finds(reply.text, apart_from=question):
+            return ChatError(ChatFault.MALFORMED, "the answer contains part of a secret")
+        return evolve(
+            reply,
+            model=redactor.redact(reply.model[:_MOST_READ])[:_MOST_NAMED],
+            finish_reason=redactor.redact(reply.finish_reason[:_MOST_READ])[:_MOST_NAMED],
+        )

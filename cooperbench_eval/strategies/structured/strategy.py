@@ -7,8 +7,8 @@ from itertools import chain
 
 from attrs import evolve, field, frozen, validators
 
-from cooperbench_eval.git.merging.locating import find_between
-from cooperbench_eval.git.merging.records import ConflictBlock
+from cooperbench_eval.git.merging.conflicts import ConflictBlock
+from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.languages.languages import read_versions
 from cooperbench_eval.languages.tree import (
     Construct,

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from cooperbench_eval.support.upcalls import upcall
 
 if TYPE_CHECKING:
-    from cooperbench_eval.support.rendering.records import View
     from cooperbench_eval.support.rendering.terminal import Renderable
+    from cooperbench_eval.support.rendering.view import View
 
 __all__ = ["Shown"]
 
@@ -25,12 +25,12 @@ class Shown:
         return view
 
     def __str__(self) -> str:
-        from cooperbench_eval.support.rendering.plain import plain_text  # noqa: PLC0415
+        from cooperbench_eval.support.rendering.renderers import plain_text  # noqa: PLC0415
 
         return plain_text(self._described())
 
     def _repr_html_(self) -> str:
-        from cooperbench_eval.support.rendering.html import html_text  # noqa: PLC0415
+        from cooperbench_eval.support.rendering.renderers import html_text  # noqa: PLC0415
 
         return html_text(self._described())
 

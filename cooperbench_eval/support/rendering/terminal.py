@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from cooperbench_eval.support.rendering.records import Cell, Table, Tone, View
+from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View
 
 try:
     from rich.console import Console, ConsoleOptions, Group

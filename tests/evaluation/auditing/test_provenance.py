@@ -21,7 +21,7 @@ from cooperbench_eval import (
     provenance,
 )
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.git.merging.linediff import split_lines
+from cooperbench_eval.git.merging.line_diff import split_lines
 from cooperbench_eval.git.trees.entries import FileMode
 from cooperbench_eval.reporting import FileKind, FileProvenance, LineRun, Origin, OriginKind
 

@@ -8,7 +8,7 @@ import pytest
 from sweepparts import code, make_repository, make_run, make_task, suite_of, with_runner
 
 import cooperbench_eval as ce
-from cooperbench_eval.cooperbench.sweeps import runs
+from cooperbench_eval.cooperbench import sweeps
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ def test_in_images_each_task_has_its_own_sandbox(run, tmp_path, monkeypatch, tea
                 tests = pair.features[0].tests
                 seen.append((pair.task_id, evaluator.runner.sandbox.image, tests))
 
-    monkeypatch.setattr(runs, "evaluate_many", evaluate_many)
+    monkeypatch.setattr(sweeps, "evaluate_many", evaluate_many)
 
     reports = run(in_image=True, evaluator=with_runner(), teams=teams)
 

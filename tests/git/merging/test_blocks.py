@@ -6,8 +6,8 @@ from generators import three_way_edits, three_way_texts, three_way_trees
 from hypothesis import assume, given, settings
 
 import cooperbench_eval as ce
-from cooperbench_eval.git.merging.text import find_text_blocks, merge_text
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.text_merge import find_text_blocks, merge_text
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
@@ -286,7 +286,7 @@ def test_the_blocks_of_a_file_are_found_once_per_merge(monkeypatch):
         found.append(sources)
         return find_text_blocks(*sources, cache=cache)
 
-    monkeypatch.setattr("cooperbench_eval.git.merging.result.find_text_blocks", find)
+    monkeypatch.setattr("cooperbench_eval.git.merging.three_way_merge.find_text_blocks", find)
     merge = merge_file(*SPLIT)
 
     (block,) = merge.blocks

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

@@ -3,8 +3,8 @@
 from generators import answers, three_way_texts
 from hypothesis import given
 
-from cooperbench_eval.git.merging.openfile import Answer
-from cooperbench_eval.git.merging.tree import merge_changes
+from cooperbench_eval.git.merging.open_file import Answer
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

@@ -15,10 +15,9 @@ import cooperbench_eval as ce
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.git.patching.policy import ApplyPolicy
+from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
+from cooperbench_eval.git.trees.diff_writing import binary_block, quote_path
 from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.gitdiff import binary_block, quote_path
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 LINK = b"diff --git a/%b b/%b\nnew file mode 120000\n--- /dev/null\n+++ b/%b\n@@ -0,0 +1 @@\n+%b\n"
@@ -44,10 +43,10 @@ def bounded(code, *, megabytes=400, seconds=12):
 
     prelude = """
         from cooperbench_eval.errors import PatchError
-        from cooperbench_eval.git.trees.gitdiff import binary_block
+        from cooperbench_eval.git.trees.diff_writing import binary_block
         from cooperbench_eval.git.patching.apply import apply_patch
         from cooperbench_eval.git.patching.patch import Patch
-        from cooperbench_eval.git.patching.policy import ApplyPolicy
+        from cooperbench_eval.git.patching.placements import ApplyPolicy
         from cooperbench_eval.git.trees.snapshot import Snapshot
         NAMES = b"--- a/x\\n+++ b/x\\n"
     """

@@ -8,7 +8,7 @@ from patch_texts import BINARY, CHANGE, DIFF, PLAIN, RENAME, git_diff, only_file
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.records import FileChange
+from cooperbench_eval.git.patching.patch_parts import FileChange
 from cooperbench_eval.git.trees.entries import FileMode
 from cooperbench_eval.git.trees.snapshot import Snapshot
 

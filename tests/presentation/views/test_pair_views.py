@@ -12,7 +12,7 @@ from generators import odd_texts, reports
 from hypothesis import given, settings
 from needs import need_package
 
-from cooperbench_eval.git.merging.records import (
+from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictDetails,
     FileConflicts,

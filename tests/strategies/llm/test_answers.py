@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cooperbench_eval.git.merging.records import Conflict
+from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.strategies.llm.answers import (
     AnswerError,
     check_lines,

@@ -11,8 +11,12 @@ from cooperbench_eval.strategies.llm.chat import (
     ChatRequest,
     Message,
 )
-from cooperbench_eval.strategies.llm.known_secrets import is_secret, secrets_in, without_secrets
-from cooperbench_eval.strategies.llm.redaction import Redactor
+from cooperbench_eval.strategies.llm.redaction import (
+    Redactor,
+    is_secret,
+    secrets_in,
+    without_secrets,
+)
 
 
 def request(text="Hello", **options):

@@ -16,9 +16,8 @@ from needs import need_installed
 from server import error, said, slowly, stalled, status
 
 from cooperbench_eval.strategies.llm.chat import ChatError, ChatFault, ChatRequest, Message
-from cooperbench_eval.strategies.llm.known_secrets import known_secrets
 from cooperbench_eval.strategies.llm.litellm_client import LitellmClient, _environment
-from cooperbench_eval.strategies.llm.redacting_client import RedactingClient
+from cooperbench_eval.strategies.llm.redaction import RedactingClient, known_secrets
 
 KEY = "planted-key-of-the-argument"
 HEADER = "planted-header-of-the-options"

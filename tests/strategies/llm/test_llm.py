@@ -21,7 +21,7 @@ from needs import need_installed
 from server import answering, both, error, fenced, said, slowly, stalled, status
 
 import cooperbench_eval as ce
-from cooperbench_eval.git.merging.locating import find_between
+from cooperbench_eval.git.merging.locating_resolutions import find_between
 
 SAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "sample"
 KEY = "planted-key-of-the-argument"
@@ -69,7 +69,7 @@ def strategy(model_server, monkeypatch):
     """Return a function that makes a strategy that asks the scripted model."""
     monkeypatch.setenv("OPENAI_API_KEY", VARIABLE)
     # A shorter wait tests the same, since no provider states how long to wait.
-    monkeypatch.setattr("cooperbench_eval.strategies.llm.asking._FIRST_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("cooperbench_eval.strategies.llm.retries._FIRST_WAIT_SECONDS", 0.05)
 
     def strategy(**options):
         # The first request of a process imports much of litellm, which takes seconds.

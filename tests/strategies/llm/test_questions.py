@@ -3,7 +3,7 @@
 import pytest
 from server import SIDES
 
-from cooperbench_eval.git.merging.records import Conflict, ConflictKind
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictKind
 from cooperbench_eval.strategies.llm.chat import Message
 from cooperbench_eval.strategies.llm.prompts import Prompts
 from cooperbench_eval.strategies.llm.questions import Place, Question, ask_about, fenced, lines_of

@@ -26,10 +26,8 @@ from cooperbench_eval.strategies.llm.chat import (
     ChatRequest,
     Message,
 )
-from cooperbench_eval.strategies.llm.known_secrets import known_secrets
 from cooperbench_eval.strategies.llm.litellm_client import LitellmClient
-from cooperbench_eval.strategies.llm.redacting_client import RedactingClient
-from cooperbench_eval.strategies.llm.redaction import Redactor
+from cooperbench_eval.strategies.llm.redaction import RedactingClient, Redactor, known_secrets
 
 KEY = "sk-proj-Zx81Kq0pLm93VbTnR27aQwEe"
 WINDOW = 10

@@ -18,9 +18,8 @@ from cooperbench_eval.languages.tokens import count_tokens
 from cooperbench_eval.strategies.blocks import FileMerge, Proposal, Resolution, resolve_files
 from cooperbench_eval.strategies.structured.strategy import StructuredStrategy
 from cooperbench_eval.testing import STRATEGY_LAWS
-from cooperbench_eval.testing.cases import MergeCase
-from cooperbench_eval.testing.records import BrokenError
-from cooperbench_eval.testing.strategy_trial import StrategyTrial
+from cooperbench_eval.testing.cases import MergeCase, StrategyTrial
+from cooperbench_eval.testing.laws import BrokenError
 
 fewer = settings(max_examples=settings().max_examples // 2)  # slow cases
 

@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.support.argument_rules import rule_of
 from cooperbench_eval.support.arguments import (
     able_to,
     checked,
@@ -19,7 +20,6 @@ from cooperbench_eval.support.arguments import (
     follows,
     named_fields,
 )
-from cooperbench_eval.support.arguments.rules import rule_of
 
 try:
     import numpy as np

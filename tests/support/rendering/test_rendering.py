@@ -8,10 +8,9 @@ from fragments import by_rich, read_fragment
 from generators import lists_of, odd_texts
 from hypothesis import given
 
-from cooperbench_eval.support.rendering.html import ROWS, html_text
-from cooperbench_eval.support.rendering.plain import plain_text
-from cooperbench_eval.support.rendering.records import Cell, Section, Table, Tone, View
+from cooperbench_eval.support.rendering.renderers import ROWS, html_text, plain_text
 from cooperbench_eval.support.rendering.terminal import renderable
+from cooperbench_eval.support.rendering.view import Cell, Section, Table, Tone, View
 from cooperbench_eval.support.rendering.visible import visible
 
 HEADER = ("name", "kind", "count")

@@ -8,8 +8,8 @@ import pytest
 
 import cooperbench_eval as ce
 from cooperbench_eval.presentation import views
-from cooperbench_eval.support.rendering.records import View
 from cooperbench_eval.support.rendering.shown import Shown
+from cooperbench_eval.support.rendering.view import View
 
 ROOMS = (ce, ce.analysis, ce.models, ce.reporting)
 RECORDS = sorted(

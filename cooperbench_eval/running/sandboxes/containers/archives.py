@@ -10,7 +10,7 @@ from typing import IO
 
 from attrs import frozen
 
-from cooperbench_eval.git.trees.paths import local_name_problem
+from cooperbench_eval.git.trees.forbidden_paths import local_name_problem
 
 __all__ = [
     "END_OF_ARCHIVE",

@@ -1,0 +1,474 @@
+"""Three-way merge of one file's text, byte for byte as git merges it.
+
+The merge diffs the base with each side (`line_diff`), groups both lists of changes into
+regions (`regions`), and puts the lines of the regions together as settled bytes and conflicts,
+which can be rendered or resolved. Markers are added only by `render`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Self
+
+from attrs import evolve, field, frozen
+
+from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, DiffCache, Text
+from cooperbench_eval.git.merging.regions import (
+    Origin,
+    Refinement,
+    Region,
+    find_blocks,
+    find_regions,
+)
+
+__all__ = [
+    "ConflictStyle",
+    "TextBlock",
+    "TextConflict",
+    "TextMerge",
+    "find_conflict_lines",
+    "find_text_blocks",
+    "merge_text",
+]
+
+
+class ConflictStyle(StrEnum):
+    """The versions that git shows for a conflict, named as in `merge.conflictStyle`."""
+
+    MERGE = "merge"
+    """Ours and theirs."""
+    DIFF3 = "diff3"
+    """Ours, base and theirs."""
+    ZDIFF3 = "zdiff3"
+    """Ours, base and theirs, as in `DIFF3`; only the refinement differs."""
+
+    @property
+    def refinement(self) -> Refinement:
+        """How `git merge` refines conflicts that it shows in this style."""
+        return _REFINEMENTS[self]
+
+
+_REFINEMENTS = {
+    ConflictStyle.MERGE: Refinement.ZEALOUS,
+    ConflictStyle.DIFF3: Refinement.NONE,
+    ConflictStyle.ZDIFF3: Refinement.TRIM,
+}
+
+
+@frozen(kw_only=True)
+class TextConflict:
+    """Lines on which the sides disagree.
+
+    Attributes:
+        base: The lines of the base; `merge_text` explains which ones a refined conflict has.
+        ours: The lines of ours.
+        theirs: The lines of theirs.
+        newline: The line ending of its markers and of the lines around it.
+    """
+
+    base: bytes
+    ours: bytes
+    theirs: bytes
+    newline: bytes = b"\n"
+
+    def union(self) -> bytes:
+        """Return the lines of ours, then those of theirs."""
+        return self._closed(self.ours) + self.theirs
+
+    def render(
+        self,
+        *,
+        style: ConflictStyle = ConflictStyle.MERGE,
+        marker_size: int = 7,
+        labels: tuple[bytes, bytes, bytes] = (b"", b"", b""),
+    ) -> bytes:
+        """Return the conflict between markers.
+
+        Args:
+            style: Whether the base is shown.
+            marker_size: The number of characters of each marker.
+            labels: The names of ours, base and theirs; empty for a marker without a name.
+        """
+        ours, base, theirs = labels
+        parts = [self._marker(b"<", marker_size, ours), self._closed(self.ours)]
+        if style is not ConflictStyle.MERGE:
+            parts += [self._marker(b"|", marker_size, base), self._closed(self.base)]
+        parts += [self._marker(b"=", marker_size, b""), self._closed(self.theirs)]
+        parts.append(self._marker(b">", marker_size, theirs))
+        return b"".join(parts)
+
+    def count_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> int:
+        """Count the lines of the rendered conflict, markers included."""
+        shown = [self.ours, self.theirs]
+        if style is not ConflictStyle.MERGE:
+            shown.append(self.base)
+        ends = sum(lines.count(b"\n") for lines in shown)
+        unended = sum(bool(lines) and not lines.endswith(b"\n") for lines in shown)
+        return ends + unended + len(shown) + 1
+
+    def _marker(self, character: bytes, size: int, label: bytes) -> bytes:
+        return character * size + (b" " + label if label else b"") + self.newline
+
+    def _closed(self, lines: bytes) -> bytes:
+        """Add the newline that a file's last line may lack."""
+        return lines + self.newline if lines and not lines.endswith(b"\n") else lines
+
+
+@frozen(kw_only=True)
+class TextBlock:
+    """A region that both sides changed, as it was before git split it.
+
+    Git splits a conflict at lines that both sides have, often by chance: if each side
+    adds a function, the two may share a `return`. A resolver that considers more than
+    single lines needs the whole region.
+
+    Attributes:
+        base: The lines of the base.
+        ours: The lines of ours.
+        theirs: The lines of theirs.
+        newline: The line ending of the lines around it.
+        lead: The settled lines of the block before its first conflict.
+        tail: The settled lines of the block after its last conflict.
+        conflicts: The indexes of its conflicts among those of the file.
+    """
+
+    base: bytes
+    ours: bytes
+    theirs: bytes
+    newline: bytes
+    lead: bytes
+    tail: bytes
+    conflicts: range
+
+
+@frozen(kw_only=True)
+class TextMerge:
+    r"""A merged text: runs of settled bytes with conflicts between them.
+
+    Attributes:
+        chunks: Settled bytes and conflicts, in order. No chunk is empty, and no
+            two runs of bytes are adjacent.
+
+    Example:
+        >>> conflict = TextConflict(base=b"a\n", ours=b"A\n", theirs=b"aa\n")
+        >>> merge = TextMerge(chunks=(conflict, b"b\n"))
+        >>> merge.union(), merge.marker_lines()
+        (b'A\naa\nb\n', (1,))
+    """
+
+    chunks: tuple[bytes | TextConflict, ...] = field(converter=tuple[bytes | TextConflict, ...])
+
+    @property
+    def conflicts(self) -> tuple[TextConflict, ...]:
+        """The conflicts without the settled bytes."""
+        return tuple(chunk for chunk in self.chunks if isinstance(chunk, TextConflict))
+
+    def render(
+        self,
+        *,
+        style: ConflictStyle = ConflictStyle.MERGE,
+        marker_size: int = 7,
+        ours: bytes | str = b"",
+        base: bytes | str = b"",
+        theirs: bytes | str = b"",
+    ) -> bytes:
+        """Return the text, with each conflict between markers.
+
+        Args:
+            style: Whether a conflict's base is shown.
+            marker_size: The number of characters of each marker.
+            ours: The name of ours; empty for a marker without a name.
+            base: The name of the base.
+            theirs: The name of theirs.
+        """
+        labels = _label(ours), _label(base), _label(theirs)
+        return b"".join(
+            chunk
+            if isinstance(chunk, bytes)
+            else chunk.render(style=style, marker_size=marker_size, labels=labels)
+            for chunk in self.chunks
+        )
+
+    def union(self) -> bytes:
+        """Return the text with both sides' lines for each conflict, those of ours first.
+
+        The result is that of `git merge-file --union`.
+        """
+        return b"".join(
+            chunk if isinstance(chunk, bytes) else chunk.union() for chunk in self.chunks
+        )
+
+    def resolve(self, choose: Callable[[TextConflict], bytes | None]) -> Self:
+        """Replace conflicts by text.
+
+        Args:
+            choose: Returns a conflict's resolution, or `None` to leave it open.
+        """
+        return evolve(
+            self,
+            chunks=_joined_chunks(
+                chunk if isinstance(chunk, bytes) or (text := choose(chunk)) is None else text
+                for chunk in self.chunks
+            ),
+        )
+
+    @property
+    def settled(self) -> tuple[bytes, ...]:
+        """The text before, between and after the conflicts."""
+        runs = [b""]
+        for chunk in self.chunks:
+            if isinstance(chunk, bytes):
+                runs[-1] = chunk
+            else:
+                runs.append(b"")
+        return tuple(runs)
+
+    def around(self, blocks: Sequence[TextBlock]) -> list[Self]:
+        """Return the parts before, between and after whole blocks.
+
+        Args:
+            blocks: The blocks, in order. All of their conflicts must be open, and each
+                block's `conflicts` must index the conflicts of this merge.
+        """
+        rest = list(self.chunks)
+        places = [i for i, chunk in enumerate(rest) if not isinstance(chunk, bytes)]
+        parts = []
+        for block in reversed(blocks):  # from the end, so that earlier indexes stay valid
+            first, last = places[block.conflicts.start], places[block.conflicts.stop - 1]
+            after, rest = rest[last + 1 :], rest[:first]
+            after[:1] = [_cut_settled(chunk, len(block.tail), None) for chunk in after[:1]]
+            rest[-1:] = [_cut_settled(chunk, 0, -len(block.lead) or None) for chunk in rest[-1:]]
+            parts.append(evolve(self, chunks=_joined_chunks(after)))
+        parts.append(evolve(self, chunks=_joined_chunks(rest)))
+        return parts[::-1]
+
+    def replace(self, answers: Iterable[tuple[TextBlock, bytes]]) -> Self:
+        """Replace whole blocks by text.
+
+        Args:
+            answers: Blocks as for `around`, each with its resolution.
+        """
+        given = tuple(answers)
+        first, *others = self.around([block for block, _ in given])
+        pieces = list(first.chunks)
+        for (_, text), part in zip(given, others, strict=True):
+            pieces += [text, *part.chunks]
+        return evolve(self, chunks=_joined_chunks(pieces))
+
+    def marker_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> tuple[int, ...]:
+        """Return the line of the rendered text on which each conflict starts.
+
+        Args:
+            style: The style it is rendered in.
+
+        Returns:
+            The line of each conflict's opening marker, counted from 1.
+        """
+        found = []
+        line = 1
+        for chunk in self.chunks:
+            if isinstance(chunk, bytes):
+                line += chunk.count(b"\n")
+            else:
+                found.append(line)
+                line += chunk.count_lines(style)
+        return tuple(found)
+
+
+def _cut_settled(chunk: bytes | TextConflict, start: int, end: int | None) -> bytes | TextConflict:
+    return chunk[start:end] if isinstance(chunk, bytes) else chunk
+
+
+def _label(text: bytes | str) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+
+
+def _joined_chunks(pieces: Iterable[bytes | TextConflict]) -> tuple[bytes | TextConflict, ...]:
+    """Return the chunks of a merged text: adjacent bytes are joined, and empty ones left out."""
+    chunks: list[bytes | TextConflict] = []
+    settled: list[bytes] = []
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            settled.append(piece)
+            continue
+        if text := b"".join(settled):
+            chunks.append(text)
+        settled.clear()
+        chunks.append(piece)
+    if text := b"".join(settled):
+        chunks.append(text)
+    return tuple(chunks)
+
+
+def merge_text(
+    base: bytes,
+    ours: bytes,
+    theirs: bytes,
+    *,
+    refinement: Refinement = Refinement.ZEALOUS,
+    algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
+    cache: DiffCache | None = None,
+) -> TextMerge:
+    r"""Merge two sides' changes of one text.
+
+    By default the result is that of `git merge`. With the `MYERS` algorithm and
+    `Refinement.ZEALOUS_ALNUM`, it is that of `git merge-file`. With `MYERS` and
+    `Refinement.NONE`, it is that of `git merge-file --diff3`, and with `MYERS` and
+    `Refinement.TRIM` that of `git merge-file --zdiff3`. For a file that both sides added,
+    the base is empty. The caller decides which contents are text: git does not merge files
+    with a NUL byte in the first 8,000 bytes.
+
+    When a conflict is split at lines that ours and theirs share, git does not define
+    which base lines belong to which part. Here, each part gets the base lines that
+    correspond to its lines in ours: inside a change, the n-th line of ours corresponds to
+    the n-th line of the base. The base lines of the parts are therefore disjoint and in
+    order. Parts that are joined again include the base lines between them.
+
+    Args:
+        base: The common ancestor.
+        ours: One side; lines that both sides changed in the same way are taken from it.
+        theirs: The other side.
+        refinement: How to refine conflicts.
+        algorithm: How to diff.
+        cache: Stores lines and diffs, for reuse by other merges of the same texts.
+
+    Example:
+        >>> merge_text(b"a\nb\nc\n", b"A\nb\nc\n", b"a\nb\nC\n").render()
+        b'A\nb\nC\n'
+    """
+    if theirs in {ours, base}:
+        return TextMerge(chunks=_joined_chunks([ours]))
+    if base == ours:
+        return TextMerge(chunks=_joined_chunks([theirs]))
+    cache = DiffCache() if cache is None else cache
+    old, one, other = texts = _read((base, ours, theirs), cache)
+    regions = find_regions(
+        (old.lines, one.lines, other.lines),
+        cache.changes(old, one, algorithm=algorithm),
+        cache.changes(old, other, algorithm=algorithm),
+        refinement=refinement,
+        algorithm=algorithm,
+    )
+    return TextMerge(chunks=_joined_chunks(_assemble(texts, regions)))
+
+
+def find_text_blocks(
+    base: bytes, ours: bytes, theirs: bytes, *, cache: DiffCache | None = None
+) -> tuple[TextBlock, ...]:
+    """Group the conflicts that `merge_text` finds by default into blocks."""
+    cache = DiffCache() if cache is None else cache
+    texts = _read((base, ours, theirs), cache)
+    of_base, of_ours, of_theirs = texts
+    found = []
+    number = 0
+    for whole, conflicts in find_blocks(
+        (of_base.lines, of_ours.lines, of_theirs.lines),
+        cache.changes(of_base, of_ours),
+        cache.changes(of_base, of_theirs),
+    ):
+        found.append(
+            TextBlock(
+                base=of_base.cut(whole.base_start, whole.base_end),
+                ours=of_ours.cut(whole.ours_start, whole.ours_end),
+                theirs=of_theirs.cut(whole.theirs_start, whole.theirs_end),
+                newline=_newline(texts, whole.ours_start, whole.theirs_start),
+                lead=of_ours.cut(whole.ours_start, conflicts[0].ours_start),
+                tail=of_ours.cut(conflicts[-1].ours_end, whole.ours_end),
+                conflicts=range(number, number + len(conflicts)),
+            )
+        )
+        number += len(conflicts)
+    return tuple(found)
+
+
+def find_conflict_lines(
+    base: bytes, ours: bytes, theirs: bytes, *, cache: DiffCache | None = None
+) -> tuple[tuple[range, range, range], ...]:
+    r"""Return the lines, in all three texts, of the conflicts that `merge_text` finds by default.
+
+    Returns:
+        For each conflict its lines in base, ours and theirs, counted from 0. A range without
+        lines starts at the line before which the version lacks them.
+
+    Example:
+        >>> find_conflict_lines(b"a\nb\n", b"a\nB\n", b"a\n")
+        ((range(1, 2), range(1, 2), range(1, 1)),)
+    """
+    cache = DiffCache() if cache is None else cache
+    of_base, of_ours, of_theirs = _read((base, ours, theirs), cache)
+    blocks = find_blocks(
+        (of_base.lines, of_ours.lines, of_theirs.lines),
+        cache.changes(of_base, of_ours),
+        cache.changes(of_base, of_theirs),
+    )
+    return tuple(
+        (
+            range(each.base_start, each.base_end),
+            range(each.ours_start, each.ours_end),
+            range(each.theirs_start, each.theirs_end),
+        )
+        for block in blocks
+        for each in block.conflicts
+    )
+
+
+_Versions = tuple[Text, Text, Text]
+"""Base, ours and theirs."""
+
+
+def _read(versions: tuple[bytes, bytes, bytes], cache: DiffCache) -> _Versions:
+    base = cache.text(versions[0])
+    return base, cache.text(versions[1], base), cache.text(versions[2], base)
+
+
+def _assemble(texts: _Versions, regions: Iterable[Region]) -> Iterator[bytes | TextConflict]:
+    """Take each region's lines from the side that has them."""
+    base, ours, theirs = texts
+    done = 0
+    for origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end in regions:
+        if origin is Origin.THEIRS:
+            yield ours.cut(done, ours_start)
+            yield theirs.cut(theirs_start, theirs_end)
+        elif origin is Origin.DISPUTED:
+            yield ours.cut(done, ours_start)
+            yield TextConflict(
+                base=base.cut(base_start, base_end),
+                ours=ours.cut(ours_start, ours_end),
+                theirs=theirs.cut(theirs_start, theirs_end),
+                newline=_newline(texts, ours_start, theirs_start),
+            )
+        else:
+            continue
+        done = ours_end
+    yield ours.cut(done, len(ours.lines))
+
+
+def _newline(texts: _Versions, ours_start: int, theirs_start: int) -> bytes:
+    r"""Return how the markers of a conflict end: `\r\n` if all lines around it do.
+
+    The line endings that count are those of the line before the conflict in ours and in
+    theirs (the first line, if the conflict starts there) and of the first line of the
+    base. If the base is empty, the result is therefore `\n`.
+    """
+    base, ours, theirs = (text.lines for text in texts)
+    if (
+        _ends_crlf(ours, max(ours_start - 1, 0)) is not False
+        and _ends_crlf(theirs, max(theirs_start - 1, 0)) is not False
+        and _ends_crlf(base, 0)
+    ):
+        return b"\r\n"
+    return b"\n"
+
+
+def _ends_crlf(lines: Sequence[bytes], i: int) -> bool | None:
+    """Whether line *i* ends in CR LF.
+
+    If it is a last line without a newline, the line before it decides. The result is
+    `None` if no line has a newline.
+    """
+    if not lines:
+        return None
+    if not lines[i].endswith(b"\n"):
+        if not i:
+            return None
+        i -= 1
+    return lines[i].endswith(b"\r\n")
