@@ -1,17 +1,23 @@
-"""Generators of merges, for Hypothesis.
+"""Generators of merges, and the search for the smallest one that breaks a law: Hypothesis.
 
 Texts consist of few lines that repeat, so that both sides often change the same lines.
 Sides are edited copies of the base, so that they often agree.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Any, TypeVar
+from unittest import SkipTest
 
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.testing.cases import MergeCase
+from cooperbench_eval.testing.laws import BrokenError, Counterexample, UncheckedError
 
 try:
+    from hypothesis import Phase, Verbosity, find, settings
     from hypothesis import strategies as st
+    from hypothesis.errors import NoSuchExample
 except ImportError as exc:
     raise ImportError("hypothesis is missing: pip install 'cooperbench-eval[testing]'") from exc
 
@@ -23,6 +29,7 @@ __all__ = [
     "disjoint_cases",
     "edited_cases",
     "file_triples",
+    "find_broken",
     "merge_cases",
     "odd_cases",
     "three_way_texts",
@@ -326,3 +333,70 @@ def odd_cases(draw: st.DrawFn, triples: st.SearchStrategy[Triples]) -> MergeCase
         return None if side == gone else Entry(b"" if side == empty else twisted)
 
     return _case(*({path: entry(n, row[n]) for path, row in files.items()} for n in range(3)))
+
+
+# --- the search -------------------------------------------------------------------------
+
+CaseT = TypeVar("CaseT")
+
+
+def find_broken(
+    check: Callable[[CaseT], None],
+    cases: st.SearchStrategy[CaseT],
+    *,
+    examples: int | None,
+    seed: int | None,
+    profile_key: str = "",
+) -> Counterexample | None:
+    """Return how *check* breaks in the smallest case found, or `None` if it never does.
+
+    The first `UncheckedError` ends the search, and is raised if nothing was found before.
+    With *examples* or *seed* `None`, Hypothesis's current profile decides. With a
+    *profile_key*, its verbosity and its database apply too, and failures are stored under
+    this key. Its deadline never applies, because a merge may take its time.
+    """
+    found: list[Counterexample] = []
+
+    def is_broken(case: CaseT) -> bool:
+        try:
+            check(case)
+        except BrokenError as exc:
+            found.append(exc.counterexample)
+            return True
+        except UncheckedError as exc:
+            raise SkipTest(str(exc)) from exc  # Hypothesis does not look for a smaller case
+        return False
+
+    random = None if seed is None else Random(seed)  # noqa: S311 - not a secret
+    try:
+        find(
+            cases,
+            is_broken,
+            settings=_settings(examples, uses_profile=bool(profile_key)),
+            random=random,
+            database_key=profile_key.encode(),
+        )
+    except NoSuchExample:
+        return None
+    # Hypothesis raises if a strategy breaks a law in one try and not in the next; the
+    # caller's own generators may raise anything.
+    except (Exception, BaseExceptionGroup) as exc:
+        if found:
+            return min(found, key=lambda each: len(each.given))
+        if isinstance(exc.__cause__, UncheckedError):
+            raise exc.__cause__ from None
+        raise
+    return found[-1]  # Hypothesis ends with the smallest
+
+
+def _settings(examples: int | None, *, uses_profile: bool) -> settings:
+    # The phase `explain` would explain the kit's own code.
+    phases = tuple(set(settings().phases) - {Phase.explain})
+    options: dict[str, Any] = {"deadline": None, "phases": phases}
+    if examples is not None:
+        options["max_examples"] = examples
+    if not uses_profile:
+        options["database"] = None
+        options["phases"] = (Phase.generate, Phase.shrink)
+        options["verbosity"] = Verbosity.quiet
+    return settings(**options)

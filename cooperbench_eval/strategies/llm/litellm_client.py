@@ -15,12 +15,15 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
 from cooperbench_eval.strategies.llm.chat import ChatError, ChatFault, ChatReply, ChatRequest
 from cooperbench_eval.strategies.llm.threads import in_daemon_thread
+
+if TYPE_CHECKING:
+    from cooperbench_eval.strategies.llm.http_limits import HttpLimits
 
 __all__ = ["LitellmClient", "check_installed"]
 
@@ -49,6 +52,13 @@ class LitellmClient:
 
     What the provider says is passed on as it is, so this client must be wrapped in a
     `RedactingClient`.
+
+    The requests go through a client with `HttpLimits`, which litellm is given with each
+    question. Some of its routes take none, so that only the deadline and the length of the
+    text limit an answer there. In litellm 1.110 these are `replicate`, `anthropic_text`,
+    `nlp_cloud`, `aleph_alpha`, `cohere`, `maritalk`, `amazon_nova`, `oobabooga`, `predibase`,
+    `text-completion-codestral`, `sagemaker`, `vllm`, `triton`, `cloudflare`, `gradient_ai`,
+    `azure` without a key, and providers that the caller registered.
 
     Attributes:
         api_base: The address of the provider, if not litellm's default.
@@ -91,9 +101,10 @@ class LitellmClient:
         )
 
         limits = HttpLimits(self.timeout_seconds)
-        asked = in_daemon_thread(limits.call, self._ask, request)
+        asked = in_daemon_thread(self._ask, request, limits)
         wait([asked], self.timeout_seconds)
         if not asked.done():
+            limits.stop()
             raise ChatError(ChatFault.TIMED_OUT, f"no whole answer in {self.timeout_seconds:g} s")
         try:
             response = asked.result()
@@ -103,19 +114,63 @@ class LitellmClient:
             raise limits.refusal
         return response
 
-    def _ask(self, request: ChatRequest) -> Any:
+    def _ask(self, request: ChatRequest, limits: "HttpLimits") -> Any:
         """Ask in a thread of its own, so that no other request sees the context variable."""
         _silence()
         _IS_ASKING.set(True)
-        return _litellm().completion(
-            model=request.model,
-            messages=[{"role": each.role, "content": each.text} for each in request.messages],
-            api_base=self.api_base,
-            api_key=self.api_key,
-            timeout=self.timeout_seconds,
-            num_retries=0,
+        options = {"drop_params": True} | dict(request.options) | dict(self.options)
+        with limits.client(self._sender()) as http:
+            return _litellm().completion(
+                model=request.model,
+                messages=[{"role": each.role, "content": each.text} for each in request.messages],
+                api_base=self.api_base,
+                api_key=self.api_key,
+                timeout=self.timeout_seconds,
+                num_retries=0,
+                max_retries=0,
+                **options | {"client": self._client(request.model, http)},
+            )
+
+    def _sender(self) -> Any:
+        """Return what sends the requests: the caller's client of httpx, or one as litellm has."""
+        given = self.options.get("client")
+        # OpenAI's clients keep theirs in `_client`, and the handlers of litellm in `client`.
+        own = getattr(given, "_client", None) or getattr(given, "client", None)
+        return own or _litellm().client_session or _handler_class()(timeout=self.timeout_seconds)
+
+    def _client(self, model: str, http: Any) -> Any:
+        """Return what the route of a model takes as its client, with the limits of *http*."""
+        given = self.options.get("client")
+        if given is not None and hasattr(given, "with_options"):
+            return given.with_options(http_client=http)
+        litellm = _litellm()
+        named = self.options.get("custom_llm_provider")
+        _, provider, key, base = litellm.get_llm_provider(
+            model, custom_llm_provider=named, api_base=self.api_base, api_key=self.api_key
+        )
+        key, base = key or self.api_key, base or self.api_base
+        if provider.startswith("azure") and provider != "azure_ai":
+            return self._azure_client(http, key, base)
+        key = key or litellm.api_key or litellm.openai_key or os.environ.get("OPENAI_API_KEY")
+        variables = map(os.environ.get, ("OPENAI_BASE_URL", "OPENAI_API_BASE"))
+        base = base or litellm.api_base or next(filter(None, variables), None)
+        return _route_client_class()(http, api_key=key, base_url=base)
+
+    def _azure_client(self, http: Any, key: str | None, base: str | None) -> Any:
+        """Return a client of Azure; `None`, so that litellm makes one, if no key is known."""
+        import openai  # noqa: PLC0415 - takes long
+
+        litellm, known = _litellm(), os.environ.get
+        key = key or litellm.api_key or litellm.azure_key
+        key = key or known("AZURE_OPENAI_API_KEY") or known("AZURE_API_KEY")
+        version = self.options.get("api_version") or litellm.api_version
+        version = version or known("AZURE_API_VERSION") or litellm.AZURE_DEFAULT_API_VERSION
+        return key and openai.AzureOpenAI(
+            azure_endpoint=base or litellm.api_base or known("AZURE_API_BASE") or "",
+            api_key=key,
+            api_version=version,
+            http_client=http,
             max_retries=0,
-            **{"drop_params": True} | dict(request.options) | dict(self.options),
         )
 
     def _reply(self, response: Any, seconds: float) -> ChatReply:
@@ -199,6 +254,42 @@ def _import() -> ModuleType:
     _quieten()
     module: ModuleType = litellm
     return module
+
+
+def _handler_class() -> Any:
+    from litellm.llms.custom_httpx.http_handler import HTTPHandler  # noqa: PLC0415 - as above
+
+    return HTTPHandler
+
+
+@cache
+def _route_client_class() -> Any:
+    """Return a class of clients for all routes of litellm.
+
+    Most routes take a handler of litellm. The others use OpenAI's library and take its client,
+    which is made when one of its attributes is needed.
+    """
+
+    class RouteClient(_handler_class()):  # type: ignore[misc] # litellm has no types
+        def __init__(self, http: Any, **options: Any) -> None:
+            self._options = options | {"http_client": http, "max_retries": 0}
+            super().__init__(client=http)
+
+        def post(self, *args: Any, **options: Any) -> Any:
+            if "cast_to" in options:  # only OpenAI's has this argument
+                return self.__getattr__("post")(*args, **options)
+            return super().post(*args, **options)
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__") or name == "_options":
+                raise AttributeError(name)
+            if "_openai" not in self.__dict__:
+                import openai  # noqa: PLC0415 - takes long
+
+                self.__dict__["_openai"] = openai.OpenAI(**self._options)
+            return getattr(self.__dict__["_openai"], name)
+
+    return RouteClient
 
 
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
