@@ -155,10 +155,26 @@ class StrategyTrial:
     """
 
     strategy: MergeStrategy
-    report: Callable[[str], None] = lambda _: None
+    report: Callable[[Any], None] = lambda _: None
     has_merged: bool = field(default=False, init=False)
     has_answered: bool = field(default=False, init=False)
     remembered: tuple[MergeCase, Fingerprint] | None = field(default=None, init=False)
+
+    def check(
+        self, keeps_law: Callable[["StrategyTrial", MergeCase], None], case: MergeCase
+    ) -> None:
+        """Check a law in a case, and report a counterexample; `BrokenError` is raised with it."""
+        try:
+            keeps_law(self, case)
+        except BrokenError as exc:
+            self.report(exc.counterexample)
+            raise
+        except UncheckedError:
+            raise
+        # The attributes of an outcome may be computed, and raise anything.
+        except Exception as exc:
+            came = f"inspecting its outcome raised {exc!r}"
+            raise broken(case, came=came, wanted=WANTED) from exc
 
     def merge(self, case: MergeCase, given: MergeInput | None = None) -> MergeOutcome:
         """Run the strategy on *given*, or else on a fresh input.

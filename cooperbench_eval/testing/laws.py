@@ -183,20 +183,12 @@ def check_laws(
     check: Callable[[LawT], LawResult],
     *,
     opt_out: Mapping[str, str] | None,
-    inapplicable: Mapping[str, str],
 ) -> tuple[LawResult, ...]:
-    """Check each law. Those of *opt_out* need not be kept; *inapplicable* are not checked.
-
-    Both map the names of laws to reasons.
-    """
+    """Check each law; *opt_out* has those that need not be kept, by name, with the reasons."""
     check_opt_out(opt_out or {}, laws)
     results = []
     for law in laws:
         reason = (opt_out or {}).get(law.name)
-        if law.name in inapplicable:
-            reason = reason or inapplicable[law.name]
-            results.append(LawResult(law=law, status=LawStatus.OPTED_OUT, reason=reason))
-            continue
         result = check(law)
         if reason is not None:
             if result.status is LawStatus.HELD:

@@ -308,7 +308,7 @@ def test_a_variable_is_restored(monkeypatch, before):
 def test_an_exit_inside_of_litellm_is_not_swallowed(model_server, monkeypatch):
     """The caller gets an exception that is not an `Exception`."""
 
-    def leave(_self, _request):
+    def leave(_self, _request, _limits):
         raise SystemExit(3)
 
     monkeypatch.setattr(LitellmClient, "_ask", leave)
