@@ -212,7 +212,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         testing = testing.in_image_of(task, given=sandbox, timeout_seconds=timeout_seconds)
     handed_in, agents = None, None
     if location is not PatchLocation.GOLD:
-        found = find_work(
+        patches, runs = find_work(
             known_setting,
             repo_name,
             task_id,
@@ -223,8 +223,8 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
             run_name=run_name,
             k=k,
         )
-        handed_in = dict(zip(numbers, found.patches, strict=True))
-        agents = dict(zip(numbers, found.agents, strict=True))
+        handed_in = dict(zip(numbers, patches, strict=True))
+        agents = dict(zip(numbers, runs, strict=True))
     pair = task.pair(
         *numbers,
         repo_dir=testing.repository(task, repo_dir),

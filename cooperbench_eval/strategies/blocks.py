@@ -22,6 +22,7 @@ __all__ = [
     "FileMerge",
     "Proposal",
     "Resolution",
+    "alternate",
     "resolve_blocks",
     "resolve_files",
 ]
@@ -74,12 +75,12 @@ class ConflictFile:
         """Return the text before and after a block, with ours for the other blocks."""
         at = self.blocks.index(block)
         ours = [each.ours for each in self.blocks]
-        before = _alternate(self.settled[: at + 1], ours[:at])
-        return before, _alternate(self.settled[at + 1 :], ours[at + 1 :])
+        before = alternate(self.settled[: at + 1], ours[:at])
+        return before, alternate(self.settled[at + 1 :], ours[at + 1 :])
 
     def filled(self, texts: Mapping[ConflictBlock, bytes]) -> bytes:
         """Return the file with *texts* for some blocks, and with ours for the others."""
-        return _alternate(self.settled, [texts.get(each, each.ours) for each in self.blocks])
+        return alternate(self.settled, [texts.get(each, each.ours) for each in self.blocks])
 
     def choice_of(self, whole: "FileMerge") -> "Choice | None":
         """Return the blocks' texts in a merged file; `None` if it differs outside of them."""
@@ -231,7 +232,8 @@ def _files(merge: ThreeWayMerge) -> Iterator[ConflictFile]:
         )
 
 
-def _alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
+def alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
+    """Return settled texts with another text after each of them but the last."""
     return b"".join(chain.from_iterable(zip_longest(settled, texts, fillvalue=b"")))
 
 

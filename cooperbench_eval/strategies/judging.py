@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, zip_longest
 
 from attrs import evolve, frozen
 
@@ -15,10 +14,11 @@ from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.languages import find_syntax_fault, is_code
+from cooperbench_eval.strategies.blocks import alternate
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.taking import take_functions
 
-__all__ = ["Judged", "judge_outcome"]
+__all__ = ["judge_outcome"]
 
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 _LEAST_ALIKE = 0.5
@@ -27,20 +27,9 @@ _MOST_TRIES = 100
 """The most resolutions of a file that are checked one by one."""
 
 
-@frozen(kw_only=True)
-class Judged:
-    """What is left of a member's outcome.
-
-    Attributes:
-        merge: The merge with the resolutions that were accepted.
-        ledger: The member's rows; those of rejected resolutions are open, with the reason.
-    """
-
-    merge: ThreeWayMerge
-    ledger: tuple[LedgerRow, ...]
-
-
-def judge_outcome(given: MergeInput, outcome: MergeOutcome, *, takes_sides: bool = False) -> Judged:
+def judge_outcome(
+    given: MergeInput, outcome: MergeOutcome, *, takes_sides: bool = False
+) -> tuple[ThreeWayMerge, tuple[LedgerRow, ...]]:
     """Accept the resolutions in which the static judge finds no fault.
 
     Every file with a resolved conflict between lines is judged; conflicts that are still
@@ -53,6 +42,10 @@ def judge_outcome(given: MergeInput, outcome: MergeOutcome, *, takes_sides: bool
         outcome: What it returned. If that shows no merge, it left no conflict open.
         takes_sides: Whether it may take a function from one side that contains what the
             other one adds, although the rest of the other's function is lost.
+
+    Returns:
+        The merge with the resolutions that were accepted, and the member's rows; those of
+        rejected resolutions are open, with the reason.
     """
     before = given.merge
     after = outcome.merge or before.concluded(outcome.changes)
@@ -66,7 +59,7 @@ def judge_outcome(given: MergeInput, outcome: MergeOutcome, *, takes_sides: bool
         and not (takes_sides and file.takes_sides(tree))
     ]
     if not faulty:
-        return Judged(merge=after, ledger=outcome.ledger)
+        return after, outcome.ledger
     reopened: dict[str, list[Answer]] = {}
     rows = [row for row in outcome.ledger if row.path not in {file.path for file, _ in faulty}]
     for file, fault in faulty:
@@ -79,7 +72,7 @@ def judge_outcome(given: MergeInput, outcome: MergeOutcome, *, takes_sides: bool
         reasons = {i: alone.get(i, fault) for i in sorted(file.resolved - closed)}
         rows += file.rows(of_file, outcome.strategy, reasons)
         reopened[file.path] = kept
-    return Judged(merge=after.reopened(before, reopened), ledger=tuple(rows))
+    return after.reopened(before, reopened), tuple(rows)
 
 
 def _files(before: ThreeWayMerge, after: ThreeWayMerge) -> Iterator["_File"]:
@@ -139,8 +132,8 @@ class _File:
         if not self.left:
             return find_fault(self.path, self.versions, entry.data)
         return self._fault_of_part(
-            _alternate(self.settled_after, list(map(_ours, self.left))),
-            _alternate(self.settled_after, list(map(_both, self.left))),
+            alternate(self.settled_after, list(map(_ours, self.left))),
+            alternate(self.settled_after, list(map(_both, self.left))),
         )
 
     def repeated(self, answers: Iterable[Answer]) -> str:
@@ -299,7 +292,3 @@ def _ours(conflict: Conflict) -> bytes:
 def _both(conflict: Conflict) -> bytes:
     ours, theirs = conflict.ours or b"", conflict.theirs or b""
     return TextConflict(base=b"", ours=ours, theirs=theirs, newline=conflict.newline).union()
-
-
-def _alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
-    return b"".join(chain.from_iterable(zip_longest(settled, texts, fillvalue=b"")))

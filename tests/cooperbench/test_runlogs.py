@@ -31,8 +31,10 @@ def write(folder, **patches):
 
 def find(logs_dir, setting=Setting.COOP, numbers=(1, 2), model="gpt-5", task_id=0, **options):
     """Find the patches of a pair; return the words they contain."""
-    work = find_work(setting, REPO, task_id, numbers, model=model, logs_dir=logs_dir, **options)
-    return tuple(patch.data.split(b"+")[-1].decode().strip() for patch in work.patches)
+    patches, _ = find_work(
+        setting, REPO, task_id, numbers, model=model, logs_dir=logs_dir, **options
+    )
+    return tuple(patch.data.split(b"+")[-1].decode().strip() for patch in patches)
 
 
 # --- the paper's layout ---------------------------------------------------------------
@@ -189,7 +191,7 @@ def test_an_empty_patch_is_a_patch(tmp_path):
     folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
     (folder / "agent2.patch").write_bytes(b"")
 
-    patches = find_work(Setting.COOP, REPO, 0, (1, 2), model="m", logs_dir=tmp_path).patches
+    patches = find_work(Setting.COOP, REPO, 0, (1, 2), model="m", logs_dir=tmp_path)[0]
 
     assert patches[1].files == ()
 
@@ -314,8 +316,7 @@ def test_a_file_that_is_not_a_patch_gives_a_patch_that_fails(tmp_path):
     folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
     (folder / "agent2.patch").write_text("I give up.")
 
-    found = find_work(Setting.COOP, REPO, 0, (1, 2), model="gpt-5", logs_dir=tmp_path)
-    _, patch = found.patches
+    (_, patch), _ = find_work(Setting.COOP, REPO, 0, (1, 2), model="gpt-5", logs_dir=tmp_path)
 
     result = ce.apply_patch(ce.Snapshot.from_files({}), patch)
     assert result.status is ce.PatchStatus.FAILED

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from attrs import frozen
-
 from cooperbench_eval.cooperbench.runlogs.agent_costs import read_agents
 from cooperbench_eval.cooperbench.runlogs.reading import (
     Wanted,
@@ -23,7 +21,6 @@ from cooperbench_eval.reporting.settings import PatchLocation, Setting
 __all__ = [
     "PatchLocation",
     "Setting",
-    "Work",
     "find_work",
 ]
 
@@ -132,20 +129,6 @@ def _is_family(name: str, plain: str) -> bool:
     )
 
 
-@frozen(kw_only=True)
-class Work:
-    """What the agents of one pair made, in the order of its features.
-
-    Attributes:
-        patches: Their patches. In `solo`, the two are the same. A file that cannot be parsed
-            gives a patch that fails to apply.
-        agents: What their work cost; `None` if there is no record of it.
-    """
-
-    patches: tuple[Patch, Patch]
-    agents: tuple[AgentRun | None, ...]
-
-
 def find_work(
     setting: Setting,
     repo_name: str,
@@ -157,8 +140,13 @@ def find_work(
     logs_dir: str | os.PathLike[str] | None = None,
     run_name: str | None = None,
     k: int = 1,
-) -> Work:
+) -> tuple[tuple[Patch, Patch], tuple[AgentRun | None, ...]]:
     """Read the work of a pair's agents, in the order of *numbers*.
+
+    Returns:
+        Their patches, and what their work cost, `None` if there is no record of it. In `solo`,
+        the two patches are the same. A file that cannot be parsed gives a patch that fails to
+        apply.
 
     Raises:
         DatasetError: No log has the patches, several runs have them, or a file cannot be
@@ -173,10 +161,8 @@ def find_work(
         k=k,
     )
     first, second = _files(wanted, location, logs_dir, run_name)
-    return Work(
-        patches=(read_patch(first), read_patch(second)),
-        agents=read_agents(first.parent, setting, numbers),
-    )
+    patches = read_patch(first), read_patch(second)
+    return patches, read_agents(first.parent, setting, numbers)
 
 
 def _files(

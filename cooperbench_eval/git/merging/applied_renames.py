@@ -7,8 +7,6 @@ describe them, and its behaviour shows the rest. `renames` pairs the files.
 import functools
 from collections.abc import Callable, Collection, Mapping
 
-from attrs import frozen
-
 from cooperbench_eval.git.merging.conflicts import ConflictKind
 from cooperbench_eval.git.merging.directory_renames import (
     FolderVotes,
@@ -39,44 +37,40 @@ def _detect_renames(
         slots: The versions of each path.
         noticed: Returns the touched paths in the order in which git visits them on a side.
     """
-    relevant = {side: _Relevant.of(base, slots, side) for side in (Side.OURS, Side.THEIRS)}
+    relevant = {side: _relevant(base, slots, side) for side in (Side.OURS, Side.THEIRS)}
     found = {side: _find(base, slots, side, relevant[side], noticed) for side in relevant}
     if any(found.values()) and starts_again(base, slots):
         slots.searched.clear()
         found = {
-            side: {old: new for old, new in renames.items() if old in relevant[side].paths}
+            side: {old: new for old, new in renames.items() if old in relevant[side][1]}
             for side, renames in found.items()
         }
     return found[Side.OURS], found[Side.THEIRS]
 
 
-@frozen
-class _Relevant:
-    """The paths that a side lacks and whose rename could change the merge.
+_Relevant = tuple[frozenset[str], frozenset[str]]
+"""Paths that a side lacks and whose rename could change the merge.
 
-    Attributes:
-        changed: Those that the other side changed.
-        paths: These, and those in a folder that the side may have renamed.
-    """
+The first are those that the other side changed. The second are these, and those in a folder
+that the side may have renamed.
+"""
 
-    changed: frozenset[str]
-    paths: frozenset[str]
 
-    @classmethod
-    def of(cls, base: Snapshot, slots: Slots, side: Side) -> "_Relevant":
-        lacking = slots.lacking(side)
-        changed = frozenset(
-            p for p in lacking if slots[p].versions[side.other] != slots[p].versions[Side.BASE]
-        )
-        folders = renamed_away(base, slots, side) if lacking else ()
-        located = {p for p in lacking if any(p.startswith(folder + "/") for folder in folders)}
-        return cls(changed, changed | located)
+def _relevant(base: Snapshot, slots: Slots, side: Side) -> _Relevant:
+    lacking = slots.lacking(side)
+    changed = frozenset(
+        p for p in lacking if slots[p].versions[side.other] != slots[p].versions[Side.BASE]
+    )
+    folders = renamed_away(base, slots, side) if lacking else ()
+    located = {p for p in lacking if any(p.startswith(folder + "/") for folder in folders)}
+    return changed, changed | located
 
 
 def _find(
     base: Snapshot, slots: Slots, side: Side, relevant: _Relevant, noticed: _Noticed
 ) -> dict[str, str]:
-    if not relevant.paths:
+    changed, paths = relevant
+    if not paths:
         return {}
     slots.searched.add(side)
     deleted: dict[str, Entry] = {}
@@ -90,9 +84,9 @@ def _find(
     votes = FolderVotes(base, slots, side)
 
     def find_decided(renames: Mapping[str, str], pending: Collection[str]) -> frozenset[str]:
-        return votes.find_decided(renames, pending) - relevant.changed
+        return votes.find_decided(renames, pending) - changed
 
-    return find_renames(deleted, added, relevant.paths, votes.guess, find_decided)
+    return find_renames(deleted, added, paths, votes.guess, find_decided)
 
 
 # Merges the versions of a slot, with markers of a given size.
