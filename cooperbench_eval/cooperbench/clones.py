@@ -9,8 +9,6 @@ from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.support.error_texts import listed
 from cooperbench_eval.support.memo import Memo
 
-__all__ = ["Folder", "base_tree"]
-
 Folder = str | os.PathLike[str]
 
 # One base only: it keeps what was read of its repository. Pairs of one task follow each other.

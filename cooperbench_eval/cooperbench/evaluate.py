@@ -26,8 +26,6 @@ from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repo
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
 
-__all__ = ["Testing", "aevaluate", "evaluate"]
-
 _Parameters = ParamSpec("_Parameters")
 _ReportCoroutine = Coroutine[Any, Any, MergeReport]
 

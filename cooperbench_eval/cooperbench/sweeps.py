@@ -28,15 +28,6 @@ from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
 
-__all__ = [
-    "BatchOptions",
-    "SweepOptions",
-    "evaluate_run",
-    "gold_matrix",
-    "gold_teams",
-    "split",
-]
-
 
 class BatchOptions(TypedDict, total=False):
     """Options that are passed on to `evaluate_many`."""

@@ -24,8 +24,6 @@ from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.error_texts import listed
 
-__all__ = ["Counted", "PairOptions", "Patches", "SuiteOf", "SuiteOptions", "Task", "suites_with"]
-
 _Item = TypeVar("_Item")
 
 

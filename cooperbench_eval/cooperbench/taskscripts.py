@@ -8,15 +8,6 @@ from pathlib import Path
 
 from cooperbench_eval.errors import DatasetError
 
-__all__ = [
-    "checked_out_commit",
-    "command_in",
-    "commit_in",
-    "plain_pytest_command",
-    "read_text",
-    "scripts_in",
-]
-
 _SCRIPTS = ("runner.sh", "run_tests.sh")
 
 _CHECKOUT = re.compile(r"git\s+(?:checkout|reset\s+--hard)\s+(?:--detach\s+)?([0-9a-f]{7,40})\b")

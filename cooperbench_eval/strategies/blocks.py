@@ -17,16 +17,6 @@ from cooperbench_eval.languages.tokens import shares_kept
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-__all__ = [
-    "ConflictFile",
-    "FileMerge",
-    "Proposal",
-    "Resolution",
-    "alternate",
-    "resolve_blocks",
-    "resolve_files",
-]
-
 _MOST_TRIES = 100
 """The most resolutions of a file that are checked in search of one without a fault."""
 _BLANK_LINES = re.compile(rb"\n(?:[ \t\r]*\n)+")

@@ -13,8 +13,6 @@ from cooperbench_eval.strategies.registry import as_strategy, get_strategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.arguments import checked
 
-__all__ = ["CascadeStrategy", "cascade"]
-
 
 def _as_members(members: Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
     return tuple(as_strategy(member) for member in members)

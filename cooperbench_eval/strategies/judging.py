@@ -18,8 +18,6 @@ from cooperbench_eval.strategies.blocks import alternate
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.taking import take_functions
 
-__all__ = ["judge_outcome"]
-
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 _LEAST_ALIKE = 0.5
 """The share of words from which a line counts as a version of another one."""

@@ -6,8 +6,6 @@ from attrs import frozen
 
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 
-__all__ = ["NaiveStrategy"]
-
 
 @frozen
 class NaiveStrategy:

@@ -11,8 +11,6 @@ from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.plugins import PluginGroup
 
-__all__ = ["as_strategy", "available_strategies", "get_strategy"]
-
 
 def available_strategies() -> tuple[str, ...]:
     """Return the names of the registered strategies, sorted; imports none of them."""

@@ -14,8 +14,6 @@ from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.error_texts import describe_error
 
-__all__ = ["implementation_of", "merge", "run_strategy"]
-
 
 @checked
 def merge(

@@ -9,8 +9,6 @@ from cooperbench_eval.languages.tokens import Order, TokenMergeError, merge_toke
 from cooperbench_eval.strategies.blocks import Resolution, resolve_blocks
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 
-__all__ = ["TokensStrategy"]
-
 
 @frozen(kw_only=True)
 class TokensStrategy:

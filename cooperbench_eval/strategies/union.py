@@ -6,8 +6,6 @@ from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.git.merging.text_merge import TextConflict
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, resolve_conflicts
 
-__all__ = ["UnionStrategy"]
-
 
 @frozen
 class UnionStrategy:

@@ -9,8 +9,6 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from attrs import field, frozen
 
-__all__ = ["ANYTHING", "Rule", "able_to", "rule_of"]
-
 _SHOWN: Final = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 100
 _CONTAINERS: Final = frozenset({list, tuple, set, frozenset, dict})

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from pathlib import Path
 
-__all__ = ["describe_error", "it_has", "listed", "nearest"]
-
 _COMPARED = 100
 """How many characters of a name are compared; the time grows with their square."""
 _LISTED = 12

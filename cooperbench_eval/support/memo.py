@@ -5,8 +5,6 @@ from threading import Lock
 from typing import Generic, TypeVar, cast, overload
 from weakref import ReferenceType, ref
 
-__all__ = ["IdentityMemo", "KeptValues", "Memo", "TextMemo", "WeighedMemo"]
-
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 _Thing = TypeVar("_Thing")

@@ -10,8 +10,6 @@ that suffices. A good order needs few questions; a bad one only costs more of th
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-__all__ = ["Minimizer"]
-
 _Item = TypeVar("_Item")
 
 

@@ -26,7 +26,6 @@ from cooperbench_eval.errors import (
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["PluginGroup"]
 
 PluginT = TypeVar("PluginT")
 

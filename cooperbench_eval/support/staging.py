@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["staged"]
-
 
 @contextmanager
 def staged(path: Path) -> Iterator[Path]:

@@ -8,8 +8,6 @@ from enum import IntEnum
 
 from diff_match_patch import diff_match_patch
 
-__all__ = ["Step", "diff_symbols", "find_similar"]
-
 
 class Step(IntEnum):
     """What to do with a piece of a diff."""

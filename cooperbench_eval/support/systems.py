@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-__all__ = ["IS_LINUX", "OPEN_AT_ONCE", "OPEN_NO_LINK", "after_fork", "linux_problem", "versions"]
-
 IS_LINUX: Final[bool] = sys.platform == "linux"
 
 OPEN_AT_ONCE: Final[int] = (

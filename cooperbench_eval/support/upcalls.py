@@ -9,8 +9,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-__all__ = ["connect", "upcall"]
-
 _PLACES: dict[str, str] = {}
 
 

@@ -20,21 +20,6 @@ from cooperbench_eval.strategies.protocol import (
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.testing.laws import BrokenError, Counterexample, UncheckedError
 
-__all__ = [
-    "WANTED",
-    "Fingerprint",
-    "MergeCase",
-    "StrategyTrial",
-    "broken",
-    "difference",
-    "fingerprint",
-    "fingerprints",
-    "has_line_conflicts",
-    "shown_bytes",
-    "shown_changes",
-    "shown_outcome",
-]
-
 _SHOWN_BYTES = 300
 _SHOWN_PATHS = 12
 _FEATURES = (FeatureContext(number=2, description="Add b."), FeatureContext(number=1))

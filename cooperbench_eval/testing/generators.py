@@ -21,20 +21,6 @@ try:
 except ImportError as exc:
     raise ImportError("hypothesis is missing: pip install 'cooperbench-eval[testing]'") from exc
 
-__all__ = [
-    "SYMBOLS",
-    "Files",
-    "TextTriples",
-    "checked_files",
-    "disjoint_cases",
-    "edited_cases",
-    "file_triples",
-    "find_broken",
-    "merge_cases",
-    "odd_cases",
-    "three_way_texts",
-    "three_way_trees",
-]
 
 Lines = list[bytes]
 Triple = tuple[bytes, bytes, bytes]

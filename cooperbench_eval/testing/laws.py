@@ -16,22 +16,6 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.running.processes.stopping import describe_exit
 from cooperbench_eval.support.arguments import named_fields
 
-__all__ = [
-    "BrokenError",
-    "Check",
-    "Counterexample",
-    "Law",
-    "LawResult",
-    "LawStatus",
-    "UncheckedError",
-    "check_failed",
-    "check_in_fork",
-    "check_laws",
-    "check_opt_out",
-    "check_positive",
-    "law_maker",
-]
-
 
 class LawStatus(StrEnum):
     """Whether a plug-in keeps a law."""

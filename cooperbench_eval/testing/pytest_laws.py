@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 PluginT = TypeVar("PluginT")
 
-__all__ = ["SandboxLaws", "StrategyLaws"]
-
 
 class _LawTests:
     """A test for each law."""

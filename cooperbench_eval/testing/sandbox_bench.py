@@ -17,8 +17,6 @@ from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.testing.cases import shown_bytes
 from cooperbench_eval.testing.laws import BrokenError, Counterexample, UncheckedError
 
-__all__ = ["SandboxBench", "sandbox_bench"]
-
 _MOST_SHOWN = 600
 _SECONDS_TO_DIE = 5.0
 

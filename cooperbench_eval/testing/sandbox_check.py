@@ -21,8 +21,6 @@ from cooperbench_eval.testing.laws import (
 from cooperbench_eval.testing.sandbox_bench import SandboxBench, sandbox_bench
 from cooperbench_eval.testing.sandbox_laws import SANDBOX_LAWS, SandboxLaw
 
-__all__ = ["check_sandbox", "check_sandbox_law"]
-
 _UNCLAIMED = "the sandbox does not claim to isolate"
 
 

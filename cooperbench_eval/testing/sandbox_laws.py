@@ -27,8 +27,6 @@ from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.testing.laws import Law, UncheckedError, law_maker
 from cooperbench_eval.testing.sandbox_bench import SandboxBench
 
-__all__ = ["SANDBOX_LAWS", "SandboxLaw", "call_sandbox"]
-
 
 @frozen(kw_only=True)
 class SandboxLaw(Law):

@@ -33,8 +33,6 @@ from cooperbench_eval.testing.laws import (
 )
 from cooperbench_eval.testing.strategy_laws import STRATEGY_LAWS, StrategyLaw
 
-__all__ = ["accept_strategy", "check_law", "check_strategy"]
-
 _ELSEWHERE_SECONDS = 60.0
 _MOST_REMEMBERED = 12
 _WARM_EXAMPLES = 5

@@ -31,11 +31,6 @@ from cooperbench_eval.testing.cases import (
 )
 from cooperbench_eval.testing.laws import Law, law_maker
 
-__all__ = [
-    "STRATEGY_LAWS",
-    "StrategyLaw",
-]
-
 _SECONDS_TO_END = 0.5
 
 

@@ -24,8 +24,6 @@ from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting.agentcosts import MOST_USAGE, AgentRun, AgentUsage
 from cooperbench_eval.reporting.settings import Setting
 
-__all__ = ["read_agents"]
-
 _RECORD: Final = "result.json"
 _MESSAGES: Final = "conversation.json"
 _MOST_MESSAGES: Final = 64 * 1024**2

@@ -13,17 +13,6 @@ from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.settings import Setting
 from cooperbench_eval.support.json_records import parse_json
 
-__all__ = [
-    "Wanted",
-    "features_in",
-    "letters",
-    "load_json",
-    "model_of",
-    "patch_files",
-    "read_patch",
-    "recorded",
-]
-
 MOST_RECORD: Final = 8 * 1024**2
 """The bytes of the largest record that is read; real ones have a few thousand."""
 

@@ -21,8 +21,6 @@ from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.reporting.agentcosts import AgentRun
 from cooperbench_eval.reporting.settings import Setting
 
-__all__ = ["RunFolder", "RunTeam", "discover_run", "run_folders", "setting_of"]
-
 _SETTINGS = frozenset(setting.value for setting in Setting)
 
 

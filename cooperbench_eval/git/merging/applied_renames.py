@@ -20,10 +20,6 @@ from cooperbench_eval.git.merging.visiting import by_notice, starts_again
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Snapshot
 
-__all__ = [
-    "carry_renames",
-]
-
 _Noticed = Callable[[Side], list[str]]
 
 

@@ -11,23 +11,6 @@ from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = [
-    "USAGE",
-    "Conflict",
-    "ConflictBlock",
-    "ConflictDetails",
-    "ConflictKind",
-    "FileConflicts",
-    "LedgerRow",
-    "MergeStatus",
-    "ModelUsage",
-    "Replacement",
-    "ResolutionKind",
-    "Severity",
-    "UsageTotals",
-    "total_usage",
-]
-
 
 def _check_amount(_: object, attribute: Any, value: float | None) -> None:
     """Refuse negative, infinite and NaN values, which a plug-in may report."""

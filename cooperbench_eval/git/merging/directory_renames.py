@@ -18,14 +18,6 @@ from cooperbench_eval.git.merging.slots import Side, Slots
 from cooperbench_eval.git.trees.objects import encode_path, folders_above, folders_of
 from cooperbench_eval.git.trees.snapshot import Snapshot
 
-__all__ = [
-    "FolderVotes",
-    "follow_directory_renames",
-    "growing_folders",
-    "order_by_hash",
-    "renamed_away",
-]
-
 _SMALLEST_TABLE = 64  # buckets
 _GROWTH = 4  # the factor by which a table grows
 _MOST_FULL = 0.8  # names per bucket; with more, the table grows

@@ -7,8 +7,6 @@ from cooperbench_eval.git.merging.text_merge import TextMerge, merge_text
 from cooperbench_eval.git.trees.entries import Entry, FileMode, have_same_contents, with_mode
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["ContentMerge", "MergeCache", "is_binary", "merge_entries", "render_text", "same_kind"]
-
 _BINARY_PROBE = 8000
 _KEPT_MERGES = 8_000_000  # bytes
 _MERGE_BYTES = 1_000  # a merge needs about this more than its texts

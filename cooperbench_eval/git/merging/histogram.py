@@ -25,8 +25,6 @@ from typing import NamedTuple
 
 from cooperbench_eval.git.merging import myers
 
-__all__ = ["mark_changes"]
-
 _MAX_RARITY = 64
 """Runs whose lines all occur more often never anchor a region."""
 _SCANS = 8

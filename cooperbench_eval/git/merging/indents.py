@@ -10,8 +10,6 @@ weights are those of git, which were found by M. Haggerty with hand-made example
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["best_end"]
-
 _MOST_INDENT = 200
 _MOST_BLANKS = 20
 _MOST_SHIFTS = 100

@@ -17,8 +17,6 @@ from cooperbench_eval.git.merging import histogram, myers
 from cooperbench_eval.git.merging.indents import best_end
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["Change", "DiffAlgorithm", "DiffCache", "Text", "diff_lines", "split_lines"]
-
 
 class DiffAlgorithm(StrEnum):
     """How the unchanged lines of two files are found."""

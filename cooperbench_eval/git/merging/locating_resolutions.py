@@ -23,8 +23,6 @@ from attrs import frozen
 
 from cooperbench_eval.git.merging.line_diff import diff_lines, split_lines
 
-__all__ = ["Located", "find_between", "locate_conflicts"]
-
 
 @frozen
 class Located:

@@ -23,8 +23,6 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of, is_
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.memo import Memo
 
-__all__ = ["History", "common_base", "different", "merge_base", "step_base"]
-
 _LABELS = Labels(ours="Temporary merge branch 1", theirs="Temporary merge branch 2")
 _LONGER = 2  # characters of a marker, for each level
 

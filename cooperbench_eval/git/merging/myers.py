@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-__all__ = ["mark_changes"]
-
 _MAX_FREQUENT = 1024
 """A line with this many matches is frequent in a file of any size."""
 _SURVEY_LINES = 100

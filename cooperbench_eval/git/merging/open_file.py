@@ -16,8 +16,6 @@ from cooperbench_eval.git.merging.locating_resolutions import locate_conflicts
 from cooperbench_eval.git.merging.text_merge import TextBlock, TextMerge
 from cooperbench_eval.git.trees.entries import Entry
 
-__all__ = ["Answer", "OpenFile"]
-
 
 class Answer(NamedTuple):
     """A text for some conflicts of a file that follow one another.

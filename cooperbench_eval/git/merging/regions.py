@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines
 
-__all__ = ["Block", "Origin", "Refinement", "Region", "find_blocks", "find_regions"]
-
 _CLOSE_LINES = 3
 """Conflicts with at most this number of lines between them are joined."""
 

@@ -27,8 +27,6 @@ from attrs import frozen
 from cooperbench_eval.git.merging.entry_merge import is_binary, same_kind
 from cooperbench_eval.git.trees.entries import Entry
 
-__all__ = ["FULL_SCORE", "Similarities", "find_renames"]
-
 FULL_SCORE = 60_000  # the score of equal contents
 _CHUNK = 64  # the most bytes of a chunk
 _KINDS = 107_927  # chunks with the same number modulo this count as equal

@@ -15,8 +15,6 @@ from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.objects import folders_of
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, walk
 
-__all__ = ["Side", "Slot", "Slots"]
-
 
 class Side(IntEnum):
     """A version of a path: base, ours or theirs. The value is git's stage number minus one."""

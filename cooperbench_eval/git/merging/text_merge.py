@@ -20,16 +20,6 @@ from cooperbench_eval.git.merging.regions import (
     find_regions,
 )
 
-__all__ = [
-    "ConflictStyle",
-    "TextBlock",
-    "TextConflict",
-    "TextMerge",
-    "find_conflict_lines",
-    "find_text_blocks",
-    "merge_text",
-]
-
 
 class ConflictStyle(StrEnum):
     """The versions that git shows for a conflict, named as in `merge.conflictStyle`."""

@@ -26,8 +26,6 @@ from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-__all__ = ["Gone", "Labels", "Stage", "ThreeWayMerge", "by_place"]
-
 _WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
 
 

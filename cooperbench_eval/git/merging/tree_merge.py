@@ -17,8 +17,6 @@ from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.objects import folders_above, folders_of
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of
 
-__all__ = ["Merger", "align_versions", "merge_changes"]
-
 
 def merge_changes(
     base: Snapshot,

@@ -20,8 +20,6 @@ from cooperbench_eval.git.merging.slots import Side, Slots
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.git.trees.snapshot import Snapshot, names_in
 
-__all__ = ["by_notice", "starts_again", "visit"]
-
 
 def visit(base: Snapshot, slots: Slots) -> list[str]:
     """Return all touched paths in the order in which git visits them, before any rename."""

@@ -32,8 +32,6 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["ApplyResult", "apply_patch"]
-
 _LATER = (Rung.WHITESPACE, Rung.THREE_WAY, Rung.RECOUNT, Rung.FUZZY)
 """The rungs that are tried only if the patch does not apply without them."""
 _KEPT_BYTES = 16 << 20

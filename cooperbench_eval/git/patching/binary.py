@@ -14,8 +14,6 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import PatchError
 
-__all__ = ["MOST_BYTES", "BinaryChange", "BinaryKind", "apply_change", "read_change"]
-
 MOST_BYTES = 256 * 1024 * 1024
 _LENGTHS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # from 1 to 52
 _BLOCK = re.compile(rb"(literal|delta) (\d{1,12})\r?\n")

@@ -19,8 +19,6 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.git.patching.patch_parts import Hunk
 
-__all__ = ["LineEdit", "NoPlaceError", "SearchBudget", "apply_edits", "find_fuzzily"]
-
 _MOST_WORK = 12_000_000
 """The limit for one patch, as hunk lines times file lines. Work up to it takes a few seconds."""
 _OTHER = "\0"

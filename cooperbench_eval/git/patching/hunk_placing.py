@@ -21,14 +21,6 @@ from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hun
 from cooperbench_eval.git.patching.placements import ApplyPolicy, HunkPlacement, Rung
 from cooperbench_eval.git.trees.entries import Entry
 
-__all__ = [
-    "FileRefusedError",
-    "MergeConflictError",
-    "Patched",
-    "patch_contents",
-    "patch_three_way",
-]
-
 
 class _LineSearch:
     """A file as one text in which each line is a code of fixed length.

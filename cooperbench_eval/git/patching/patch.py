@@ -18,16 +18,6 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.systems import OPEN_AT_ONCE
 
-__all__ = [
-    "GivenPatch",
-    "GivenText",
-    "Patch",
-    "as_patch",
-    "parse_given",
-    "printable",
-    "read_file",
-]
-
 
 def _print_file(file: FilePatch) -> bytes:
     """Return a file's change as a diff; reading the diff gives the same record."""

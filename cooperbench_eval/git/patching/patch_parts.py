@@ -8,8 +8,6 @@ from cooperbench_eval.git.patching.binary import BinaryChange
 from cooperbench_eval.git.trees.entries import FileMode
 from cooperbench_eval.support.arguments import named_fields
 
-__all__ = ["FileChange", "FilePatch", "Hunk"]
-
 
 class FileChange(StrEnum):
     """How a patch changes one file."""

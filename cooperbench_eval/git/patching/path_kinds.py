@@ -17,8 +17,6 @@ from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.git.patching.patch_parts import FilePatch
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-__all__ = ["PathKind", "TestFileFilter", "classify_path", "is_test_path"]
-
 
 class PathKind(StrEnum):
     """The purpose of a file."""

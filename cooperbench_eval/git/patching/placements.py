@@ -7,8 +7,6 @@ from attrs import field, frozen, validators
 
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-__all__ = ["ApplyPolicy", "HunkPlacement", "PatchStatus", "Rung"]
-
 
 class PatchStatus(StrEnum):
     """Whether and where a patch was applied."""

@@ -7,8 +7,6 @@ import re
 
 from cooperbench_eval.errors import PatchError
 
-__all__ = ["end_at_carriage_return", "is_of_epoch", "read_name", "split_names", "unquote"]
-
 _QUOTED = rb'"(?:[^"\\]|\\.)*"'
 _TWO_NAMES = re.compile(rb"(%s) (.+)|([^\"]*) (%s)" % (_QUOTED, _QUOTED))
 _EPOCH = re.compile(rb"(19(?:69-12-31|70-01-01)) (\d\d):(\d\d):00(?:\.0+)? ([-+]\d\d):?(\d\d)\s*")

@@ -24,8 +24,6 @@ from cooperbench_eval.git.patching.quoted_names import (
 from cooperbench_eval.git.trees.entries import FileMode
 from cooperbench_eval.git.trees.forbidden_paths import entry_problem
 
-__all__ = ["PatchReader"]
-
 _HUNK = re.compile(
     rb"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@(.*)", re.DOTALL
 )

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from attrs import frozen
 
-__all__ = ["Commit", "independent", "merge_bases"]
-
 
 @frozen
 class Commit:

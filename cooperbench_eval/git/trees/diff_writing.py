@@ -7,9 +7,6 @@ import zlib
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.objects import encode_path
 
-__all__ = ["binary_block", "quote_path", "render_change"]
-
-
 _SPECIAL = re.compile(rb'[\x00-\x1f"\\\x7f-\xff]')
 _NAMED = dict(zip(b'\a\b\t\n\v\f\r"\\', b'abtnvfr"\\', strict=True))
 

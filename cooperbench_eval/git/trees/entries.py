@@ -9,11 +9,6 @@ from attrs import field, frozen
 
 from cooperbench_eval.support.arguments import checked_fields
 
-__all__ = [
-    "Entry",
-    "FileMode",
-]
-
 
 class FileMode(IntEnum):
     """The kind of an entry, as in git's mode bits."""

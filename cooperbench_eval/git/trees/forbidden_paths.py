@@ -6,8 +6,6 @@ import re
 
 from cooperbench_eval.git.trees.entries import FileMode
 
-__all__ = ["entry_problem", "local_name_problem", "path_problem", "written_path_problem"]
-
 # NTFS and HFS+ accept other spellings of the same name. Git refuses these too.
 _HFS_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _LONGEST_PATH = 1024  # bytes; this leaves space for the folder that a tree is written to

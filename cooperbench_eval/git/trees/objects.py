@@ -12,22 +12,6 @@ from typing import NamedTuple, Protocol
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.entries import Entry
 
-__all__ = [
-    "Difference",
-    "Node",
-    "OverlayStore",
-    "Row",
-    "Rows",
-    "Store",
-    "compare_rows",
-    "decode_path",
-    "encode_path",
-    "find_node",
-    "folders_above",
-    "folders_of",
-    "node_of",
-]
-
 _DIRECTORY = 0o040000
 _FOLDER = b"40000"  # the same, as a tree object has it
 

@@ -32,15 +32,6 @@ from cooperbench_eval.git.trees.objects import (
 )
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = [
-    "CommitGraph",
-    "CommitStore",
-    "open_revision",
-    "opened",
-    "unfetched",
-    "unified_hunks",
-]
-
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
 _ROW = re.compile(rb"[0-7]+ [^\0]+\0.{20}", re.DOTALL)  # of a tree object
 _ROWS = re.compile(rb"(?:[0-7]+ [^\0]+\0.{20})*+", re.DOTALL)

@@ -27,17 +27,6 @@ from cooperbench_eval.git.trees.objects import (
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.memo import KeptValues, Memo
 
-__all__ = [
-    "Changes",
-    "Snapshot",
-    "cache_of",
-    "is_same",
-    "names_in",
-    "rewritten",
-    "walk",
-    "write_entry",
-]
-
 _Cache = TypeVar("_Cache")
 
 

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from cooperbench_eval.git.merging.conflicts import Conflict
 
-__all__ = ["AnswerError", "check_lines", "extract", "extract_choice", "fitted", "invented_lines"]
-
 _OPENING = re.compile(r"^(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _NAME = re.compile(r"conflict[-_ ]?([0-9]{1,6})\b", re.IGNORECASE)
 _MARKER = re.compile(r"^\s*(?:<{7}|>{7}|\|{7})|^\s*={7}\s*$")

@@ -18,8 +18,6 @@ from cooperbench_eval.strategies.llm.chat import (
 )
 from cooperbench_eval.support.staging import staged
 
-__all__ = ["Cassette", "Replay"]
-
 _FORMAT = 1
 
 

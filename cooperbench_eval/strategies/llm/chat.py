@@ -11,9 +11,6 @@ from attrs import Attribute, field, frozen, validators
 
 from cooperbench_eval.support.arguments import checked_fields, named_fields
 
-__all__ = ["ChatClient", "ChatError", "ChatFault", "ChatReply", "ChatRequest", "Message"]
-
-
 _MOST_TOKENS: Final = 1 << 50
 """More tokens than any model has read; sums of them still fit into the report's JSON."""
 

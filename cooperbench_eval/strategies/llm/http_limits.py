@@ -15,8 +15,6 @@ import httpx
 
 from cooperbench_eval.strategies.llm.chat import ChatError, ChatFault
 
-__all__ = ["MOST_BYTES", "HttpLimits"]
-
 MOST_BYTES: Final = 1 << 21
 """The longest response in bytes, as sent and when decompressed. Parsing a response of this
 size takes a hundred megabytes if it is JSON with many small values."""

@@ -25,7 +25,6 @@ from cooperbench_eval.strategies.llm.threads import in_daemon_thread
 if TYPE_CHECKING:
     from cooperbench_eval.strategies.llm.http_limits import HttpLimits
 
-__all__ = ["LitellmClient", "check_installed"]
 
 _MOST_CHARACTERS = 1_000_000
 """The longest answer that is accepted."""

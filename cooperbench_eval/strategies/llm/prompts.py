@@ -11,8 +11,6 @@ from attrs import field, frozen
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-__all__ = ["Prompts"]
-
 _NAMES = ("system", "question", "excerpt", "choice", "retry")
 _NEEDED = {
     "question": {"excerpts"},

@@ -9,8 +9,6 @@ from attrs import field, frozen
 from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.strategies.llm.prompts import Prompts
 
-__all__ = ["Place", "Question", "ask_about"]
-
 _DEFINITION = re.compile(
     r"\s*(?:export\s+|default\s+|pub(?:\([^)]*\))?\s+|async\s+|unsafe\s+|abstract\s+|static\s+)*"
     r"(?:def|class|fn|func|function|impl|struct|enum|trait|interface|type|mod|namespace)\b"

@@ -25,15 +25,6 @@ from cooperbench_eval.strategies.llm.chat import (
     ChatRequest,
 )
 
-__all__ = [
-    "RedactingClient",
-    "Redactor",
-    "is_secret",
-    "known_secrets",
-    "secrets_in",
-    "without_secrets",
-]
-
 _SECRET_NAME = re.compile(
     r"(?i)key|secret|passw|credential|header|auth(?!or(?!i[sz]ation))|cookie|token(?!s)"
 )

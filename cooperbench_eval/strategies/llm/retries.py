@@ -26,8 +26,6 @@ from cooperbench_eval.strategies.llm.chat import (
 from cooperbench_eval.strategies.llm.prompts import Prompts
 from cooperbench_eval.strategies.llm.questions import Question
 
-__all__ = ["Asker", "Check", "Exchange", "UsageMeter"]
-
 _FIRST_WAIT_SECONDS = 0.5
 
 Check = Callable[[Sequence[bytes]], str]

@@ -29,8 +29,6 @@ from cooperbench_eval.strategies.llm.threads import in_threads
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import able_to, checked_fields, follows
 
-__all__ = ["LLMStrategy"]
-
 
 def _as_prompts(prompts: Prompts | str | Path | None) -> Prompts:
     if prompts is None:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import ParamSpec, TypeVar
 
-__all__ = ["in_daemon_thread", "in_threads"]
-
 _Parameters = ParamSpec("_Parameters")
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -6,8 +6,6 @@ from html import escape
 from cooperbench_eval.support.rendering.view import Section, Table, Tone, View
 from cooperbench_eval.support.rendering.visible import width_of
 
-__all__ = ["ROWS", "html_text", "plain_text"]
-
 _INDENT = "  "
 _GAP = "  "
 

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from cooperbench_eval.support.rendering.terminal import Renderable
     from cooperbench_eval.support.rendering.view import View
 
-__all__ = ["Shown"]
-
 
 class Shown:
     """A record that looks the same in print, in a notebook and in rich.

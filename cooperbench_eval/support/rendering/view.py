@@ -10,8 +10,6 @@ from attrs import field, frozen
 
 from cooperbench_eval.support.rendering.visible import visible
 
-__all__ = ["Cell", "Section", "Table", "Tone", "View", "rows_table"]
-
 
 def _text(text: str) -> str:
     return visible(text)

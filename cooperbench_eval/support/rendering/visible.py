@@ -3,8 +3,6 @@
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["LONGEST", "cut_list", "visible", "width_of"]
-
 LONGEST = 300
 """How many characters of a text are shown by default."""
 
