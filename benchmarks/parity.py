@@ -25,10 +25,9 @@ from repositories import Scratch, add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import Changes, ConflictScorer, Snapshot, Task, apply_patch
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.merging.merge_base import History
+from cooperbench_eval.git.merging.merge_base import History, merge_bases
 from cooperbench_eval.git.merging.three_way_merge import Labels, ThreeWayMerge
 from cooperbench_eval.git.merging.tree_merge import merge_changes
-from cooperbench_eval.git.trees.ancestry import merge_bases
 
 
 @frozen(kw_only=True)

@@ -24,10 +24,9 @@ from merged_trees import Case, Merged, Tree, difference, explain
 from random_trees import Git, TreeMaker, imported_files
 
 from cooperbench_eval import Changes, Snapshot
-from cooperbench_eval.git.merging.merge_base import History
+from cooperbench_eval.git.merging.merge_base import History, merge_bases
 from cooperbench_eval.git.merging.three_way_merge import Labels
 from cooperbench_eval.git.merging.tree_merge import merge_changes
-from cooperbench_eval.git.trees.ancestry import merge_bases
 
 _BATCH = 250
 

@@ -13,11 +13,11 @@ from test_merges_against_git import (
 
 from cooperbench_eval import Evaluator, Feature, FeaturePair, FeatureTeam, probe
 from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.git.merging.merge_base import History
+from cooperbench_eval.git.merging.merge_base import History, merge_bases
 from cooperbench_eval.git.merging.three_way_merge import Labels
 from cooperbench_eval.git.merging.tree_merge import merge_changes
-from cooperbench_eval.git.trees.ancestry import Commit, merge_bases
 from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.objects import Commit
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting import ProbeState
 

@@ -9,6 +9,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
+from attrs import frozen
+
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.entries import Entry
 
@@ -31,6 +33,19 @@ class Node(NamedTuple):
     def is_directory(self) -> bool:
         """Whether it is a folder."""
         return self.mode == _DIRECTORY
+
+
+@frozen
+class Commit:
+    """A commit, as the search for merge bases needs it.
+
+    Attributes:
+        parents: The ids of its parents, in their order.
+        time: When it was committed, in seconds since 1970.
+    """
+
+    parents: tuple[str, ...]
+    time: int
 
 
 # A name, and the two different nodes that two stores have for it.

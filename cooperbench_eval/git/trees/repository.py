@@ -17,9 +17,9 @@ from pathlib import Path
 import pygit2
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.trees.ancestry import Commit
 from cooperbench_eval.git.trees.entries import Entry, FileMode, stored_entry
 from cooperbench_eval.git.trees.objects import (
+    Commit,
     Difference,
     Node,
     Row,
