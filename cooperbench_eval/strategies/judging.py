@@ -73,7 +73,7 @@ def judge_outcome(
     return after.reopened(before, reopened), tuple(rows)
 
 
-def _files(before: ThreeWayMerge, after: ThreeWayMerge) -> Iterator["_File"]:
+def _files(before: ThreeWayMerge, after: ThreeWayMerge) -> Iterator["_JudgedFile"]:
     """Yield the files in which conflicts between lines were resolved."""
     open_lines = {(path, line) for (path, _), line in after.lines_before(before).items()}
     by_path: dict[str, list[Conflict]] = {}
@@ -85,7 +85,7 @@ def _files(before: ThreeWayMerge, after: ThreeWayMerge) -> Iterator["_File"]:
         resolved = {i for i, c in enumerate(conflicts) if (path, c.line) not in open_lines}
         if not resolved:
             continue
-        yield _File(
+        yield _JudgedFile(
             path=path,
             versions=before.versions_of(path),
             conflicts=tuple(conflicts),
@@ -101,7 +101,7 @@ _Unit = tuple[Answer, ...]
 
 
 @frozen(kw_only=True)
-class _File:
+class _JudgedFile:
     """A file in which a member resolved conflicts.
 
     Attributes:

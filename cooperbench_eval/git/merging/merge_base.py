@@ -50,14 +50,14 @@ def merge_bases(find: _Find, one: str, others: Sequence[str]) -> list[str]:
     """
     if one in others:
         return [one]
-    search = _Search(find)
-    found = search.common(one, others)
+    walk = _Walk(find)
+    found = walk.common(one, others)
     if len(found) > 1:
         found = _independent(find, found)
     return found
 
 
-class _Search:
+class _Walk:
     """One walk through the history."""
 
     def __init__(self, find: _Find) -> None:
@@ -115,11 +115,11 @@ def _independent(find: _Find, commits: Iterable[str]) -> list[str]:
         others = [each for each in commits if each != commit and each not in redundant]
         if commit in redundant or not others:
             continue
-        search = _Search(find)
-        search.common(commit, others)
-        if search.marks[commit] & _OTHERS:
+        walk = _Walk(find)
+        walk.common(commit, others)
+        if walk.marks[commit] & _OTHERS:
             redundant.add(commit)
-        redundant.update(each for each in others if search.marks[each] & _ONE)
+        redundant.update(each for each in others if walk.marks[each] & _ONE)
     return _by_time(find, (each for each in commits if each not in redundant))
 
 

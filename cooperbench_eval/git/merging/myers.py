@@ -42,8 +42,8 @@ def mark_changes(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[bytearray, byt
     head, tail = _common_ends(a_ids, b_ids)
     a_kept, a_changed = _leave_out(a_ids, b_ids, head, tail)
     b_kept, b_changed = _leave_out(b_ids, a_ids, head, tail)
-    search = _Search([a_ids[i] for i in a_kept], [b_ids[i] for i in b_kept])
-    for a_start, a_end, b_start, b_end in search.changes():
+    script = _EditScript([a_ids[i] for i in a_kept], [b_ids[i] for i in b_kept])
+    for a_start, a_end, b_start, b_end in script.changes():
         for i in a_kept[a_start:a_end]:
             a_changed[i] = 1
         for i in b_kept[b_start:b_end]:
@@ -115,7 +115,7 @@ def _is_amid_lonely(kinds: bytearray, i: int) -> bool:
     return 3 * frequent < before + after
 
 
-class _Search:
+class _EditScript:
     """The search for a short edit script between two lists of line numbers."""
 
     def __init__(self, a: list[int], b: list[int]) -> None:

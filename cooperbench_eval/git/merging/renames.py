@@ -165,16 +165,16 @@ def find_renames(
     """
     if not relevant:
         return {}
-    search = _Search(
+    pairing = _Pairing(
         sources={p: e for p, e in deleted.items() if e.id != _EMPTY},
         targets={p: e for p, e in added.items() if e.id != _EMPTY},
     )
-    search.pair_equal()
-    search.pair_same_names(relevant, guess)
-    search.keep_sources(relevant)
-    search.drop_decided(find_decided)
-    search.pair_similar()
-    return search.renames
+    pairing.pair_equal()
+    pairing.pair_same_names(relevant, guess)
+    pairing.keep_sources(relevant)
+    pairing.drop_decided(find_decided)
+    pairing.pair_similar()
+    return pairing.renames
 
 
 @frozen
@@ -187,7 +187,7 @@ class _Candidate:
     target: str
 
 
-class _Search:
+class _Pairing:
     """The files that are not paired yet, and the renames found so far."""
 
     def __init__(self, sources: dict[str, Entry], targets: dict[str, Entry]) -> None:

@@ -296,7 +296,7 @@ class _Conversation:
 
 
 @frozen(kw_only=True)
-class _File:
+class _AskedFile:
     """A file with conflicts between lines.
 
     Attributes:
@@ -350,13 +350,13 @@ class _File:
         return fault
 
 
-def _files(merge: ThreeWayMerge) -> Iterator[_File]:
+def _files(merge: ThreeWayMerge) -> Iterator[_AskedFile]:
     by_path: dict[str, list[Conflict]] = {}
     for conflict in merge.conflicts:
         if conflict.has_lines:
             by_path.setdefault(conflict.path, []).append(conflict)
     for path, conflicts in by_path.items():
-        yield _File(
+        yield _AskedFile(
             path=path,
             conflicts=tuple(conflicts),
             settled=merge.settled_in(path),
