@@ -17,17 +17,16 @@ from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.cache import ResultCache, key_of
-from cooperbench_eval.running.control import ControlFiles, put_back
+from cooperbench_eval.running.control_files import ControlFiles, put_back
+from cooperbench_eval.running.prepared_run import Trial, guarded, run_once
 from cooperbench_eval.running.results import RepeatPolicy, TestResult, TestStatus
-from cooperbench_eval.running.sandboxes.default import default_sandbox
 from cooperbench_eval.running.sandboxes.environments import installed_modules
-from cooperbench_eval.running.sandboxes.hosting import search_path
+from cooperbench_eval.running.sandboxes.local import search_path
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
-from cooperbench_eval.running.sandboxes.registry import as_sandbox
+from cooperbench_eval.running.sandboxes.registry import as_sandbox, default_sandbox
 from cooperbench_eval.running.suite import TestSuite
-from cooperbench_eval.running.trial import Trial, guarded, run_once
+from cooperbench_eval.running.trees_on_disk import TreeLender
 from cooperbench_eval.running.verdict import NOT_FOUND
-from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.support.arguments import checked, checked_fields
 
 __all__ = ["TestRunner"]
@@ -75,7 +74,7 @@ class TestRunner:
     repeats: int = field(default=1, validator=validators.ge(1))
     repeat_policy: RepeatPolicy = field(default=RepeatPolicy.ALL, converter=RepeatPolicy)
     retries: int = field(default=2, validator=validators.ge(0))
-    _work_trees: WorkTrees = field(factory=WorkTrees, init=False, eq=False, repr=False)
+    _lender: TreeLender = field(factory=TreeLender, init=False, eq=False, repr=False)
 
     @checked
     def run(
@@ -185,7 +184,7 @@ class TestRunner:
     def _repeat(self, trial: Trial) -> TestResult:
         """Run the repeats; return the first one that agrees with the verdict on all of them."""
         results = [
-            self._retry(lambda: run_once(trial, self.sandbox, self._work_trees))
+            self._retry(lambda: run_once(trial, self.sandbox, self._lender))
             for _ in range(self.repeats)
         ]
         if len(results) == 1:

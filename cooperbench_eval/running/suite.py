@@ -13,8 +13,7 @@ from attrs import Attribute, converters, field, frozen
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.patching.given import GivenText, parse_given
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
-from cooperbench_eval.running.readers.recognizing import Framework
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, Framework
 from cooperbench_eval.support.arguments import checked, checked_fields, follows
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite", "as_commands"]

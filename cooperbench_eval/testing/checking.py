@@ -11,7 +11,7 @@ from multiprocessing.process import BaseProcess
 
 from attrs import evolve
 
-from cooperbench_eval.running.processes.stopping import describe_exit
+from cooperbench_eval.running.processes.supervision import describe_exit
 from cooperbench_eval.testing.records import (
     Counterexample,
     Law,

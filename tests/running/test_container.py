@@ -22,7 +22,7 @@ from cooperbench_eval.running.sandboxes.containers import guard
 from cooperbench_eval.running.sandboxes.containers import run as container_run
 from cooperbench_eval.running.sandboxes.containers.archives import Bounds
 from cooperbench_eval.running.sandboxes.containers.engine import Engine
-from cooperbench_eval.running.sandboxes.containers.owners import is_gone, owner_of
+from cooperbench_eval.running.sandboxes.containers.guard import is_gone, owner_of
 from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox, reap_containers
 
 ABSENT = "unix:///no-such-folder/engine.sock"

@@ -35,8 +35,13 @@ from cooperbench_eval.reporting.identity import name_features
 from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.running.cache import share_with_copies
-from cooperbench_eval.running.processes.pickling import PICKLING_FAILS, Pickler, dumps, plain_dumps
-from cooperbench_eval.running.processes.stopping import Stopped
+from cooperbench_eval.running.processes.worker import (
+    PICKLING_FAILS,
+    Pickler,
+    Stopped,
+    dumps,
+    plain_dumps,
+)
 from cooperbench_eval.support.memo import IdentityMemo
 from cooperbench_eval.support.tracebacks import describe_error
 

@@ -1,45 +1,16 @@
 """The records that the runner and the reader of a test framework exchange."""
 
-import os
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import BinaryIO
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.running.processes.capture import Capture
+from cooperbench_eval.running.readers.result_files import bounded
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
-from cooperbench_eval.support.systems import OPEN_NO_LINK
 
-__all__ = [
-    "CASE_LIMIT",
-    "ID_LIMIT",
-    "MESSAGE_LIMIT",
-    "FinishedRun",
-    "Launch",
-    "NewTests",
-    "Reader",
-    "UnreadableResultError",
-    "bounded",
-    "lengthened",
-    "read_ends",
-    "read_result_file",
-    "shortened",
-]
+__all__ = ["FinishedRun", "Launch", "NewTests", "Reader"]
 
-CASE_LIMIT = 100_000
-"""The most cases of a run; more are not a result."""
-ID_LIMIT = 4_000
-"""The most characters of a case's id, or of a name in it; the rest is cut off."""
-MESSAGE_LIMIT = 2_000
-"""The most characters of a case's message; the middle of a longer one is left out."""
-_CUT = "\n[... cut ...]\n"
-_HEAD = MESSAGE_LIMIT // 3
-_TAIL = MESSAGE_LIMIT - _HEAD - len(_CUT)
-_SIZE_LIMIT = 64 << 20
 _WORST_FIRST = (
     TestCaseStatus.FAILED,
     TestCaseStatus.ERROR,
@@ -47,10 +18,6 @@ _WORST_FIRST = (
     TestCaseStatus.XFAILED,
     TestCaseStatus.SKIPPED,
 )
-
-
-class UnreadableResultError(Exception):
-    """The result is missing or not trustworthy; the runner turns this into a verdict."""
 
 
 @frozen(kw_only=True)
@@ -182,45 +149,6 @@ class Reader:
         return tuple(found.values())
 
 
-def bounded(cases: Iterable[TestCase]) -> Iterator[TestCase]:
-    """Yield cases with their ids and messages cut.
-
-    Raises:
-        UnreadableResultError: There are more than `CASE_LIMIT`, or their texts have more
-            characters together than a result file may have bytes.
-    """
-    size = 0
-    for number, case in enumerate(cases, 1):
-        size += min(len(case.id), ID_LIMIT) + min(len(case.message), MESSAGE_LIMIT)
-        if number > CASE_LIMIT:
-            raise UnreadableResultError(f"the result has more than {CASE_LIMIT} cases")
-        if size > _SIZE_LIMIT:
-            raise UnreadableResultError("the ids and messages of the result's cases are too long")
-        if len(case.id) > ID_LIMIT or len(case.message) > MESSAGE_LIMIT:
-            yield evolve(case, id=case.id[:ID_LIMIT], message=shortened(case.message))
-        else:
-            yield case
-
-
-def shortened(message: str) -> str:
-    """Return a message of at most `MESSAGE_LIMIT` characters.
-
-    A longer one loses its middle: the beginning names the error, and the end of a traceback
-    is the place where it happened.
-    """
-    if len(message) <= MESSAGE_LIMIT:
-        return message
-    return f"{message[:_HEAD]}{_CUT}{message[-_TAIL:]}"
-
-
-def lengthened(message: str, more: str) -> str:
-    """Append to a message that will be shortened, without collecting what that leaves out."""
-    message += more
-    if len(message) > 10 * MESSAGE_LIMIT:
-        message = message[:MESSAGE_LIMIT] + message[-MESSAGE_LIMIT:]
-    return message
-
-
 def _worst_of(one: TestCase, other: TestCase) -> TestCase:
     worst = min(one, other, key=lambda case: _WORST_FIRST.index(case.status))
     return TestCase(
@@ -229,46 +157,3 @@ def _worst_of(one: TestCase, other: TestCase) -> TestCase:
         duration_seconds=one.duration_seconds + other.duration_seconds,
         message=worst.message,
     )
-
-
-def read_result_file(path: Path) -> bytes:
-    """Return the bytes of a result file that hostile code may have written.
-
-    Raises:
-        UnreadableResultError: The file is absent, not a plain file, or larger than 64 MiB.
-    """
-    with _opened(path) as file:
-        data = file.read(_SIZE_LIMIT + 1)
-    if len(data) > _SIZE_LIMIT:
-        raise UnreadableResultError(f"the result file is larger than {_SIZE_LIMIT} bytes")
-    return data
-
-
-def read_ends(path: Path, limit: int) -> bytes:
-    """Return a file's first and last *limit* bytes; empty if it is not a readable file."""
-    capture = Capture(limit)
-    try:
-        with _opened(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            capture.feed(file.read(limit))
-            capture.skip(max(0, size - 2 * limit))
-            file.seek(max(limit, size - limit))
-            capture.feed(file.read(limit))
-    except (UnreadableResultError, OSError):
-        return b""
-    return capture.value()
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    try:
-        # The code under test may have put a link or a pipe there.
-        fd = os.open(path, os.O_RDONLY | OPEN_NO_LINK)
-        with os.fdopen(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise UnreadableResultError("the result file is not a plain file")
-            yield file
-    except FileNotFoundError:
-        raise UnreadableResultError("no result file was written") from None
-    except OSError as exc:
-        raise UnreadableResultError(f"the result file cannot be read ({exc.strerror})") from exc

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import define, frozen
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.running.processes.capture import Capture
+from cooperbench_eval.running.processes.supervision import Capture
 from cooperbench_eval.running.sandboxes.containers.archives import (
     END_OF_ARCHIVE,
     Bounds,
@@ -25,17 +25,15 @@ from cooperbench_eval.running.sandboxes.containers.archives import (
     pack_file,
     unpack,
 )
-from cooperbench_eval.running.sandboxes.containers.attached import Attached
-from cooperbench_eval.running.sandboxes.containers.copies import CopyWatch
 from cooperbench_eval.running.sandboxes.containers.engine import (
+    Attached,
     ContainerState,
     Engine,
     MissingError,
     RefusedError,
 )
-from cooperbench_eval.running.sandboxes.containers.guard import GUARD
-from cooperbench_eval.running.sandboxes.containers.memory import MemoryWatch
-from cooperbench_eval.running.sandboxes.containers.owners import OWNER_LABEL, owner_of
+from cooperbench_eval.running.sandboxes.containers.guard import GUARD, OWNER_LABEL, owner_of
+from cooperbench_eval.running.sandboxes.containers.kernel_watch import CopyWatch, MemoryWatch
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["ContainerJob", "container", "execute"]
