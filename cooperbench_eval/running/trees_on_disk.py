@@ -6,11 +6,12 @@ another one left, and unchanged files are not written again.
 """
 
 import os
+import re
 import stat
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,7 @@ from cooperbench_eval.support.systems import after_fork
 __all__ = ["TreeLender"]
 
 _KEPT = 4
+_PLAIN_PATH = re.compile(r"[\w./-]+", re.ASCII)
 
 
 class TreeLender:
@@ -83,6 +85,25 @@ class TreeLender:
             yield folder
         finally:
             remove(folder)
+
+    @contextmanager
+    def lend_patches(self, patches: Mapping[str, tuple[Snapshot, Changes]]) -> Iterator[Path]:
+        """Lend a new directory with patches.
+
+        Args:
+            patches: By the name of the file, the tree that it changes, and the changes.
+
+        Raises:
+            SandboxError: The directory cannot be written.
+        """
+        with self.scratch() as folder:
+            for name, (before, changes) in patches.items():
+                diff = changes.diff(before) or _idle_patch(before)
+                try:
+                    (folder / name).write_bytes(diff)
+                except OSError as exc:
+                    raise SandboxError(f"the patches cannot be written ({exc})") from exc
+            yield folder
 
     def _directory(self) -> Path:
         with self._lock:
@@ -209,6 +230,25 @@ class _KeptTree:
             (self.root / path).chmod(stat.S_IMODE(self._folders[path]))
         _forget_attributes(self.root / path)
         return True
+
+
+def _idle_patch(tree: Snapshot) -> bytes:
+    """Return a patch that changes nothing, since `git apply` refuses an empty one.
+
+    It removes the first line of a file and adds it again. It is empty if the tree has no
+    suitable file.
+    """
+    for path in filter(_PLAIN_PATH.fullmatch, tree.paths()):
+        entry = tree.get(path)
+        if entry is None or not entry.mode.is_regular or b"\0" in entry.data:
+            continue
+        # With three lines of context, git does not require the end of the file here.
+        lines = entry.data.splitlines(keepends=True)[:4]
+        if lines and all(line.endswith(b"\n") for line in lines):
+            hunk = b"-" + lines[0] + b"+" + b" ".join(lines)
+            header = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -1,{1} +1,{1} @@\n"
+            return header.format(path, len(lines)).encode() + hunk
+    return b""
 
 
 def _forget_attributes(folder: Path) -> None:

@@ -17,7 +17,7 @@ from cooperbench_eval.running.readers.pytest_reader import PYTEST_READER
 from cooperbench_eval.running.readers.unittest_reader import UNITTEST_READER
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["EXIT_READER", "FRAMEWORKS", "Framework", "Recognized", "framework_of", "recognize"]
+__all__ = ["FRAMEWORKS", "Framework", "framework_of", "other_framework", "recognize"]
 
 Framework = Literal[
     "pytest", "unittest", "go", "cargo", "nextest", "jest", "vitest", "node", "exit"
@@ -101,3 +101,12 @@ FRAMEWORKS: Mapping[str, Reader] = MappingProxyType(
     }
 )
 """Readers by the name that `TestSuite.framework` takes."""
+
+
+def other_framework(command: Iterable[str], framework: str) -> str:
+    """Return advice if a command runs another framework than the given one; else empty."""
+    found = recognize(command)
+    if found is None or found.framework == framework or not found.is_certain:
+        return ""
+    result = FRAMEWORKS[framework].result
+    return f"`{found.words}` wrote no {result}; pass framework={found.framework!r}"
