@@ -80,7 +80,7 @@ class DeltaJudge:
         ]
         if not failed and not any(lost):
             return Judgement(broken=())
-        return _Sorting(self, run, names).judgement(frozenset().union(*lost))
+        return _sorted(self, run, names, frozenset().union(*lost))
 
     def _can_judge(self, run: TestResult, on_base: TestResult) -> bool:
         if self._reader.added is None or not _shows_cases(on_base) or not _is_complete(run):
@@ -111,66 +111,45 @@ def _stops_early(suite: TestSuite) -> bool:
     return any(map(_STOP.fullmatch, suite.command))
 
 
-@frozen
-class _Sorting:
-    """Sorts the cases of one run that do not pass."""
+def _sorted(judge: DeltaJudge, run: TestResult, names: "_Names", lost: frozenset[str]) -> Judgement:
+    """Sort the cases of a run that do not pass.
 
-    _judge: DeltaJudge
-    _run: TestResult
-    _names: "_Names"
-    _broken: list[str] = field(factory=list, init=False)
-    _preexisting: list[str] = field(factory=list, init=False)
-    _foreign: list[str] = field(factory=list, init=False)
-    _unsure: list[str] = field(factory=list, init=False)
-
-    def judgement(self, lost: frozenset[str]) -> Judgement:
-        """Return the judgement.
-
-        Args:
-            lost: The cases that passed before and neither pass nor fail now.
-        """
-        reference = self._judge.on_base
-        assert reference is not None  # noqa: S101 - for mypy
-        before = _statuses(reference)
-        ran = {case.id: case for case in self._run.cases}
-        for case in self._run.cases:
-            if case.status in BAD:
-                self._place(case, before.get(case.id)).append(case.id)
-        for id_ in sorted(lost):
-            case = ran.get(id_, TestCase(id=id_, status=TestCaseStatus.PASSED))
-            if self._names.is_own(case):
-                self._broken.append(id_)
-            elif before.get(id_) not in BAD:
-                (self._foreign if self._names.is_foreign(case) else self._broken).append(id_)
-        self._settle(before)
-        return Judgement(
-            broken=tuple(self._broken),
-            preexisting=tuple(self._preexisting),
-            foreign=tuple(self._foreign),
-        )
-
-    def _place(self, case: TestCase, before: TestCaseStatus | None) -> list[str]:
-        names = self._names
+    Args:
+        judge: The judge.
+        run: The run.
+        names: The tests that the suites' patches touch.
+        lost: The cases that passed before and neither pass nor fail now.
+    """
+    assert judge.on_base is not None  # noqa: S101 - for mypy
+    before = _statuses(judge.on_base)
+    ran = {case.id: case for case in run.cases}
+    broken: list[str] = []
+    preexisting: list[str] = []
+    foreign: list[str] = []
+    unsure: list[str] = []
+    for case in (each for each in run.cases if each.status in BAD):
+        known = before.get(case.id)
         if names.is_own(case):
-            return self._broken
-        if names.is_foreign(case):
-            return self._foreign
-        if before is not None and before not in BAD:
-            return self._broken
-        if before is not None and names.is_unaffected(case):
-            return self._preexisting
-        return self._unsure
-
-    def _settle(self, before: dict[str, TestCaseStatus]) -> None:
-        """Sort the cases whose result on the base may be due to the suite's own patch."""
-        if not self._unsure:
-            return
-        if not self._broken and not self._run.missing_tests:
-            bare = self._judge.on_bare_base()
-            before = _statuses(bare) if bare is not None and _shows_cases(bare) else {}
-        for id_ in self._unsure:
-            already = before.get(id_) in BAD
-            (self._preexisting if already else self._broken).append(id_)
+            broken.append(case.id)
+        elif names.is_foreign(case):
+            foreign.append(case.id)
+        elif known is not None and known not in BAD:
+            broken.append(case.id)
+        else:
+            is_old = known is not None and names.is_unaffected(case)
+            (preexisting if is_old else unsure).append(case.id)
+    for id_ in sorted(lost):
+        case = ran.get(id_, TestCase(id=id_, status=TestCaseStatus.PASSED))
+        if names.is_own(case):
+            broken.append(id_)
+        elif before.get(id_) not in BAD:
+            (foreign if names.is_foreign(case) else broken).append(id_)
+    if unsure and not broken and not run.missing_tests:
+        # Their result on the base may be due to the suite's own patch.
+        before = _bare_statuses(judge)
+    for id_ in unsure:
+        (preexisting if before.get(id_) in BAD else broken).append(id_)
+    return Judgement(broken=broken, preexisting=preexisting, foreign=foreign)
 
 
 class _Names:
@@ -285,6 +264,11 @@ def _is_of_one_test(name: str, case: TestCase) -> bool:
 
 def _statuses(run: TestResult) -> dict[str, TestCaseStatus]:
     return {case.id: case.status for case in run.cases}
+
+
+def _bare_statuses(judge: DeltaJudge) -> dict[str, TestCaseStatus]:
+    bare = judge.on_bare_base()
+    return _statuses(bare) if bare is not None and _shows_cases(bare) else {}
 
 
 def _shows_cases(run: TestResult) -> bool:

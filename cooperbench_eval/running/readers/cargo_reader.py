@@ -83,7 +83,7 @@ def read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
     targets = _targets(_lines(output))
     cases = tuple(case for target in targets for case in target.cases())
     failures = compile_errors(output, exit_code)
-    if not failures and not any(target.blocks or target.summary for target in targets):
+    if not failures and not any(t.announced is not None or t.summary for t in targets):
         raise UnreadableResultError("no test program printed a result")
     return (*cases, *_unnamed(targets), *failures)
 
@@ -111,18 +111,30 @@ def _lines(output: bytes) -> list[str]:
 
 
 @mutable
-class _Block:
-    """The lines from libtest's `running N tests` to its summary."""
+class _Target:
+    """What a test program printed; a new one begins with each of libtest's `running N tests`.
 
-    announced: int
+    Attributes:
+        label: The program's part of an id.
+        announced: How many tests libtest announced; `None` for another harness.
+        found: The name and the end of each test.
+        messages: The output of each test that failed.
+        contradicted: Whether libtest's summary contradicts the tests.
+        ended: Whether a summary agrees with the tests.
+        summary: The counts that another harness printed.
+    """
+
+    label: str
+    announced: int | None = None
     found: list[tuple[str, str]] = field(factory=list)
     messages: dict[str, str] = field(factory=dict)
     contradicted: bool = False
     ended: bool = False
+    summary: tuple[int, ...] = ()
     _about: str = ""
 
     def take(self, line: str) -> None:
-        if len(self.found) < self.announced and (test := _LINE.fullmatch(line)):
+        if len(self.found) < (self.announced or 0) and (test := _LINE.fullmatch(line)):
             end = re.split("[,:]", test["end"])[0]
             self.found.append((test["name"], end))
             if end == "FAILED":
@@ -147,40 +159,23 @@ class _Block:
             result["verdict"] == verdict and len(self.found) == self.announced
         )
 
-
-@mutable
-class _Target:
-    label: str
-    blocks: list[_Block] = field(factory=list)
-    summary: tuple[int, ...] = ()
-
-    def take(self, line: str) -> None:
-        block = self.blocks[-1] if self.blocks else None
-        if (begin := _BEGIN.fullmatch(line)) and (block is None or block.ended):
-            self.blocks.append(_Block(_number(begin[1])))
-        elif block is not None and not block.ended:
-            block.take(line)
-        elif self.label and (found := _OTHER_RESULT.fullmatch(line)):
-            self.summary = tuple(_number(each or "0") for each in found.groups())
-
     def cases(self) -> Iterator[TestCase]:
-        for block in self.blocks:
-            if block.contradicted:
-                raise UnreadableResultError("the summary of a test program contradicts its tests")
-            for name, end in block.found:
-                message = shortened(block.messages.get(name, "").strip())
-                yield TestCase(id=_id(self.label, name), status=_ENDS[end], message=message)
-            if not block.ended:
-                message = "its test program ended before its tests did"
-                program = self.label or UNNAMED_PROGRAM
-                yield TestCase(id=program, status=TestCaseStatus.ERROR, message=message)
+        if self.contradicted:
+            raise UnreadableResultError("the summary of a test program contradicts its tests")
+        for name, end in self.found:
+            message = shortened(self.messages.get(name, "").strip())
+            yield TestCase(id=_id(self.label, name), status=_ENDS[end], message=message)
+        if self.announced is not None and not self.ended:
+            message = "its test program ended before its tests did"
+            program = self.label or UNNAMED_PROGRAM
+            yield TestCase(id=program, status=TestCaseStatus.ERROR, message=message)
 
 
 def _unnamed(targets: list[_Target]) -> tuple[TestCase, ...]:
     """Return the cases of which only the number is known, numbered across a program's runs."""
     counts: dict[str, Counter[TestCaseStatus]] = {}
     for target in targets:
-        if target.summary and not target.blocks:
+        if target.summary and target.announced is None:
             found = dict(zip(_COUNTED, target.summary, strict=True))
             counts.setdefault(target.label, Counter()).update(found)
     return tuple(case for label, each in counts.items() for case in unnamed(label, each))
@@ -199,10 +194,17 @@ def _number(digits: str) -> int:
 def _targets(lines: list[str]) -> list[_Target]:
     targets = [_Target("")]
     for line in lines:
+        last = targets[-1]
         if header := _HEADER.fullmatch(line):
             targets.append(_Target(_label(header)))
-        else:
-            targets[-1].take(line)
+        elif last.announced is not None and not last.ended:
+            last.take(line)
+        elif begin := _BEGIN.fullmatch(line):
+            if last.announced is not None:
+                targets.append(_Target(last.label))
+            targets[-1].announced = _number(begin[1])
+        elif last.label and (found := _OTHER_RESULT.fullmatch(line)):
+            last.summary = tuple(_number(each or "0") for each in found.groups())
     return targets
 
 

@@ -69,7 +69,7 @@ def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> 
 
 
 def _read(run: FinishedRun) -> Iterator[TestCase]:
-    packages: dict[str, _Package] = {}
+    packages: dict[str, dict[str, _Test]] = {}  # the package itself has an empty name
     builds = _builds_of(run.output)
     tests = 0
     for event in _events(read_result_file(run.scratch / _RESULT)):
@@ -77,8 +77,9 @@ def _read(run: FinishedRun) -> Iterator[TestCase]:
             if len(builds) <= _MOST_BUILDS:
                 builds[event.package] = lengthened(builds.get(event.package, ""), event.output)
             continue
-        package = packages.setdefault(event.package, _Package())
-        tests += package.take(event)
+        package = packages.setdefault(event.package, {"": _Test()})
+        tests += event.test not in package
+        package.setdefault(event.test, _Test()).take(event)
         # Tests with subtests are tests and not cases.
         if max(tests, len(packages)) > _TESTS_PER_CASE * CASE_LIMIT:
             raise UnreadableResultError("go test reported too many tests")
@@ -87,7 +88,7 @@ def _read(run: FinishedRun) -> Iterator[TestCase]:
     # If a package does not build because another one does not, only that one has errors.
     everything = shortened("".join(builds.values()))
     for name, package in packages.items():
-        yield from package.cases(name, builds.get(name, everything))
+        yield from _cases(name, package, builds.get(name, everything))
 
 
 def _builds_of(output: bytes) -> dict[str, str]:
@@ -201,34 +202,20 @@ class _Test:
         )
 
 
-@mutable
-class _Package:
-    itself: _Test = field(factory=_Test)
-    tests: dict[str, _Test] = field(factory=dict)
-
-    def take(self, event: _Event) -> int:
-        """Return how many tests the event adds."""
-        known = len(self.tests)
-        if event.test:
-            self.tests.setdefault(event.test, _Test()).take(event)
-        else:
-            self.itself.take(event)
-        return len(self.tests) - known
-
-    def cases(self, package: str, build: str) -> Iterator[TestCase]:
-        """Yield the cases of a package; *build* is what the compiler wrote if it failed."""
-        cases = {name: test.case(f"{package}.{name}") for name, test in self.tests.items()}
-        bad = {name for name, case in cases.items() if case.status in _BAD}
-        parents = _above(cases, cases)
-        blameless = _above(bad, cases)  # a subtest's failure is not the parent's own
-        for name, case in cases.items():
-            if name not in parents or (name in bad and name not in blameless):
-                yield case
-        own = self.itself.case(package)
-        if own.status in _BAD and not bad:
-            if own.message.endswith(("[build failed]", "[setup failed]")):
-                own = evolve(own, message=clean(f"{own.message}\n{build}".strip()))
-            yield evolve(own, status=TestCaseStatus.ERROR)
+def _cases(package: str, tests: Mapping[str, _Test], build: str) -> Iterator[TestCase]:
+    """Yield the cases of a package; *build* is what the compiler wrote if it failed."""
+    cases = {name: test.case(f"{package}.{name}") for name, test in tests.items() if name}
+    bad = {name for name, case in cases.items() if case.status in _BAD}
+    parents = _above(cases, cases)
+    blameless = _above(bad, cases)  # a subtest's failure is not the parent's own
+    for name, case in cases.items():
+        if name not in parents or (name in bad and name not in blameless):
+            yield case
+    own = tests[""].case(package)
+    if own.status in _BAD and not bad:
+        if own.message.endswith(("[build failed]", "[setup failed]")):
+            own = evolve(own, message=clean(f"{own.message}\n{build}".strip()))
+        yield evolve(own, status=TestCaseStatus.ERROR)
 
 
 def _above(below: Iterable[str], names: Container[str]) -> set[str]:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.git.trees.snapshot import Snapshot
@@ -32,7 +32,6 @@ __all__ = [
     "ID_LIMIT",
     "MESSAGE_LIMIT",
     "JUnitCase",
-    "JUnitOutcome",
     "UnreadableResultError",
     "as_record",
     "bounded",
@@ -306,31 +305,28 @@ _OUTCOMES = {
     "error": TestCaseStatus.ERROR,
     "skipped": TestCaseStatus.SKIPPED,
 }
+_PASSED = TestCase(id="", status=TestCaseStatus.PASSED)
 _EXPECTED_FAILURES = frozenset({"pytest.xfail", "unittest.xfail"})
 
 
 @frozen(kw_only=True)
-class JUnitOutcome:
-    """A child element that says how a case ended, with its `message` and its text, cut."""
-
-    status: TestCaseStatus
-    message: str = field(default="", repr=False)
-
-
-@frozen(kw_only=True)
 class JUnitCase:
-    """A `testcase` element. Absent attributes are empty; a case that passed has no outcome."""
+    """A `testcase` element; absent attributes are empty.
+
+    Its outcomes are the children that say how the case ended, under the element's name. A
+    case that passed has none.
+    """
 
     classname: str
     name: str
     file: str = ""
     duration_seconds: float = 0.0
-    outcomes: tuple[JUnitOutcome, ...] = ()
+    outcomes: tuple[TestCase, ...] = ()
 
     def cases(self, case_id: str) -> Iterator[TestCase]:
         """Yield a case for each outcome; the first one has the duration."""
         seconds = self.duration_seconds
-        for outcome in self.outcomes or (JUnitOutcome(status=TestCaseStatus.PASSED),):
+        for outcome in self.outcomes or (_PASSED,):
             yield TestCase(
                 id=case_id,
                 status=outcome.status,
@@ -370,7 +366,7 @@ class _CaseCollector:
         self.cases: list[JUnitCase] = []
         self._open: list[str] = []
         self._case: Mapping[str, str] = {}
-        self._outcomes: list[JUnitOutcome] = []
+        self._outcomes: list[TestCase] = []
         self._outcome: Mapping[str, str] | None = None
         self._text = ""
         self._elements = 0
@@ -411,7 +407,8 @@ class _CaseCollector:
         message = "\n".join(filter(None, (attributes.get("message"), self._text)))
         if attributes.get("type") in _EXPECTED_FAILURES:
             status = TestCaseStatus.XFAILED
-        self._outcomes.append(JUnitOutcome(status=status, message=shortened(message)))
+        name = self._case.get("name", "")[:ID_LIMIT]
+        self._outcomes.append(TestCase(id=name, status=status, message=shortened(message)))
         self._outcome = None
 
     def _end_case(self) -> None:

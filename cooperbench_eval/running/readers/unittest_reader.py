@@ -15,11 +15,10 @@ import ast
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path, PurePosixPath
-
-from attrs import frozen
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.new_tests import (
@@ -126,15 +125,6 @@ _DISCOVERY_OPTIONS = {
 _TEST_CASE = re.compile(r"(?:unittest\.)?(?:TestCase|IsolatedAsyncioTestCase)")
 
 
-@frozen(kw_only=True)
-class _Discovery:
-    """Where unittest looks for tests: below *start*; names of modules are relative to *top*."""
-
-    start: PurePosixPath
-    pattern: str
-    top: PurePosixPath
-
-
 def added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, ...]:
     """Name the methods `module.Class.method`, in the order of the files.
 
@@ -150,7 +140,7 @@ def added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, 
         return ()
 
     def prefix(path: str) -> str:
-        module = _module(path) if discovery is None else _found(path, discovery, new.after)
+        module = _module(path) if discovery is None else discovery(path, new.after)
         return f"{module}." if module else ""
 
     return tuple(
@@ -218,8 +208,8 @@ def _as_reported(module: str, new: NewTests) -> str:
     return module
 
 
-def _discovery(words: Sequence[str]) -> _Discovery | None:
-    """Parse the arguments after `discover`; `None` if they are not understood."""
+def _discovery(words: Sequence[str]) -> Callable[[str, Snapshot], str] | None:
+    """Return `_found` for the arguments after `discover`; `None` if they are not understood."""
     values: dict[str, str] = {}
     places = iter(("start", "pattern", "top"))
     rest = iter(words)
@@ -237,20 +227,26 @@ def _discovery(words: Sequence[str]) -> _Discovery | None:
     # A dotted name is the name of a package, which may be anywhere.
     if ".." in start.parts or "." in start.name or not start.is_relative_to(top):
         return None
-    return _Discovery(start=start, pattern=values.get("pattern", "test*.py"), top=top)
+    pattern = values.get("pattern", "test*.py")
+    return partial(_found, start=start, pattern=pattern, top=top)
 
 
-def _found(path: str, discovery: _Discovery, tree: Snapshot) -> str:
-    """Return the module that discovery loads from a file; empty if it may not find the file."""
+def _found(
+    path: str, tree: Snapshot, *, start: PurePosixPath, pattern: str, top: PurePosixPath
+) -> str:
+    """Return the module that discovery loads from a file; empty if it may not find the file.
+
+    Unittest looks below *start*; names of modules are relative to *top*.
+    """
     pure = PurePosixPath(path)
-    if not pure.is_relative_to(discovery.start) or not fnmatchcase(pure.name, discovery.pattern):
+    if not pure.is_relative_to(start) or not fnmatchcase(pure.name, pattern):
         return ""
-    between = [each for each in pure.parents if each.is_relative_to(discovery.top)]
+    between = [each for each in pure.parents if each.is_relative_to(top)]
     for folder in between:
         entry = tree.get(str(folder / "__init__.py"))
-        if b"load_tests" in contents_of(entry) or (entry is None and folder != discovery.top):
+        if b"load_tests" in contents_of(entry) or (entry is None and folder != top):
             return ""
-    return _module(str(pure.relative_to(discovery.top)))
+    return _module(str(pure.relative_to(top)))
 
 
 def _module(path: str) -> str:
