@@ -9,18 +9,18 @@ from attrs import frozen
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.masking import GO
-from cooperbench_eval.running.readers.new_tests import (
+from cooperbench_eval.running.readers.protocol import (
+    NewTests,
     Part,
     added_tests,
-    arguments_in_script,
     arguments_of,
+    calls_in_script,
     contents_of,
     option_and_value,
     remembered,
-    split_words,
+    remembered_tests,
     tests_by_file,
 )
-from cooperbench_eval.running.readers.protocol import NewTests
 
 __all__ = [
     "METHOD",
@@ -196,7 +196,10 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
     Nothing is named if the command, or the text of the script, selects in another way.
     """
     arguments = arguments_of(new.command, "go", "test")
-    calls = _script_calls(new) if arguments is None else [parse_go_arguments(arguments)]
+    if arguments is None:
+        calls = calls_in_script(r"go\s+test", new, parse_go_arguments)
+    else:
+        calls = [parse_go_arguments(arguments)]
     known = [call for call in calls if call is not None]
     if len(known) < len(calls):
         return ()
@@ -213,14 +216,6 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
     return tuple(
         name for name in found if all(call.keeps(name.rpartition(".")[2]) for call in known)
     )
-
-
-def _script_calls(new: NewTests) -> list[GoSelection | None]:
-    calls = []
-    for text in arguments_in_script(r"go\s+test", new):
-        words = split_words(text)
-        calls.append(None if words is None else parse_go_arguments(words))
-    return calls
 
 
 def changed_go_tests(new: NewTests) -> tuple[str, ...]:
@@ -294,12 +289,8 @@ def _path_in_module(module: bytes, folder: PurePosixPath) -> str:
     return name if folder == PurePosixPath() else f"{name}/{folder}"
 
 
-@remembered
-def _functions(data: bytes) -> tuple[tuple[str, str], ...]:
-    return tuple(_iterate_functions(data))
-
-
-def _iterate_functions(data: bytes) -> Iterator[tuple[str, str]]:
+@remembered_tests
+def _functions(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each test function with its text, down to the next declaration."""
     text = _text(data)
     masked = GO.mask(text) or ""

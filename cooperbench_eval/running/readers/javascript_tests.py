@@ -6,15 +6,17 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from cooperbench_eval.running.readers.masking import JAVASCRIPT, declarations
-from cooperbench_eval.running.readers.new_tests import (
+from cooperbench_eval.running.readers.protocol import (
+    NewTests,
     Part,
+    Reader,
     added_tests,
     contents_of,
     option_and_value,
     remembered,
+    remembered_tests,
     tests_by_file,
 )
-from cooperbench_eval.running.readers.protocol import NewTests, Reader
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = [
@@ -278,12 +280,8 @@ def _is_run(path: str, new: NewTests, *, filtered: bool) -> bool:
     return any(ran) if filtered else bool(ran) and all(ran)
 
 
-@remembered
-def _tests(data: bytes) -> tuple[tuple[str, str], ...]:
-    return tuple(_iterate_tests(data))
-
-
-def _iterate_tests(data: bytes) -> Iterator[tuple[str, str]]:
+@remembered_tests
+def _tests(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each title with its test's text, down to the next test."""
     text = data.decode(errors="replace")
     masked = JAVASCRIPT.mask(text)

@@ -15,8 +15,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.running.readers.cargo_reader import compile_errors
-from cooperbench_eval.running.readers.new_tests import option_and_value
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader
+from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader, option_and_value
 from cooperbench_eval.running.readers.result_files import (
     UnreadableResultError,
     parse_junit,

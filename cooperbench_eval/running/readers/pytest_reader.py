@@ -14,22 +14,24 @@ import ast
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.running.readers.new_tests import (
+from cooperbench_eval.running.readers.protocol import (
+    FinishedRun,
+    Launch,
+    NewTests,
+    Reader,
     added_or_changed,
-    arguments_in_script,
+    calls_in_script,
     contents_of,
     remembered,
-    split_words,
     tests_by_file,
 )
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, NewTests, Reader
 from cooperbench_eval.running.readers.pytest_selection import (
     DEFAULT_SETTINGS,
     Selection,
@@ -40,6 +42,7 @@ from cooperbench_eval.running.readers.pytest_selection import (
 )
 from cooperbench_eval.running.readers.python_parts import (
     PASSED_ON,
+    bound_names,
     digest_of,
     python_parts,
     statements_of,
@@ -138,13 +141,9 @@ def _reported_names(test: str, file: str, settings: list[Settings]) -> Iterator[
 
 def _script_calls(new: NewTests) -> list[Selection | None]:
     """Return what the lines of a script that start pytest select; `None` if that is unknown."""
-    calls = []
-    for text in arguments_in_script(r"pytest|py\.test", new):
-        words = split_words(text)
-        # Words that cannot be split may name anything.
-        calls.append(None if words is None else parse_selection(words, {}))
-    more = parse_selection((), new.env)
-    return calls if more == Selection() else [None]
+    if parse_selection((), new.env) != Selection():
+        return [None]
+    return calls_in_script(r"pytest|py\.test", new, partial(parse_selection, env={}))
 
 
 def _runs(call: Selection, path: str, test: str, text: str) -> bool:
@@ -223,7 +222,7 @@ def _file(data: bytes) -> _File:
 
 
 def _functions(body: list[ast.stmt], data: bytes) -> Iterator[tuple[str, str]]:
-    rebound = _rebound(body)
+    rebound = frozenset(name for statement in body for name in bound_names(statement))
     if _uses_test_flag(body):
         return
     for node in _last_of_each_name(body):
@@ -232,18 +231,6 @@ def _functions(body: list[ast.stmt], data: bytes) -> Iterator[tuple[str, str]]:
                 yield f"{node.name}::{function.name}", digest_of(function, data)
     for function in _test_functions(body, rebound):
         yield function.name, digest_of(function, data)
-
-
-def _rebound(body: list[ast.stmt]) -> frozenset[str]:
-    """Return the names that are assigned to, deleted or imported anywhere in a file."""
-    names = set()
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                names.add(node.id)
-            elif isinstance(node, ast.Import | ast.ImportFrom):
-                names |= {each.asname or each.name for each in node.names}
-    return frozenset(names)
 
 
 def _uses_test_flag(body: list[ast.stmt]) -> bool:

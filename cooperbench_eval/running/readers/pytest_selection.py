@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from attrs import frozen
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.running.readers.new_tests import option_and_value, remembered, split_words
+from cooperbench_eval.running.readers.protocol import option_and_value, remembered, split_words
 
 __all__ = [
     "DEFAULT_SETTINGS",

@@ -8,9 +8,9 @@ from hashlib import sha1
 from attrs import evolve
 
 from cooperbench_eval.languages.python.source import parse_source
-from cooperbench_eval.running.readers.new_tests import Part, remembered
+from cooperbench_eval.running.readers.protocol import Part, remembered
 
-__all__ = ["PASSED_ON", "digest_of", "parse_python", "python_parts", "statements_of"]
+__all__ = ["PASSED_ON", "bound_names", "digest_of", "parse_python", "python_parts", "statements_of"]
 
 
 def parse_python(data: bytes) -> list[ast.stmt] | None:
@@ -163,10 +163,10 @@ class _Splitter:
 
     def _statement(self, node: ast.stmt, classes: tuple[str, ...]) -> Part:
         # Classes in other files may use the attributes of this one.
-        part = self._part(node, _bound(node) | set(classes[-1:]), classes)
+        part = self._part(node, bound_names(node) | set(classes[-1:]), classes)
         # A function may be made by a call.
         is_made = isinstance(node, ast.Assign) and isinstance(node.value, ast.Call | ast.Lambda)
-        names = _bound(node)
+        names = bound_names(node)
         if is_made and len(names) == 1:
             return evolve(part, test="::".join((*classes, *names)))
         return part
@@ -211,7 +211,7 @@ def _heads_and_bodies(node: ast.stmt) -> tuple[list[ast.expr], list[ast.stmt]]:
     return heads, bodies
 
 
-def _bound(node: ast.AST) -> frozenset[str]:
+def bound_names(node: ast.AST) -> frozenset[str]:
     """Return the names that a statement assigns to, deletes or imports."""
     names = set()
     for each in ast.walk(node):

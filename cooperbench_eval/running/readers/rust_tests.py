@@ -9,18 +9,18 @@ from attrs import evolve, frozen
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.masking import RUST, declarations
-from cooperbench_eval.running.readers.new_tests import (
+from cooperbench_eval.running.readers.protocol import (
+    NewTests,
     Part,
     added_or_changed,
-    arguments_in_script,
     arguments_of,
+    calls_in_script,
     contents_of,
     option_and_value,
     remembered,
-    split_words,
+    remembered_tests,
     tests_by_file,
 )
-from cooperbench_eval.running.readers.protocol import NewTests
 
 __all__ = [
     "ANY",
@@ -249,7 +249,11 @@ def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple
     arguments = arguments_of(new.command, "cargo", "test")
     if arguments is None:
         arguments = arguments_of(new.command, "cargo", "nextest", "run")
-    calls = _script_calls(new) if arguments is None else [parse_cargo_arguments(arguments)]
+    if arguments is None:
+        cargo = r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)"
+        calls = calls_in_script(cargo, new, parse_cargo_arguments)
+    else:
+        calls = [parse_cargo_arguments(arguments)]
     if not package or None in calls:
         return ()
     names: list[str] = []
@@ -264,14 +268,6 @@ def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple
                 if all(call and call.keeps(path, test) for call in calls)
             ]
     return tuple(names)
-
-
-def _script_calls(new: NewTests) -> list[CargoSelection | None]:
-    calls = []
-    for text in arguments_in_script(r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)", new):
-        words = split_words(text)
-        calls.append(None if words is None else parse_cargo_arguments(words))
-    return calls
 
 
 def changed_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple[str, ...]:
@@ -340,12 +336,8 @@ def _package_name(manifest: Entry | None) -> str:
     return found[1].decode() if found else ""
 
 
-@remembered
-def _functions(data: bytes) -> tuple[tuple[str, str], ...]:
-    return tuple(_iterate_functions(data))
-
-
-def _iterate_functions(data: bytes) -> Iterator[tuple[str, str]]:
+@remembered_tests
+def _functions(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each test function with its text, down to the next one."""
     text = data.decode(errors="replace")
     masked = RUST.mask(text)

@@ -21,14 +21,17 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.running.readers.new_tests import (
+from cooperbench_eval.running.readers.protocol import (
+    FinishedRun,
+    Launch,
+    NewTests,
+    Reader,
     added_tests,
     contents_of,
     option_and_value,
-    remembered,
+    remembered_tests,
     tests_by_file,
 )
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, NewTests, Reader
 from cooperbench_eval.running.readers.python_parts import (
     PASSED_ON,
     digest_of,
@@ -255,15 +258,8 @@ def _module(path: str) -> str:
     return ".".join(parts) if is_module else ""
 
 
-@remembered
-def _methods(data: bytes) -> tuple[tuple[str, str], ...]:
-    try:
-        return tuple(_iterate_methods(data))
-    except RecursionError:  # a decorator or base class may be nested deeply
-        return ()
-
-
-def _iterate_methods(data: bytes) -> Iterator[tuple[str, str]]:
+@remembered_tests
+def _methods(data: bytes) -> Iterator[tuple[str, str]]:
     body = statements_of(data)
     if any(isinstance(each, ast.FunctionDef) and each.name == "load_tests" for each in body):
         return
