@@ -395,7 +395,7 @@ class TestRunner:
     def _prepare(
         self, base: Snapshot, changes: Changes, suite: TestSuite
     ) -> tuple[_PreparedRun | str, tuple[str, ...]]:
-        """Return the prepared, or why there can be none, and the files that were restored."""
+        """Return the prepared run, or why there is none, and the files that were restored."""
         restored: tuple[str, ...] = ()
         if self.control_files is ControlFiles.RESTORE:
             changes, restored = put_back(

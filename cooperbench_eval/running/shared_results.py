@@ -12,7 +12,6 @@ import platform
 import secrets
 import stat
 import tempfile
-import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -20,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from cooperbench_eval.running.processes.temporary import (
-    discard_folder,
+    discard_with,
     is_held,
     lock,
     make_folder,
@@ -96,7 +95,7 @@ class SharedFolder:
             OSError: It cannot be created.
         """
         self._folder = make_folder("results-")
-        weakref.finalize(self, _remove_own, self._folder, os.getpid())
+        discard_with(self, self._folder)
         self._identity = _identity_of(self._folder)
         self._secret = secrets.token_bytes()
         self._unchecked = 0
@@ -199,11 +198,6 @@ def _machine() -> str:
         return _BOOT.read_text(encoding="ascii").strip()
     except OSError:
         return platform.node()
-
-
-def _remove_own(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # not in a forked child of the owner
-        discard_folder(folder)
 
 
 def _close_in_child() -> None:

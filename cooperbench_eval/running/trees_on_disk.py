@@ -22,7 +22,7 @@ from cooperbench_eval.git.trees.paths import written_path_problem
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, write_entry
 from cooperbench_eval.running.file_watch import Stamp, stamp
 from cooperbench_eval.running.processes.folders import remove
-from cooperbench_eval.running.processes.temporary import discard_folder, make_folder
+from cooperbench_eval.running.processes.temporary import discard_with, make_folder
 from cooperbench_eval.support.systems import after_fork
 
 __all__ = ["TreeLender"]
@@ -64,13 +64,13 @@ class TreeLender:
             RepositoryError: A tree cannot be read.
             SandboxError: The directory cannot be written.
         """
-        work = self._take(base)
+        kept = self._take(base)
         try:
             with _disk_errors():
-                work.change(tree)
-            yield work.root
+                kept.change(tree)
+            yield kept.root
         finally:
-            self._give_back(work)
+            self._give_back(kept)
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -111,7 +111,7 @@ class TreeLender:
             if self._home is None or not self._home.is_dir():
                 self._home = make_folder()
                 self._idle = []
-                weakref.finalize(self, _remove_own, self._home, os.getpid())
+                discard_with(self, self._home)
             return self._home
 
     def _take(self, base: Snapshot) -> "_KeptTree":
@@ -119,10 +119,10 @@ class TreeLender:
             home = self._directory()
             tree_id = base.tree_id
             with self._lock:
-                for work in self._idle:
-                    if work.tree_id == tree_id:
-                        self._idle.remove(work)
-                        return work
+                for kept in self._idle:
+                    if kept.tree_id == tree_id:
+                        self._idle.remove(kept)
+                        return kept
             root = Path(tempfile.mkdtemp(prefix="tree-", dir=home))
             try:
                 return _KeptTree(root, base)
@@ -130,15 +130,15 @@ class TreeLender:
                 remove(root)
                 raise
 
-    def _give_back(self, work: "_KeptTree") -> None:
+    def _give_back(self, kept: "_KeptTree") -> None:
         try:
-            work.undo()
+            kept.undo()
         # The run did something that cannot be undone file by file.
         except (OSError, RepositoryError):
-            remove(work.root)
+            remove(kept.root)
             return
         with self._lock:
-            self._idle.append(work)
+            self._idle.append(kept)
             surplus = self._idle[:-_KEPT]
             del self._idle[:-_KEPT]
         for each in surplus:
@@ -301,8 +301,3 @@ def _disk_errors() -> Iterator[None]:
 def _start_anew(lender: "weakref.ref[TreeLender]") -> None:
     if known := lender():
         known.start()
-
-
-def _remove_own(directory: Path, owner: int) -> None:
-    if os.getpid() == owner:
-        discard_folder(directory)

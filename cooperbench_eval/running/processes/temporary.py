@@ -10,6 +10,7 @@ import stat
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from cooperbench_eval.support.systems import after_fork
 
 __all__ = [
     "discard_folder",
+    "discard_with",
     "is_held",
     "lock",
     "make_folder",
@@ -149,6 +151,16 @@ def discard_folder(folder: Path) -> None:
     descriptor = _HELD.pop(folder, None)
     if descriptor is not None:
         os.close(descriptor)
+
+
+def discard_with(owner: object, folder: Path) -> None:
+    """Remove a folder once *owner* is collected or the interpreter exits; not in a forked child."""
+    weakref.finalize(owner, _discard_own, folder, os.getpid())
+
+
+def _discard_own(folder: Path, process_id: int) -> None:
+    if os.getpid() == process_id:
+        discard_folder(folder)
 
 
 @contextmanager

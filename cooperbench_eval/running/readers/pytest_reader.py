@@ -189,8 +189,8 @@ def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
         each.has_file(pure, anywhere=anywhere) and not each.selects() for each in settings
     ):
         return
-    after = _file(contents_of(new.after.get(path)))
-    before = _file(contents_of(new.before.get(path)))
+    after = _definitions(contents_of(new.after.get(path)))
+    before = _definitions(contents_of(new.before.get(path)))
     for name in added_or_changed(before.functions, after.functions):
         owner, _, function = name.rpartition("::")
         if owner in after.cases or all(
@@ -201,7 +201,7 @@ def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
 
 
 @frozen
-class _File:
+class _Definitions:
     """The functions that pytest may collect, with digests, and the names of test cases."""
 
     functions: tuple[tuple[str, str], ...]
@@ -209,16 +209,16 @@ class _File:
 
 
 @remembered
-def _file(data: bytes) -> _File:
+def _definitions(data: bytes) -> _Definitions:
     body = statements_of(data)
     # Pytest collects these whatever their name.
     try:
         cases = {
             node.name for node in body if isinstance(node, ast.ClassDef) and _is_test_case(node)
         }
-        return _File(tuple(_functions(body, data)), frozenset(cases))
+        return _Definitions(tuple(_functions(body, data)), frozenset(cases))
     except RecursionError:  # a decorator or base class may be nested deeply
-        return _File((), frozenset())
+        return _Definitions((), frozenset())
 
 
 def _functions(body: list[ast.stmt], data: bytes) -> Iterator[tuple[str, str]]:
