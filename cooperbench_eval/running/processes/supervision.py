@@ -200,10 +200,6 @@ class CommandEnd:
     output: bytes = field(default=b"", repr=False)
 
 
-def _never() -> bool:
-    return False
-
-
 class Supervision:
     """One command's supervisor, as its host sees it.
 
@@ -212,7 +208,7 @@ class Supervision:
         exit_code: How the supervisor itself ended, once it has.
     """
 
-    def __init__(self, *, is_abandoned: Callable[[], bool] = _never) -> None:
+    def __init__(self, *, is_abandoned: Callable[[], bool] = lambda: False) -> None:
         """Prepare to run a command; it is also stopped when *is_abandoned* returns true."""
         self.is_stopped = False
         self.exit_code: int | None = None

@@ -25,7 +25,6 @@ __all__ = [
     "lock",
     "make_folder",
     "temporary_folder",
-    "try_lock",
     "unlock",
 ]
 
@@ -61,7 +60,7 @@ if sys.platform == "win32":
             return False
         return True
 
-    try_lock = _lock_now
+    _try_lock = _lock_now
 
 else:
     import fcntl
@@ -74,7 +73,7 @@ else:
         """
         fcntl.flock(fd, fcntl.LOCK_EX)
 
-    def try_lock(fd: int) -> bool:
+    def _try_lock(fd: int) -> bool:
         """Lock the file, unless another file descriptor has its lock; return whether it did.
 
         Raises:
@@ -181,7 +180,7 @@ def _hold(folder: Path) -> int:
     """
     descriptor = os.open(folder, os.O_RDONLY | _DIRECTORY)
     try:
-        if try_lock(descriptor):
+        if _try_lock(descriptor):
             return descriptor
     except OSError:
         os.close(descriptor)

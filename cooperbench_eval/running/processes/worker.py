@@ -26,7 +26,6 @@ __all__ = [
     "Pickler",
     "Reply",
     "Stopped",
-    "describe_exception",
     "dumps",
     "ignore_signal",
     "plain_dumps",
@@ -97,10 +96,10 @@ def _pickle_with(pickler: Pickler, value: object) -> bytes:
     except BaseException as exc:
         if type(exc) in PICKLING_FAILS:
             raise
-        raise pickle.PicklingError(f"it raised {describe_exception(exc)}") from exc
+        raise pickle.PicklingError(f"it raised {_describe_exception(exc)}") from exc
 
 
-def describe_exception(exc: BaseException) -> str:
+def _describe_exception(exc: BaseException) -> str:
     """Return the `repr` of *exc*, cut if it is long, or its class's name if that fails."""
     try:
         return repr(exc)[:_MOST_CHARACTERS]
@@ -150,7 +149,7 @@ class Reply:
             raise
         # A class may raise anything when it is rebuilt.
         except BaseException as exc:
-            problem = f"the answer cannot be rebuilt here ({describe_exception(exc)})"
+            problem = f"the answer cannot be rebuilt here ({_describe_exception(exc)})"
             raise WorkerError(self.problem or problem) from exc
         if self.is_value:
             return found
@@ -200,7 +199,7 @@ def serve(call: bytes, folder: str) -> None:
         try:
             _write_reply(reply, folder)
         except OSError as exc:
-            problem = f"its answer cannot be written ({describe_exception(exc)})"
+            problem = f"its answer cannot be written ({_describe_exception(exc)})"
             _write_reply(Reply(problem=problem), folder)
     except Stopped:
         sys.exit(_STOPPED)
@@ -223,7 +222,7 @@ def _answer(call: bytes) -> Reply:
         fn, args, kwargs = pickle.loads(call)  # noqa: S301 - written by the host
     # A class may raise anything when it is rebuilt, and a module when it is imported.
     except Exception as exc:  # noqa: BLE001
-        problem = f"cannot be rebuilt in a process of its own ({describe_exception(exc)})"
+        problem = f"cannot be rebuilt in a process of its own ({_describe_exception(exc)})"
         return Reply(problem=problem)
     try:
         value = fn(*args, **kwargs)
@@ -236,7 +235,7 @@ def _answer(call: bytes) -> Reply:
         return Reply(is_value=True, data=dumps(value))
     # A class may raise anything when it is pickled.
     except Exception as exc:  # noqa: BLE001
-        return Reply(problem=f"its value cannot be sent back ({describe_exception(exc)})")
+        return Reply(problem=f"its value cannot be sent back ({_describe_exception(exc)})")
 
 
 def _raised(exc: BaseException) -> Reply:
@@ -245,6 +244,6 @@ def _raised(exc: BaseException) -> Reply:
         data = dumps(exc)
     return Reply(
         data=data,
-        problem=f"it raised {describe_exception(exc)}",
+        problem=f"it raised {_describe_exception(exc)}",
         traceback="".join(traceback.format_exception(exc)),
     )

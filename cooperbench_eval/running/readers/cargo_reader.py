@@ -38,9 +38,9 @@ from cooperbench_eval.running.readers.rust_tests import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["CARGO_READER", "UNNAMED_PROGRAM", "compile_errors", "read_cargo_output"]
+__all__ = ["CARGO_READER", "compile_errors"]
 
-UNNAMED_PROGRAM = "a test program"
+_UNNAMED_PROGRAM = "a test program"
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\(B")
 _HEADER = re.compile(
@@ -73,7 +73,7 @@ _ENDS = {
 _COUNTED = (TestCaseStatus.PASSED, TestCaseStatus.FAILED, TestCaseStatus.SKIPPED)
 
 
-def read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
+def _read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
     """Return the cases of every test program, and an error for each failed compilation.
 
     Raises:
@@ -167,7 +167,7 @@ class _Target:
             yield TestCase(id=_id(self.label, name), status=_ENDS[end], message=message)
         if self.announced is not None and not self.ended:
             message = "its test program ended before its tests did"
-            program = self.label or UNNAMED_PROGRAM
+            program = self.label or _UNNAMED_PROGRAM
             yield TestCase(id=program, status=TestCaseStatus.ERROR, message=message)
 
 
@@ -222,7 +222,7 @@ def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> 
 
 
 def _read(run: FinishedRun) -> Iterable[TestCase]:
-    return read_cargo_output(run.output, run.exit_code)
+    return _read_cargo_output(run.output, run.exit_code)
 
 
 def _covers(case: TestCase, name: str) -> bool:
@@ -233,7 +233,7 @@ def _covers(case: TestCase, name: str) -> bool:
     """
     label, _, test = name.partition("::")
     if case.status is TestCaseStatus.ERROR and "::" not in case.id:
-        return case.id in {label, UNNAMED_PROGRAM} or " " not in case.id
+        return case.id in {label, _UNNAMED_PROGRAM} or " " not in case.id
     ids: tuple[str, ...] = (name,)
     if not name.startswith(ANY_PROGRAM):
         ids = (name, f"{label.partition(' ')[0]}::{test}", test)

@@ -22,14 +22,7 @@ from cooperbench_eval.running.readers.protocol import (
     tests_by_file,
 )
 
-__all__ = [
-    "METHOD",
-    "GoSelection",
-    "added_go_tests",
-    "changed_go_tests",
-    "go_parts",
-    "parse_go_arguments",
-]
+__all__ = ["METHOD", "GoSelection", "added_go_tests", "changed_go_tests", "parse_go_arguments"]
 
 _FLAGS = frozenset({"v", "race", "cover", "json", "failfast", "a", "x", "trimpath", "short"})
 _FLAGS_WITH_VALUE = frozenset(
@@ -56,11 +49,6 @@ class GoSelection:
     packages: tuple[str, ...] = ()
     run: str | None = None
     skip: str | None = None
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether every test of the packages is selected."""
-        return self.run is None and self.skip is None
 
     def keeps(self, function: str) -> bool:
         """Whether a function surely runs; its subtests may be left out."""
@@ -141,7 +129,7 @@ _SURROUNDINGS = frozenset(
 
 
 @remembered
-def go_parts(data: bytes) -> Sequence[Part]:
+def _go_parts(data: bytes) -> Sequence[Part]:
     """Split a file; a method of a test suite is named `*/Method`."""
     text = data.decode(errors="replace")
     masked = GO.mask(text) or ""
@@ -225,7 +213,7 @@ def changed_go_tests(new: NewTests) -> tuple[str, ...]:
     """
     paths = [path for path in new.paths if path.endswith("_test.go")]
     names = []
-    for path, tests in tests_by_file(new, go_parts, paths):
+    for path, tests in tests_by_file(new, _go_parts, paths):
         package = _nearest_import_path(PurePosixPath(path).parent, new.after)
         names += [f"{package}.{test}" for test in tests or () if package]
     return tuple(names)

@@ -20,15 +20,11 @@ from cooperbench_eval.running.readers.protocol import (
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 __all__ = [
-    "ANY_TITLE",
     "NAME_SEPARATOR",
     "added_titles",
     "calls_tests",
     "covers_with_subtests",
-    "javascript_parts",
     "reader_in_node",
-    "surely_matches",
-    "title_patterns",
 ]
 
 _PATTERNS = frozenset({"-t", "--testNamePattern", "--test-name-pattern"})
@@ -39,7 +35,7 @@ _OTHER_FILTER = re.compile(
 _UNSURE = re.compile(r"\^|\(\?[^:]|\[\]|^/|\\[a-zA-Z](?<![dDwWsSbnrtv])")
 
 
-def title_patterns(command: Sequence[str]) -> tuple[str, ...] | None:
+def _title_patterns(command: Sequence[str]) -> tuple[str, ...] | None:
     """Return the expressions of a command; `None` if it selects in another way."""
     found = []
     words = iter(command)
@@ -52,7 +48,7 @@ def title_patterns(command: Sequence[str]) -> tuple[str, ...] | None:
     return tuple(found)
 
 
-def surely_matches(patterns: Sequence[str], title: str) -> bool:
+def _surely_matches(patterns: Sequence[str], title: str) -> bool:
     """Whether a title matches each expression, whatever groups it is in."""
     try:
         return all(
@@ -62,7 +58,7 @@ def surely_matches(patterns: Sequence[str], title: str) -> bool:
         return False
 
 
-ANY_TITLE = "*"
+_ANY_TITLE = "*"
 """The name of a test whose title is only known when it runs."""
 
 _ANY_TEST = re.compile(
@@ -86,7 +82,7 @@ _ONLY_CLOSES = re.compile(r"[\s)}\];,]*")
 
 
 @remembered
-def javascript_parts(data: bytes) -> Sequence[Part] | None:
+def _javascript_parts(data: bytes) -> Sequence[Part] | None:
     """Split a file; `None` if its comments, texts or brackets are misread.
 
     A test with a literal title is named by it, whatever groups it is in. Any other test is
@@ -150,14 +146,14 @@ def _is_test(text: str, call: re.Match[str]) -> bool:
 
 
 def _title(text: str, call: re.Match[str]) -> str:
-    """Return the title; `ANY_TITLE` if it is computed."""
+    """Return the title; `_ANY_TITLE` if it is computed."""
     found = _TITLE.match(text, call.end())
     is_literal = (
         found is not None
         and "each" not in call["modifiers"]
         and (found["quote"] != "`" or "${" not in found["title"])
     )
-    return found["title"] if found is not None and is_literal else ANY_TITLE
+    return found["title"] if found is not None and is_literal else _ANY_TITLE
 
 
 NAME_SEPARATOR = " > "
@@ -194,7 +190,7 @@ def added_titles(new: NewTests, *, suites_are_filtered: bool = False) -> tuple[s
         new: The tree with the tests patch.
         suites_are_filtered: Whether a group is left out too if its title does not match.
     """
-    patterns = title_patterns(new.command)
+    patterns = _title_patterns(new.command)
     if patterns is None:
         return ()
 
@@ -208,7 +204,7 @@ def added_titles(new: NewTests, *, suites_are_filtered: bool = False) -> tuple[s
     return tuple(
         name
         for name in added_tests(new, _tests, prefix)
-        if surely_matches(patterns, name.partition(NAME_SEPARATOR)[2])
+        if _surely_matches(patterns, name.partition(NAME_SEPARATOR)[2])
     )
 
 
@@ -226,10 +222,10 @@ def _changed_tests(new: NewTests) -> tuple[str, ...]:
     ids = {case.id for case in new.cases}
     names = [path for path in new.paths if path in ids]
     paths = [path for path in new.paths if _SOURCE.fullmatch(path)]
-    for path, titles in tests_by_file(new, javascript_parts, paths):
+    for path, titles in tests_by_file(new, _javascript_parts, paths):
         names += [
-            path if title == ANY_TITLE else f"{path}{NAME_SEPARATOR}{title}"
-            for title in ((ANY_TITLE,) if titles is None else titles)
+            path if title == _ANY_TITLE else f"{path}{NAME_SEPARATOR}{title}"
+            for title in ((_ANY_TITLE,) if titles is None else titles)
         ]
     return tuple(names)
 

@@ -30,7 +30,6 @@ __all__ = [
     "added_tests",
     "arguments_of",
     "calls_in_script",
-    "changed_tests",
     "contents_of",
     "option_and_value",
     "remembered",
@@ -253,7 +252,7 @@ Parts = Callable[[bytes], Sequence[Part] | None]
 """Splits a file's contents into parts; `None` if the tests in it cannot be told apart."""
 
 
-def changed_tests(before: Sequence[Part], after: Sequence[Part]) -> tuple[str, ...]:
+def _changed_tests(before: Sequence[Part], after: Sequence[Part]) -> tuple[str, ...]:
     """Name the tests of *after* that are new or changed, each once, in its order."""
     known = {(part.test, part.binds, part.text) for part in before}
     new = [part for part in after if (part.test, part.binds, part.text) not in known]
@@ -279,7 +278,7 @@ def tests_by_file(
     for path in paths:
         found = parts(contents_of(new.after.get(path)))
         known = parts(contents_of(new.before.get(path)))
-        yield path, None if found is None else changed_tests(known or (), found)
+        yield path, None if found is None else _changed_tests(known or (), found)
 
 
 def remembered(compute: Callable[[bytes], _Value]) -> TextMemo[_Value]:

@@ -55,9 +55,9 @@ from cooperbench_eval.running.readers.result_files import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["ANY_CLASS", "PYTEST_READER", "added_python_tests", "changed_python_tests"]
+__all__ = ["PYTEST_READER"]
 
-ANY_CLASS = "*::"
+_ANY_CLASS = "*::"
 """Stands in a name for the file and the class, if any class may inherit the function."""
 
 _TEST_CASE = re.compile(
@@ -78,7 +78,7 @@ _DEFINITION = _Function | ast.ClassDef
 _EMPTY_PARAMETERS = re.compile(r".*\bmark\.parametrize\([^\[(]*(?:\[\]|\(\))\)")
 
 
-def added_python_tests(new: NewTests) -> tuple[str, ...]:
+def _added_python_tests(new: NewTests) -> tuple[str, ...]:
     """Name the functions as pytest does, `file::Class::function`, in the order of the files.
 
     A function is named if it is new or changed, and if pytest collects it both with the
@@ -106,7 +106,7 @@ def added_python_tests(new: NewTests) -> tuple[str, ...]:
     return tuple(names)
 
 
-def changed_python_tests(new: NewTests) -> tuple[str, ...]:
+def _changed_python_tests(new: NewTests) -> tuple[str, ...]:
     """Name all tests that the patch adds or changes, whatever the command runs.
 
     The name of a file stands for all its tests, if it cannot be parsed, is itself a case
@@ -136,7 +136,7 @@ def _reported_names(test: str, file: str, settings: list[Settings]) -> Iterator[
     if not owner.startswith(PASSED_ON):
         yield f"{file}::{test}"
     elif not any(each.has_class(owner.removeprefix(PASSED_ON)) for each in settings):
-        yield f"{ANY_CLASS}{function}"
+        yield f"{_ANY_CLASS}{function}"
 
 
 def _script_calls(new: NewTests) -> list[Selection | None]:
@@ -347,7 +347,7 @@ def _covers(case: TestCase, name: str) -> bool:
         is_whole = case.status in {TestCaseStatus.SKIPPED, TestCaseStatus.ERROR}
         return name == file or (is_whole and name.startswith(f"{file}::"))
     own = f"{file}::{function.partition('[')[0]}"
-    if name.startswith(ANY_CLASS):
+    if name.startswith(_ANY_CLASS):
         return own.endswith(name.removeprefix("*"))
     return name in {own, file}
 
@@ -424,8 +424,8 @@ def _split(classname: str, files: Mapping[str, str]) -> list[str]:
 PYTEST_READER = Reader(
     launch=_launch,
     read=_read,
-    required=added_python_tests,
-    added=changed_python_tests,
+    required=_added_python_tests,
+    added=_changed_python_tests,
     file_of=_file_of,
     covers=_covers,
     no_test_codes=frozenset({0, _NOTHING_COLLECTED}),

@@ -10,10 +10,10 @@ from attrs import evolve
 from cooperbench_eval.languages.python.source import parse_source
 from cooperbench_eval.running.readers.protocol import Part, remembered
 
-__all__ = ["PASSED_ON", "bound_names", "digest_of", "parse_python", "python_parts", "statements_of"]
+__all__ = ["PASSED_ON", "bound_names", "digest_of", "python_parts", "statements_of"]
 
 
-def parse_python(data: bytes) -> list[ast.stmt] | None:
+def _parse_python(data: bytes) -> list[ast.stmt] | None:
     """Return the statements of a file; `None` if it cannot be parsed."""
     try:
         with warnings.catch_warnings():  # a warning about a strange escape is not for our host
@@ -26,7 +26,7 @@ def parse_python(data: bytes) -> list[ast.stmt] | None:
 
 def statements_of(data: bytes) -> list[ast.stmt]:
     """Return the statements of a file; none if it cannot be parsed."""
-    return parse_python(data) or []
+    return _parse_python(data) or []
 
 
 PASSED_ON = "*"
@@ -70,7 +70,7 @@ def python_parts(data: bytes) -> Sequence[Part] | None:
     class is named `Class::function`, also in each class of the file that inherits it.
     If the class has no base class, the test is listed again, with `PASSED_ON` before its name.
     """
-    body = parse_python(data)
+    body = _parse_python(data)
     if body is None:
         return None
     splitter = _Splitter(data)

@@ -23,14 +23,12 @@ from cooperbench_eval.running.readers.protocol import (
 )
 
 __all__ = [
-    "ANY",
     "ANY_PROGRAM",
     "CargoSelection",
     "added_rust_tests",
     "changed_rust_tests",
     "is_named",
     "parse_cargo_arguments",
-    "rust_parts",
 ]
 
 _HARMLESS = re.compile(
@@ -100,7 +98,7 @@ def parse_cargo_arguments(arguments: Sequence[str]) -> CargoSelection | None:
     )
 
 
-ANY = "*"
+_ANY = "*"
 """Ends a name that stands for all tests below it; a macro may generate several."""
 
 _TOKEN = re.compile(
@@ -113,7 +111,7 @@ _PLAIN = re.compile(r"#\[\s*test\s*\]")
 
 
 @remembered
-def rust_parts(data: bytes) -> Sequence[Part]:
+def _rust_parts(data: bytes) -> Sequence[Part]:
     """Split a file; a test is named by its modules in the file and its function.
 
     A function with any attribute that seems to be about tests counts. If that is not
@@ -150,7 +148,7 @@ def _items(masked: str) -> list[_Item]:
     while token := _TOKEN.search(masked, place):
         place = token.end()
         if token["attribute"]:
-            place = _end_of_attribute(masked, place)
+            place = _closing(masked, place, "[", "]", 1)
             if not token[0].startswith("#!"):
                 attributes.append(token.start())
             continue
@@ -170,7 +168,7 @@ def _items(masked: str) -> list[_Item]:
                 )
             )
             if _is_test(items[-1]):
-                place = _end_of_block(masked, place)
+                place = _closing(masked, place, "{", "}", 0)
                 items[-1] = evolve(items[-1], end=place)
         attributes.clear()
     return items
@@ -180,16 +178,8 @@ def _is_test(item: _Item) -> bool:
     return item.kind == "fn" and _IS_TEST.search(item.attributes) is not None
 
 
-def _end_of_attribute(masked: str, place: int) -> int:
-    return _closing(masked, place, "[", "]", 1)
-
-
-def _end_of_block(masked: str, place: int) -> int:
-    """Return where the next block ends."""
-    return _closing(masked, place, "{", "}", 0)
-
-
 def _closing(masked: str, place: int, opens: str, closes: str, depth: int) -> int:
+    """Return where the bracket closes that was opened, or that opens next if *depth* is 0."""
     for bracket in re.compile(f"[{re.escape(opens + closes)}]").finditer(masked, place):
         depth += 1 if bracket[0] == opens else -1
         if depth <= 0:
@@ -205,10 +195,10 @@ def _parts(item: _Item, text: str) -> Iterator[Part]:
         if item.kind != "use":
             yield Part(text=text, binds=binds or uses, uses=uses)
         return
-    name = "::".join((*item.modules, item.name or ANY))
+    name = "::".join((*item.modules, item.name or _ANY))
     yield Part(text=text, test=name, binds=binds, uses=uses)
     if item.name and not _PLAIN.search(item.attributes):
-        yield Part(text=text, test=f"{name}::{ANY}", binds=binds, uses=uses)
+        yield Part(text=text, test=f"{name}::{_ANY}", binds=binds, uses=uses)
 
 
 ANY_PROGRAM = "*::"
@@ -282,7 +272,7 @@ def changed_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tup
     """
     names = []
     paths = [path for path in new.paths if path.endswith(".rs")]
-    for path, tests in tests_by_file(new, rust_parts, paths):
+    for path, tests in tests_by_file(new, _rust_parts, paths):
         for start in _starts(path, new.after, program):
             names += [f"{start}{test}" for test in tests or ()]
     return tuple(names)

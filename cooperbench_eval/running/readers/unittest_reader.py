@@ -47,13 +47,7 @@ from cooperbench_eval.running.readers.result_files import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = [
-    "ANY_CLASS",
-    "UNITTEST_READER",
-    "added_unittest_tests",
-    "changed_unittest_tests",
-    "read_unittest_output",
-]
+__all__ = ["UNITTEST_READER"]
 
 # A line of hyphens, the number of tests, an empty line, the verdict.
 _CLOSING = re.compile(
@@ -72,7 +66,7 @@ _KINDS = {
 _BAD = frozenset({"failures", "errors", "unexpected successes"})
 
 
-def read_unittest_output(output: bytes) -> tuple[TestCase, ...]:
+def _read_unittest_output(output: bytes) -> tuple[TestCase, ...]:
     """Return the cases of every session, which have numbers and no names.
 
     A test counts once for each of its subtests that failed, as it does in unittest.
@@ -108,7 +102,7 @@ def _counts(session: re.Match[str]) -> Counter[TestCaseStatus]:
     return found
 
 
-ANY_CLASS = "*."
+_ANY_CLASS = "*."
 """Stands in a name for the module and the class, if any class may inherit the method."""
 
 _HARMLESS = frozenset(
@@ -128,7 +122,7 @@ _DISCOVERY_OPTIONS = {
 _TEST_CASE = re.compile(r"(?:unittest\.)?(?:TestCase|IsolatedAsyncioTestCase)")
 
 
-def added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, ...]:
+def _added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, ...]:
     """Name the methods `module.Class.method`, in the order of the files.
 
     A method is named if it is new or changed in a direct subclass of unittest's own
@@ -176,7 +170,7 @@ def _patterns(words: list[str]) -> tuple[list[str], list[str]]:
     return patterns, others
 
 
-def changed_unittest_tests(new: NewTests) -> tuple[str, ...]:
+def _changed_unittest_tests(new: NewTests) -> tuple[str, ...]:
     """Name all methods that the patch adds or changes, whatever the command runs.
 
     The name of a module stands for all its tests, if it cannot be parsed or is itself a
@@ -195,7 +189,7 @@ def changed_unittest_tests(new: NewTests) -> tuple[str, ...]:
             if not owner or not method.startswith(("test", "runTest")):
                 continue
             if owner.startswith(PASSED_ON):
-                names.append(f"{ANY_CLASS}{method}")
+                names.append(f"{_ANY_CLASS}{method}")
             else:
                 names.append(f"{module}.{owner.replace('::', '.')}.{method}")
     return tuple(names)
@@ -303,14 +297,14 @@ def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> 
 
 def _read(run: FinishedRun) -> Iterable[TestCase]:
     if _place_of_module(run.command) is None:
-        return read_unittest_output(run.output)
+        return _read_unittest_output(run.output)
     elements = parse_junit(read_result_file(run.scratch / _RESULT))
     return (case for element in elements for case in element.cases(element.name))
 
 
 def _required(new: NewTests) -> tuple[str, ...]:
     at = _place_of_module(new.command)
-    return () if at is None else added_unittest_tests(new, new.command[at + 2 :])
+    return () if at is None else _added_unittest_tests(new, new.command[at + 2 :])
 
 
 def _place_of_module(command: tuple[str, ...]) -> int | None:
@@ -333,7 +327,7 @@ def _covers(case: TestCase, name: str) -> bool:
 
     A name may also be that of a module, or stand for the method of any class.
     """
-    if name.startswith(ANY_CLASS):
+    if name.startswith(_ANY_CLASS):
         return case.id.endswith(name.removeprefix("*"))
     if case.status is TestCaseStatus.ERROR:
         place = _PLACE.fullmatch(case.id)
@@ -346,7 +340,7 @@ UNITTEST_READER = Reader(
     launch=_launch,
     read=_read,
     required=_required,
-    added=changed_unittest_tests,
+    added=_changed_unittest_tests,
     covers=_covers,
     no_test_codes=frozenset({0, _NO_TESTS}),
 )

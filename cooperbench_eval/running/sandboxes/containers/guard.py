@@ -20,7 +20,7 @@ from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.running.processes.supervision import CLEANER
 from cooperbench_eval.support.systems import after_fork
 
-__all__ = ["GUARD", "OWNER_LABEL", "Guard", "is_gone", "owner_of", "start_of"]
+__all__ = ["GUARD", "OWNER_LABEL", "Guard", "is_gone", "owner_of"]
 
 OWNER_LABEL = "cooperbench_eval.owner"
 """The label of every container; its value is the owner."""
@@ -33,7 +33,7 @@ _ENDED = (b"Z", b"X")
 
 def owner_of(process_id: int) -> str:
     """Return the value of `OWNER_LABEL` that identifies a running process."""
-    return f"{_machine()}/{process_id}/{start_of(process_id)}"
+    return f"{_machine()}/{process_id}/{_start_of(process_id)}"
 
 
 def is_gone(owner: str) -> bool:
@@ -42,10 +42,10 @@ def is_gone(owner: str) -> bool:
     process_id, _, start = process.partition("/")
     if machine != _machine() or not process_id.isdecimal():
         return False
-    return start_of(int(process_id)) != start
+    return _start_of(int(process_id)) != start
 
 
-def start_of(process_id: int) -> str:
+def _start_of(process_id: int) -> str:
     """Return when a process started, in ticks since the boot; empty if it has ended."""
     with suppress(OSError):
         status = Path(f"/proc/{process_id}/stat").read_bytes()
