@@ -69,7 +69,7 @@ from .running.results import TestResult as TestResult
 from .running.results import TestStatus as TestStatus
 from .running.sandboxes.bubblewrap import BubblewrapSandbox as BubblewrapSandbox
 from .running.sandboxes.containers import ContainerSandbox as ContainerSandbox
-from .running.sandboxes.default import default_sandbox as default_sandbox
+from .running.sandboxes.registry import default_sandbox as default_sandbox
 from .strategies import llm as llm
 from .strategies.blocks import Resolution as Resolution
 from .strategies.blocks import resolve_blocks as resolve_blocks

@@ -4,7 +4,9 @@ import ast
 import functools
 import graphlib
 import importlib.metadata
-from pathlib import Path
+from pathlib import (
+    Path,
+)
 
 import pytest
 
@@ -37,7 +39,7 @@ ADAPTERS = {
         "git.trees.repository",
     },
     "cattrs": {"support.json_records"},
-    "defusedxml": {"running.readers.junit"},
+    "defusedxml": {"running.readers.result_files"},
     "pygments": {"analysis.languages"},
     "pandas": {"analysis.pandas_frames"},
     "polars": {"analysis.polars_frames"},
@@ -57,7 +59,7 @@ ADAPTERS = {
     "hypothesis": {"testing.generators"},
     "pytest": {"testing.pytest_laws"},
     "tqdm": {"evaluation.batch.progress"},
-    "cloudpickle": {"running.processes.pickling"},
+    "cloudpickle": {"running.processes.worker"},
     "docker": {"running.sandboxes.containers.engine"},
 }
 
@@ -75,12 +77,12 @@ MODULES = dict(modules())
 # Modules of the standard library that only some systems have, or that are of use only there,
 # with the modules that may import them. Everything else works on every system.
 ONLY_SOME_SYSTEMS = {
-    "fcntl": {"running.processes.locks", "running.processes.supervision"},
-    "msvcrt": {"running.processes.locks"},
-    "resource": {"running.processes.supervisor", "running.sandboxes.hosting"},
+    "fcntl": {"running.processes.temporary", "running.processes.supervision"},
+    "msvcrt": {"running.processes.temporary"},
+    "resource": {"running.processes.supervisor", "running.sandboxes.local"},
     "ctypes": {
         "running.processes.supervisor",
-        "running.folder_moves",
+        "running.file_watch",
         "running.sandboxes.overlay_mounts",
     },
 }
@@ -93,17 +95,17 @@ ONLY_SOME_OS = {
     "fork": {"running.processes.supervisor", "running.sandboxes.containers.watchdog"},
     "getegid": {"running.sandboxes.overlay_mounts"},
     "geteuid": {"running.sandboxes.overlay_mounts"},
-    "getuid": {"running.processes.temporary", "running.sharing"},
-    "killpg": {"running.processes.plain", "testing.laws"},
+    "getuid": {"running.processes.temporary", "running.shared_results"},
+    "killpg": {"running.processes.unsupervised", "testing.laws"},
     "memfd_create": {"running.sandboxes.bubblewrap"},
     "pidfd_open": {"evaluation.batch.workers", "running.processes.supervisor"},
     "register_at_fork": {"support.systems"},
     "sched_getaffinity": {"evaluation.batch.workers"},
-    "O_CLOEXEC": {"running.folder_moves"},
-    "O_NONBLOCK": {"running.folder_moves"},
+    "O_CLOEXEC": {"running.file_watch"},
+    "O_NONBLOCK": {"running.file_watch"},
     "setsid": {"running.processes.supervisor", "testing.laws"},
     "uname": {"running.processes.supervisor"},
-    "sysconf": {"running.processes.supervisor", "running.sandboxes.default"},
+    "sysconf": {"running.processes.supervisor", "running.sandboxes.registry"},
 }
 ONLY_SOME_OS |= {name: set() for name in ("getgid", "getgroups", "chown", "fchmod", "pipe2")}
 

@@ -21,7 +21,7 @@ from cooperbench_eval.reporting.settings import PatchLocationName, SettingName
 from cooperbench_eval.running import Sandbox, TestRunner
 from cooperbench_eval.running.judgements import JudgeName, JudgeRule
 from cooperbench_eval.running.preparation import Preparation
-from cooperbench_eval.running.readers.recognizing import Framework
+from cooperbench_eval.running.readers.frameworks import Framework
 from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repository_from_image
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
@@ -274,7 +274,7 @@ async def aevaluate(*args: Any, **options: Any) -> MergeReport:
     Raises:
         CooperBenchEvalError: As in `evaluate` and `Evaluator.aevaluate`.
     """
-    from cooperbench_eval.running.processes.awaiting import (  # noqa: PLC0415 - imports asyncio
+    from cooperbench_eval.running.processes.calls import (  # noqa: PLC0415 - imports asyncio
         await_in_process,
     )
 

@@ -19,7 +19,7 @@ from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.reporting.agentcosts import AgentRun
 from cooperbench_eval.running import Delivery, TestSuite
 from cooperbench_eval.running.preparation import Preparation
-from cooperbench_eval.running.readers.recognizing import Framework, framework_of
+from cooperbench_eval.running.readers.frameworks import Framework, framework_of
 from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.error_texts import listed

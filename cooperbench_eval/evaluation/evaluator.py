@@ -159,7 +159,7 @@ class Evaluator:
             RepositoryError: The base cannot be read.
             TestRunError: A test command cannot be started.
         """
-        from cooperbench_eval.running.processes.awaiting import (  # noqa: PLC0415 - imports asyncio
+        from cooperbench_eval.running.processes.calls import (  # noqa: PLC0415 - imports asyncio
             await_in_process,
         )
 

@@ -11,7 +11,7 @@ from cooperbench_eval.git.patching.path_kinds import PathKind, TestFileFilter, c
 from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of, rewritten
 from cooperbench_eval.reporting import FeatureReport, PatchReport
-from cooperbench_eval.running.control import files_that_name_a_framework
+from cooperbench_eval.running.control_files import files_that_name_a_framework
 from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.memo import Memo
 

@@ -12,7 +12,7 @@ from cooperbench_eval.evaluation.pairs import Feature, start_of
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.delta import DeltaJudge
+from cooperbench_eval.running.delta_judge import DeltaJudge
 from cooperbench_eval.running.judgements import BAD, Judgement, JudgeRule, outcome_of
 from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus
 

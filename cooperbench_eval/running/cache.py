@@ -18,7 +18,7 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.running.results import TestCase, TestResult
-from cooperbench_eval.running.sharing import SharedFolder, is_locked, lock_key
+from cooperbench_eval.running.shared_results import SharedFolder, is_locked, lock_key
 from cooperbench_eval.support.arguments import checked, checked_fields
 
 __all__ = ["ResultCache", "key_of", "share_with_copies"]

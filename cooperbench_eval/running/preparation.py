@@ -13,8 +13,8 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.running.runner import TestRunner
-from cooperbench_eval.running.sandboxes.default import with_readable
-from cooperbench_eval.running.sandboxes.hosting import listed
+from cooperbench_eval.running.sandboxes.local import listed
+from cooperbench_eval.running.sandboxes.registry import with_readable
 from cooperbench_eval.running.suite import TestSuite, as_commands
 from cooperbench_eval.support.arguments import named_fields
 

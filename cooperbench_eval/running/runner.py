@@ -1,36 +1,301 @@
-"""Runs a suite on a tree and returns the result."""
+"""Runs a suite on a tree: writes the tree, runs the command, and returns the result."""
 
 import itertools
 import os
+import shlex
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import cache, cached_property, partial
+from pathlib import Path, PurePosixPath
 from typing import ClassVar, TypeVar
 
 import attrs
 from attrs import field, frozen, validators
 
-from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.errors import CooperBenchEvalError, SandboxError, TestRunError
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.cache import ResultCache, key_of
-from cooperbench_eval.running.control import ControlFiles, put_back
+from cooperbench_eval.running.control_files import ControlFiles, put_back
+from cooperbench_eval.running.file_watch import FileWatch, files_to_watch
+from cooperbench_eval.running.processes.supervision import describe_exit
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, other_framework
+from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, NewTests
+from cooperbench_eval.running.readers.result_files import (
+    UnreadableResultError,
+    read_ends,
+    read_result_file,
+)
 from cooperbench_eval.running.results import RepeatPolicy, TestResult, TestStatus
-from cooperbench_eval.running.sandboxes.default import default_sandbox
 from cooperbench_eval.running.sandboxes.environments import installed_modules
-from cooperbench_eval.running.sandboxes.hosting import search_path
-from cooperbench_eval.running.sandboxes.protocol import Sandbox
-from cooperbench_eval.running.sandboxes.registry import as_sandbox
-from cooperbench_eval.running.suite import TestSuite
-from cooperbench_eval.running.trial import Trial, guarded, run_once
-from cooperbench_eval.running.verdict import NOT_FOUND
-from cooperbench_eval.running.worktrees import WorkTrees
+from cooperbench_eval.running.sandboxes.local import search_path
+from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
+from cooperbench_eval.running.sandboxes.registry import as_sandbox, default_sandbox
+from cooperbench_eval.running.suite import Delivery, TestSuite
+from cooperbench_eval.running.trees_on_disk import TreeLender
+from cooperbench_eval.running.verdict import NOT_FOUND, judge, last_words, require_tests
 from cooperbench_eval.support.arguments import checked, checked_fields
 
 __all__ = ["TestRunner"]
+
+_SETUP_MARK = "setup-failed"
+_SHOWN = 1 << 20
+_RESTS_ON_FILES = {
+    TestStatus.PASSED,
+    TestStatus.FAILED,
+    TestStatus.NO_TESTS,
+    TestStatus.INCONCLUSIVE,
+}
+_NAMED = 5
+"""How many changed files a reason names."""
+
+
+@frozen(kw_only=True)
+class _PreparedRun:
+    """A suite and the tree to run it on.
+
+    Attributes:
+        base: The tree before any change.
+        changes: What the agents, or a merge of their work, changed in it.
+        untested: The base with these changes.
+        tree: The untested tree with the suite's own patch, which is tested.
+        suite: The suite.
+        require_new_tests: Whether the tests that the suite's patch adds must run.
+    """
+
+    base: Snapshot
+    changes: Changes
+    untested: Snapshot
+    tree: Snapshot
+    suite: TestSuite
+    require_new_tests: bool
+
+    def facts(self) -> tuple[object, ...]:
+        """Return everything that the verdict depends on, except the sandbox."""
+        suite = self.suite
+        return (
+            _version(),
+            self.base.tree_id if suite.delivery is Delivery.PATCHES else None,
+            (self.untested.tree_id, self.tree.tree_id),
+            (suite.command, suite.setup, suite.framework, suite.delivery, suite.required),
+            (sorted(suite.env.items()), suite.timeout_seconds),
+            self.require_new_tests,
+        )
+
+    @cached_property
+    def brought(self) -> Changes:
+        """The changes that the suite's patch makes to the tree."""
+        return Changes.between(self.untested, self.tree)
+
+    @cached_property
+    def watched(self) -> tuple[str, ...]:
+        """The files that the run must leave unchanged; none if the command writes them."""
+        if self.suite.delivery is Delivery.PATCHES:
+            return ()
+        return files_to_watch(self.base, self.tree, self.brought)
+
+    @cached_property
+    def new_tests(self) -> tuple[NewTests, ...]:
+        """The tests that the suite's patch adds to the tree, then those it adds to the base.
+
+        The base holds only the benchmark's own work, so an agent's changes to the
+        tree cannot hide a test in it.
+        """
+        found = [self._new_tests(self.untested, self.tree, self.brought)]
+        if self.untested.tree_id != self.base.tree_id:
+            on_base = apply_patch(self.base, self.suite.patch)
+            if on_base.status is not PatchStatus.FAILED:
+                after = self.base.overlay(on_base.changes)
+                brought = Changes.between(self.base, after)
+                found.append(self._new_tests(self.base, after, brought))
+        return tuple(found)
+
+    def _new_tests(self, before: Snapshot, after: Snapshot, brought: Changes) -> NewTests:
+        return NewTests(
+            before=before,
+            after=after,
+            paths=tuple(brought),
+            command=self.suite.command,
+            env=self.suite.env,
+        )
+
+
+@cache
+def _version() -> str:
+    # Imported here because it takes much of the time that importing the library takes.
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return version("cooperbench-eval")
+
+
+def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> TestResult:
+    """Run *prepared* in *sandbox*, on a tree of *lender*.
+
+    Raises:
+        TestRunError: The command does not exist, or cannot be started on the base either.
+        SandboxError: The sandbox itself, or the disk, failed.
+        RepositoryError: The tree cannot be read.
+    """
+    suite, reader = prepared.suite, FRAMEWORKS[prepared.suite.framework]
+    with (
+        lender.scratch() as scratch,
+        _place(prepared, lender) as place,
+        closing(FileWatch(place, prepared.watched)) as watch,
+    ):
+        in_tree = suite.delivery is Delivery.TREE
+        env = suite.environment_at(place) if in_tree else dict(suite.env)
+        launch = _with_setup(reader.launch(suite.command, env, scratch), suite, scratch)
+        execution = Execution(exit_code=None)
+        try:
+            with _guarded():
+                execution = sandbox.run(
+                    launch.command,
+                    tree=place,
+                    scratch=scratch,
+                    env=launch.env,
+                    timeout_seconds=suite.timeout_seconds,
+                )
+            if not isinstance(execution, Execution):
+                raise SandboxError(f"the sandbox returned {execution!r:.80}, not an Execution")
+            result = _judged(execution, prepared, scratch)
+            changed = execution.changed_files.union(watch.changed())
+            result = _unless_changed(result, prepared, changed)
+        except TestRunError as exc:
+            if isinstance(exc, SandboxError):
+                raise
+            # If a program is missing, or a prepared cache's place is taken in the base, the
+            # caller made a mistake; if a patch removed a script or took the place, the
+            # patch did.
+            if not (_has_new_program(prepared) or _has_new_entry(prepared, exc.path)):
+                raise
+            result = TestResult(status=TestStatus.SETUP_FAILED, reason=str(exc))
+        output = _output(execution, launch)
+    return attrs.evolve(
+        result,
+        exit_code=execution.exit_code,
+        duration_seconds=execution.duration_seconds,
+        output=output.decode(errors="backslashreplace"),
+        command=suite.command,
+        sandbox=sandbox.name,
+    )
+
+
+@contextmanager
+def _guarded() -> Iterator[None]:
+    """Turn any exception that a sandbox should not raise into a `SandboxError`."""
+    try:
+        yield
+    except CooperBenchEvalError:
+        raise
+    # A plug-in may raise anything; the error then names the plug-in's fault.
+    except Exception as exc:
+        raise SandboxError(f"the sandbox raised {exc!r}") from exc
+
+
+def _place(prepared: _PreparedRun, lender: TreeLender) -> AbstractContextManager[Path]:
+    if prepared.suite.delivery is Delivery.TREE:
+        return lender.lend(prepared.base, prepared.tree)
+    feature = (prepared.base, prepared.changes)
+    tests = (prepared.untested, prepared.brought)
+    return lender.lend_patches({"feature.patch": feature, "tests.patch": tests})
+
+
+def _with_setup(launch: Launch, suite: TestSuite, scratch: Path) -> Launch:
+    """Run the set-up's commands before the launch; one that fails writes a mark."""
+    if not suite.setup:
+        return launch
+    steps = (
+        f'{shlex.join(command)} || {{ echo {number} $? > "$0"; exit 1; }}'
+        for number, command in enumerate(suite.setup)
+    )
+    script = "\n".join((*steps, ': >"$0-not"', 'exec "$@"'))
+    mark = str(scratch / _SETUP_MARK)
+    return attrs.evolve(launch, command=("sh", "-c", script, mark, *launch.command))
+
+
+def _setup_failure(suite: TestSuite, scratch: Path) -> str:
+    """Return which command of the set-up failed, and how; empty if none did."""
+    try:
+        number, status = map(int, read_result_file(scratch / _SETUP_MARK).split())
+        command = shlex.join(suite.setup[number])
+    # There is no mark, or we did not write it.
+    except (UnreadableResultError, ValueError, IndexError):
+        return ""
+    return f"the set-up's {command} {describe_exit(status)}"
+
+
+def _has_new_program(prepared: _PreparedRun) -> bool:
+    """Whether the command's program is a file of the tree that differs from the base."""
+    program = prepared.suite.command[0]
+    if "/" not in program or PurePosixPath(program).is_absolute():
+        return False
+    path = str(PurePosixPath(program))
+    return prepared.tree.get(path) != prepared.base.get(path)
+
+
+def _has_new_entry(prepared: _PreparedRun, path: str) -> bool:
+    """Whether the tested patch, not the base nor the tests patch, put an entry at *path*."""
+    if prepared.changes.get(path) is None or path in prepared.suite.patch.paths:
+        return False
+    return prepared.base.get(path) is None
+
+
+def _judged(execution: Execution, prepared: _PreparedRun, scratch: Path) -> TestResult:
+    suite = prepared.suite
+    if execution.timed_out:
+        is_in_setup = suite.setup and not (scratch / f"{_SETUP_MARK}-not").exists()
+        what = "the set-up" if is_in_setup else "it"
+        reason = f"{what} did not end within {suite.timeout_seconds:g} seconds"
+        return TestResult(status=TestStatus.TIMED_OUT, reason=reason)
+    if execution.out_of_memory:
+        return TestResult(
+            status=TestStatus.OUT_OF_MEMORY, reason="a process was killed because memory ran out"
+        )
+    if execution.exit_code is None:
+        reason = execution.reason or "the command brought down its sandbox"
+        return TestResult(status=TestStatus.INCONCLUSIVE, reason=reason)
+    if failure := suite.setup and _setup_failure(suite, scratch):
+        reason = f"{failure}{last_words(execution.output)}"
+        return TestResult(status=TestStatus.SETUP_FAILED, reason=reason)
+    run = FinishedRun(
+        command=suite.command,
+        exit_code=execution.exit_code,
+        scratch=scratch,
+        tree=prepared.tree,
+        output=execution.output,
+    )
+    reader = FRAMEWORKS[suite.framework]
+    result = judge(run, reader)
+    if not result.cases and (advice := other_framework(suite.command, suite.framework)):
+        result = attrs.evolve(result, reason=f"{advice}; {result.reason}")
+    if result.status in {TestStatus.PASSED, TestStatus.FAILED} and prepared.require_new_tests:
+        result = require_tests(result, reader, prepared.new_tests, suite.required)
+    return result
+
+
+def _unless_changed(
+    result: TestResult, prepared: _PreparedRun, changed: frozenset[str]
+) -> TestResult:
+    """Accept a result only if the run did not change the files that it depends on."""
+    if result.status not in _RESTS_ON_FILES:
+        return result
+    named = [path for path in prepared.watched if path in changed]
+    if not named:
+        return result
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    reason = f"the run changed {', '.join(named[:_NAMED])}{more}, which its result depends on"
+    if result.reason:
+        reason = f"{reason}; {result.reason}"
+    return attrs.evolve(result, status=TestStatus.INCONCLUSIVE, reason=reason)
+
+
+def _output(execution: Execution, launch: Launch) -> bytes:
+    if launch.stdout is None:
+        return execution.output
+    return read_ends(launch.stdout, _SHOWN) + execution.output
+
 
 _PAUSE_SECONDS = 0.2
 _Value = TypeVar("_Value")
@@ -75,7 +340,7 @@ class TestRunner:
     repeats: int = field(default=1, validator=validators.ge(1))
     repeat_policy: RepeatPolicy = field(default=RepeatPolicy.ALL, converter=RepeatPolicy)
     retries: int = field(default=2, validator=validators.ge(0))
-    _work_trees: WorkTrees = field(factory=WorkTrees, init=False, eq=False, repr=False)
+    _lender: TreeLender = field(factory=TreeLender, init=False, eq=False, repr=False)
 
     @checked
     def run(
@@ -101,11 +366,11 @@ class TestRunner:
                 exist, or the cache cannot be used.
             RepositoryError: The tree cannot be read.
         """
-        trial, restored = self._prepare(base, changes, suite)
-        if isinstance(trial, str):
-            result = self._without_run(suite, TestStatus.PATCH_REJECTED, trial)
+        prepared, restored = self._prepare(base, changes, suite)
+        if isinstance(prepared, str):
+            result = self._without_run(suite, TestStatus.PATCH_REJECTED, prepared)
         else:
-            result = self._result_of(trial, number)
+            result = self._result_of(prepared, number)
         return attrs.evolve(result, restored_files=restored)
 
     @checked
@@ -119,18 +384,18 @@ class TestRunner:
             TestRunError: The cache cannot be used.
             RepositoryError: The tree cannot be read.
         """
-        trial, _ = self._prepare(base, changes, suite)
-        if self.cache is None or isinstance(trial, str):
+        prepared, _ = self._prepare(base, changes, suite)
+        if self.cache is None or isinstance(prepared, str):
             return False
         try:
-            return self.cache.is_taken(self._key(trial, self._identity(suite)))
+            return self.cache.is_taken(self._key(prepared, self._identity(suite)))
         except SandboxError:  # `run` will say so
             return False
 
     def _prepare(
         self, base: Snapshot, changes: Changes, suite: TestSuite
-    ) -> tuple[Trial | str, tuple[str, ...]]:
-        """Return the trial, or why there can be none, and the files that were restored."""
+    ) -> tuple[_PreparedRun | str, tuple[str, ...]]:
+        """Return the prepared run, or why there is none, and the files that were restored."""
         restored: tuple[str, ...] = ()
         if self.control_files is ControlFiles.RESTORE:
             changes, restored = put_back(
@@ -145,7 +410,7 @@ class TestRunner:
         applied = apply_patch(untested, suite.patch)
         if applied.status is PatchStatus.FAILED:
             return f"the tests patch does not apply: {applied.reason}", restored
-        trial = Trial(
+        prepared = _PreparedRun(
             base=base,
             changes=changes,
             untested=untested,
@@ -153,39 +418,39 @@ class TestRunner:
             suite=suite,
             require_new_tests=self.require_new_tests,
         )
-        return trial, restored
+        return prepared, restored
 
-    def _result_of(self, trial: Trial, number: int) -> TestResult:
+    def _result_of(self, prepared: _PreparedRun, number: int) -> TestResult:
         try:
-            identity = self._retry(partial(self._identity, trial.suite))
+            identity = self._retry(partial(self._identity, prepared.suite))
             if self.cache is None:
-                result = self._repeat(trial)
+                result = self._repeat(prepared)
             else:
-                make = partial(self._repeat, trial)
-                key = self._key(trial, identity, number)
+                make = partial(self._repeat, prepared)
+                key = self._key(prepared, identity, number)
                 result = self.cache.get_or_make(key, make, keeps=_is_lasting)
             return attrs.evolve(result, sandbox_identity=identity)
         except SandboxError as exc:
             reason = f"{exc.problem}; tried {1 + self.retries} times"
-            return self._without_run(trial.suite, TestStatus.INFRASTRUCTURE_ERROR, reason)
+            return self._without_run(prepared.suite, TestStatus.INFRASTRUCTURE_ERROR, reason)
 
-    def _key(self, trial: Trial, identity: str, number: int = 1) -> str:
+    def _key(self, prepared: _PreparedRun, identity: str, number: int = 1) -> str:
         which = () if number == 1 else (number,)
-        return key_of(*trial.facts(), identity, self.repeats, self.repeat_policy, *which)
+        return key_of(*prepared.facts(), identity, self.repeats, self.repeat_policy, *which)
 
     def _identity(self, suite: TestSuite) -> str:
         """Return the sandbox's identity, with the programs of the suite if it knows them."""
-        with guarded():
+        with _guarded():
             identity = self.sandbox.identity
             facts_about = getattr(self.sandbox, "facts_about", None)
             if facts_about is None:
                 return identity
             return f"{identity} {facts_about(_words(suite), suite.env)}".rstrip()
 
-    def _repeat(self, trial: Trial) -> TestResult:
+    def _repeat(self, prepared: _PreparedRun) -> TestResult:
         """Run the repeats; return the first one that agrees with the verdict on all of them."""
         results = [
-            self._retry(lambda: run_once(trial, self.sandbox, self._work_trees))
+            self._retry(lambda: _run_once(prepared, self.sandbox, self._lender))
             for _ in range(self.repeats)
         ]
         if len(results) == 1:

@@ -7,14 +7,9 @@ from pathlib import PurePosixPath
 
 import attrs
 
-from cooperbench_eval.running.processes.stopping import describe_exit
-from cooperbench_eval.running.readers.protocol import (
-    FinishedRun,
-    NewTests,
-    Reader,
-    UnreadableResultError,
-)
-from cooperbench_eval.running.readers.results import is_unnamed
+from cooperbench_eval.running.processes.supervision import describe_exit
+from cooperbench_eval.running.readers.protocol import FinishedRun, NewTests, Reader
+from cooperbench_eval.running.readers.result_files import UnreadableResultError, is_unnamed
 from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult, TestStatus
 
 __all__ = ["NOT_FOUND", "SOURCES", "judge", "last_words", "require_tests"]

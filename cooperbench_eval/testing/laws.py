@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.running.processes.stopping import describe_exit
+from cooperbench_eval.running.processes.supervision import describe_exit
 from cooperbench_eval.support.arguments import named_fields
 
 

@@ -20,8 +20,7 @@ from typing import Final
 from attrs import field, frozen
 
 from cooperbench_eval.errors import SandboxError, TestRunError, WorkerError
-from cooperbench_eval.running.processes.pickling import dumps
-from cooperbench_eval.running.processes.worker import read_reply, worker_command, write_call
+from cooperbench_eval.running.processes.worker import dumps, read_reply, worker_command, write_call
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.testing.laws import Law, UncheckedError, law_maker

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from cooperbench_eval.cooperbench.taskscripts import checked_out_commit, plain_pytest_command
-from cooperbench_eval.running.readers.recognizing import framework_of
+from cooperbench_eval.running.readers.frameworks import framework_of
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from sybil.parsers.markdown import SkipParser
 from sybil.parsers.markdown.lexers import DirectiveInHTMLCommentLexer, RawFencedCodeBlockLexer
 
 import cooperbench_eval as ce
-from cooperbench_eval.running.sandboxes.hosting import NEUTRAL_ENVIRONMENT
+from cooperbench_eval.running.sandboxes.local import NEUTRAL_ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE

@@ -13,8 +13,7 @@ from processparts import leave_litter, live, sleep_with_litter, swallow_everythi
 from cooperbench_eval.errors import WorkerError
 from cooperbench_eval.running.processes import calls, supervision
 from cooperbench_eval.running.processes.calls import call_in_process
-from cooperbench_eval.running.processes.stopping import describe_exit
-from cooperbench_eval.running.processes.supervision import Supervision
+from cooperbench_eval.running.processes.supervision import Supervision, describe_exit
 from cooperbench_eval.running.processes.worker import read_reply, write_call
 
 pytestmark = pytest.mark.usefixtures("temporary")

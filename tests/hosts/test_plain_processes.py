@@ -11,7 +11,7 @@ import pytest
 from cooperbench_eval.errors import WorkerError
 from cooperbench_eval.running.processes import supervision
 from cooperbench_eval.running.processes.calls import call_in_process
-from cooperbench_eval.running.processes.plain import run_plainly
+from cooperbench_eval.running.processes.unsupervised import run_plainly
 
 PARENT = """
 import subprocess, sys, time
@@ -62,26 +62,29 @@ def test_a_process_that_dies_is_an_error():
             ("/no-such-program",),
             folder=os.curdir,
             env={},
-            is_over=lambda _: False,
+            is_over=lambda: False,
             grace_seconds=1,
-            output_limit=None,
+            take=None,
         )
 
 
 def test_the_children_of_a_stopped_command_are_killed(tmp_path):
     """Those of its process group; the output until then is kept."""
-    end = run_plainly(
+    output = []
+    started = time.monotonic()
+
+    exit_code = run_plainly(
         (sys.executable, "-S", "-c", PARENT),
         folder=tmp_path,
         env=dict(os.environ),
-        is_over=lambda seconds: seconds > 0.5,
+        is_over=lambda: time.monotonic() > started + 0.5,
         grace_seconds=5,
-        output_limit=100,
+        take=output.append,
     )
 
-    assert end.exit_code < 0
-    assert 0.5 < end.seconds < 5
-    child = int(end.output)
+    assert exit_code < 0
+    assert 0.5 < time.monotonic() - started < 5
+    child = int(b"".join(output))
     deadline = time.monotonic() + 5
     while is_alive(child):
         assert time.monotonic() < deadline

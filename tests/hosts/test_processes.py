@@ -38,8 +38,8 @@ from processparts import (
 )
 
 from cooperbench_eval.errors import DatasetError, WorkerError
-from cooperbench_eval.running.processes import awaiting, calls, supervision
-from cooperbench_eval.running.processes.awaiting import await_in_process
+from cooperbench_eval.running.processes import calls, supervision
+from cooperbench_eval.running.processes.calls import await_in_process
 
 pytestmark = pytest.mark.usefixtures("temporary")
 
@@ -330,7 +330,7 @@ def test_a_cancelled_scope_of_anyio_does_not_wake_the_task_repeatedly(word, mark
     anyio = need_package("anyio")
     waits = []
     shield = asyncio.shield
-    monkeypatch.setattr(awaiting.asyncio, "shield", lambda each: waits.append(each) or shield(each))
+    monkeypatch.setattr(calls.asyncio, "shield", lambda each: waits.append(each) or shield(each))
 
     async def main():
         async with anyio.create_task_group() as group:
@@ -462,7 +462,7 @@ HOST = """
 import asyncio, signal, sys, threading
 sys.path[:0] = [{folder!r}]
 from processparts import sleep_with_litter
-from cooperbench_eval.running.processes.awaiting import await_in_process
+from cooperbench_eval.running.processes.calls import await_in_process
 
 {before}
 asyncio.run(await_in_process(sleep_with_litter, {word!r}, {mark!r}))
@@ -538,7 +538,7 @@ def test_signals_that_the_host_blocks_or_ignores_reach_the_call(start_host, word
 
 SCRIPT = """
 import asyncio
-from cooperbench_eval.running.processes.awaiting import await_in_process
+from cooperbench_eval.running.processes.calls import await_in_process
 
 class Own(Exception):
     pass

@@ -7,15 +7,12 @@ import pytest
 
 from cooperbench_eval.running.sandboxes.containers.archives import (
     END_OF_ARCHIVE,
-    Bounds,
-    Owner,
+    Packer,
     Unpacked,
-    pack,
-    pack_file,
     unpack,
 )
 
-PLENTY = Bounds(files=100, size=1 << 20)
+PLENTY = {"files": 100, "size": 1 << 20}
 
 
 def entry(name, data=b"data", **facts):
@@ -60,7 +57,7 @@ def test_hostile_entries_are_skipped(inside, hostile):
     """Links, devices and names that lead out are skipped; the other files are written."""
     archive = [hostile, entry("top/good"), END_OF_ARCHIVE]
 
-    how = unpack(archive, inside, PLENTY)
+    how = unpack(archive, inside, **PLENTY)
 
     assert how in {Unpacked.COMPLETE, Unpacked.DAMAGED}
     assert names(inside.parent) <= {"inside/good"}
@@ -77,7 +74,7 @@ def test_nothing_is_written_through_a_link(inside, tmp_path):
     (inside / "file").symlink_to(outside / "f")
     archive = [entry("top/folder/f"), entry("top/file"), END_OF_ARCHIVE]
 
-    assert unpack(archive, inside, PLENTY) is Unpacked.COMPLETE
+    assert unpack(archive, inside, **PLENTY) is Unpacked.COMPLETE
 
     assert (outside / "f").read_text() == "safe"
     assert (inside / "file").read_bytes() == b"data"
@@ -87,11 +84,11 @@ def test_the_first_of_two_files_with_conflicting_names_stays(inside):
     """One file has the name of the other's folder."""
     archive = [entry("top/a"), entry("top/a/b"), entry("top/c/d"), entry("top/c"), END_OF_ARCHIVE]
 
-    assert unpack(archive, inside, PLENTY) is Unpacked.COMPLETE
+    assert unpack(archive, inside, **PLENTY) is Unpacked.COMPLETE
     assert names(inside) == {"a", "c/d"}
 
 
-@pytest.mark.parametrize("bounds", [Bounds(files=2, size=1000), Bounds(files=9, size=9)])
+@pytest.mark.parametrize("bounds", [{"files": 2, "size": 1000}, {"files": 9, "size": 9}])
 def test_reading_stops_at_a_bound(inside, bounds):
     """Earlier files stay, and no more is read."""
     read = []
@@ -107,7 +104,7 @@ def test_reading_stops_at_a_bound(inside, bounds):
             yield entry(f"top/{number}")
         yield from archive()
 
-    assert unpack(one_by_one(), inside, bounds) is Unpacked.BOUNDED
+    assert unpack(one_by_one(), inside, **bounds) is Unpacked.BOUNDED
     assert names(inside) == {"0", "1"}
     assert len(read) < 10
 
@@ -125,7 +122,7 @@ def test_reading_stops_at_a_bound(inside, bounds):
 )
 def test_a_damaged_archive_is_distinguished_from_a_complete_one(inside, archive):
     """This includes one that stops at the end of a file."""
-    assert unpack(archive, inside, PLENTY) is Unpacked.DAMAGED
+    assert unpack(archive, inside, **PLENTY) is Unpacked.DAMAGED
 
 
 def test_only_the_size_of_unwanted_files_counts(inside):
@@ -135,9 +132,9 @@ def test_only_the_size_of_unwanted_files_counts(inside):
     def wanted(path):
         return str(path) == "yes"
 
-    assert unpack(archive, inside, PLENTY, wanted=wanted) is Unpacked.COMPLETE
+    assert unpack(archive, inside, **PLENTY, is_wanted=wanted) is Unpacked.COMPLETE
     assert names(inside) == {"yes"}
-    assert unpack(archive, inside, Bounds(files=9, size=50), wanted=wanted) is Unpacked.BOUNDED
+    assert unpack(archive, inside, files=9, size=50, is_wanted=wanted) is Unpacked.BOUNDED
 
 
 def test_a_full_disk_is_an_error(inside, monkeypatch):
@@ -149,24 +146,24 @@ def test_a_full_disk_is_an_error(inside, monkeypatch):
     monkeypatch.setattr("pathlib.Path.chmod", full)
 
     with pytest.raises(OSError, match="No space"):
-        unpack([entry("top/a", mode=0o755), END_OF_ARCHIVE], inside, PLENTY)
+        unpack([entry("top/a", mode=0o755), END_OF_ARCHIVE], inside, **PLENTY)
 
 
 @pytest.mark.parametrize(
-    ("owner", "ids", "modes"),
+    ("packer", "ids", "modes"),
     [
-        (Owner(), (0, 0), (0o755, 0o640)),
-        (Owner(user=7, group=8), (7, 8), (0o755, 0o640)),
-        (Owner(user=None), (0, 0), (0o777, 0o666)),
+        (Packer(), (0, 0), (0o755, 0o640)),
+        (Packer(user=7, group=8), (7, 8), (0o755, 0o640)),
+        (Packer(user=None), (0, 0), (0o777, 0o666)),
     ],
 )
-def test_packed_files_have_their_owner(tmp_path, owner, ids, modes):
+def test_packed_files_have_their_owner(tmp_path, packer, ids, modes):
     """If only a name is known, all users may read and write them."""
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "f").write_bytes(b"data")
     (folder / "f").chmod(0o640)
-    data = b"".join([*pack(folder, "/at/x", owner), pack_file("/s", b"1", owner), END_OF_ARCHIVE])
+    data = b"".join([*packer.tree(folder, "/at/x"), packer.file("/s", b"1"), END_OF_ARCHIVE])
 
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         found = {member.name: member for member in tar}
@@ -181,7 +178,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_an_error(tmp_path, monkeypatch)
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "f").write_bytes(b"data")
-    archive = pack(folder, "/at", Owner())
+    archive = Packer().tree(folder, "/at")
     next(archive)
     next(archive)
 

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from cooperbench_eval.running.sandboxes.containers.attached import Attached
+from cooperbench_eval.running.sandboxes.containers.engine import Attached
 
 
 def frame(stream, data):

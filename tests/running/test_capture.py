@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from cooperbench_eval.running.processes.capture import Capture
+from cooperbench_eval.running.processes.supervision import Capture
 
 
 def test_short_output_is_kept_whole():

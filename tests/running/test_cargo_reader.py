@@ -3,7 +3,7 @@
 import pytest
 import toys
 
-from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.result_files import UnreadableResultError
 from cooperbench_eval.running.results import TestStatus
 
 CARGO_TEST = ("cargo", "test", "--offline")

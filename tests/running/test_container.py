@@ -20,9 +20,8 @@ from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes.containers import engine as engine_module
 from cooperbench_eval.running.sandboxes.containers import guard
 from cooperbench_eval.running.sandboxes.containers import run as container_run
-from cooperbench_eval.running.sandboxes.containers.archives import Bounds
 from cooperbench_eval.running.sandboxes.containers.engine import Engine
-from cooperbench_eval.running.sandboxes.containers.owners import is_gone, owner_of
+from cooperbench_eval.running.sandboxes.containers.guard import is_gone, owner_of
 from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox, reap_containers
 
 ABSENT = "unix:///no-such-folder/engine.sock"
@@ -479,8 +478,9 @@ def test_the_files_copied_back_are_bounded(run, places, monkeypatch):
     """Their number and size are limited; the others are left out."""
     _, scratch = places
     script = f"cd {scratch}; for n in 1 2 3 4 5; do head -c 1000 /dev/zero >$n; done"
-    for bounds in (Bounds(files=2, size=10_000), Bounds(files=10, size=2_500)):
-        monkeypatch.setattr(container_run, "_BOUNDS", bounds)
+    for most_files, most_bytes in ((2, 10_000), (10, 2_500)):
+        monkeypatch.setattr(container_run, "_MOST_FILES", most_files)
+        monkeypatch.setattr(container_run, "_MOST_BYTES", most_bytes)
 
         run(script)
 

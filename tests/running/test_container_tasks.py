@@ -237,7 +237,7 @@ def test_a_path_without_a_repository_is_an_error(import_image, tmp_path):  # noq
 
 def test_a_repository_too_large_is_an_error(task_image, tmp_path, monkeypatch):  # noqa: F811
     """No part of it is kept."""
-    monkeypatch.setattr(images, "_BOUNDS", images.Bounds(files=3, size=1 << 20))
+    monkeypatch.setattr(images, "_MOST_FILES", 3)
 
     with pytest.raises(RepositoryError, match="larger than"):
         repository_from_image(task_image, tmp_path / "kept")

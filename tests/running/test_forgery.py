@@ -34,7 +34,7 @@ from cooperbench_eval.running import (
     TestRunner,
     TestSuite,
 )
-from cooperbench_eval.running.control import files_that_name_a_framework
+from cooperbench_eval.running.control_files import files_that_name_a_framework
 from cooperbench_eval.running.results import TestStatus
 
 

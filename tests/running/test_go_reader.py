@@ -9,9 +9,9 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.running.readers.go.go_arguments import parse_go_arguments
-from cooperbench_eval.running.readers.go.go_reader import GO_READER
-from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.go_reader import GO_READER
+from cooperbench_eval.running.readers.go_tests import parse_go_arguments
+from cooperbench_eval.running.readers.result_files import UnreadableResultError
 from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestStatus
 
 GO_TEST = ("go", "test", "./...")

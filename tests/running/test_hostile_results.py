@@ -9,8 +9,12 @@ from generators import random_bytes, splices
 from hypothesis import given
 
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
-from cooperbench_eval.running.readers.protocol import UnreadableResultError
-from cooperbench_eval.running.readers.results import parse_json, read_sessions, tree_path
+from cooperbench_eval.running.readers.result_files import (
+    UnreadableResultError,
+    parse_json,
+    read_sessions,
+    tree_path,
+)
 
 RESULTS = {
     "pytest": "junit.xml",

@@ -8,7 +8,7 @@ import pytest
 import toys
 from needs import lack, need_program
 
-from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.result_files import UnreadableResultError
 from cooperbench_eval.running.results import TestStatus
 
 TOOLS = os.environ.get("COOPERBENCH_EVAL_NODE_MODULES", "")

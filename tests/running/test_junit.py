@@ -2,8 +2,7 @@
 
 import pytest
 
-from cooperbench_eval.running.readers.junit import parse_junit
-from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.result_files import UnreadableResultError, parse_junit
 from cooperbench_eval.running.results import TestCaseStatus
 
 BOMB = b"""<?xml version="1.0"?>

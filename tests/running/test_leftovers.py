@@ -13,7 +13,7 @@ import pytest
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.processes import temporary
-from cooperbench_eval.running.worktrees import WorkTrees
+from cooperbench_eval.running.trees_on_disk import TreeLender
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders cannot be locked")
 
@@ -259,14 +259,14 @@ for _ in range(20):
 
 def test_the_folders_of_work_trees_are_held(first_look):
     """The lock is released when they are removed."""
-    work_trees, base = WorkTrees(), Snapshot.from_files({"a": b""})
+    lender, base = TreeLender(), Snapshot.from_files({"a": b""})
     before = set(temporary._HELD)
-    with work_trees.lend(base, base) as root:
+    with lender.lend(base, base) as root:
         assert root.parent in temporary._HELD
         next_process_looks()
         assert root.is_dir()
 
-    del work_trees
+    del lender
     gc.collect()
 
     assert set(temporary._HELD) <= before

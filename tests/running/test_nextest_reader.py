@@ -4,8 +4,8 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.running.readers.protocol import UnreadableResultError
-from cooperbench_eval.running.readers.rust.nextest_reader import NEXTEST_READER
+from cooperbench_eval.running.readers.nextest_reader import NEXTEST_READER
+from cooperbench_eval.running.readers.result_files import UnreadableResultError
 from cooperbench_eval.running.results import TestStatus
 
 RUN = ("cargo", "nextest", "run", "--offline", "--no-fail-fast")

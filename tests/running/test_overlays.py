@@ -14,7 +14,7 @@ from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import TestStatus
-from cooperbench_eval.running.sandboxes import default, overlays
+from cooperbench_eval.running.sandboxes import overlays, registry
 from cooperbench_eval.running.sandboxes.overlays import as_caches
 
 WAYS = ["overlay", "copy"]
@@ -322,11 +322,11 @@ def test_it_is_in_the_identity(bubblewrap, prepared):
 
 def test_the_default_sandbox_takes_it_with_its_limits(bubblewrap, prepared, monkeypatch):
     """Without bubblewrap, the local sandbox would let commands change the directory itself."""
-    sandbox = default.default_sandbox(writable_cache=[prepared])
+    sandbox = registry.default_sandbox(writable_cache=[prepared])
 
     assert sandbox.writable_cache == ((str(prepared), str(prepared)),)
     assert sandbox.processes
-    monkeypatch.setattr(default, "bubblewrap_problem", lambda: "no namespaces")
-    assert default.default_sandbox().name == "local"
+    monkeypatch.setattr(registry, "bubblewrap_problem", lambda: "no namespaces")
+    assert registry.default_sandbox().name == "local"
     with pytest.raises(SandboxError, match=r"writable_cache needs bubblewrap.*no namespaces"):
-        default.default_sandbox(writable_cache=[prepared])
+        registry.default_sandbox(writable_cache=[prepared])

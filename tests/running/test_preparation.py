@@ -13,7 +13,7 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.running.preparation import Preparation
 from cooperbench_eval.running.results import TestStatus
-from cooperbench_eval.running.sandboxes.default import default_sandbox
+from cooperbench_eval.running.sandboxes.registry import default_sandbox
 
 TREE = Snapshot.from_files({"a": b""})
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cooperbench_eval.running.readers.python.pytest_reader import PYTEST_READER
+from cooperbench_eval.running.readers.pytest_reader import PYTEST_READER
 from cooperbench_eval.running.results import TestCaseStatus, TestStatus
 
 PYTEST = ("python", "-m", "pytest", "-q")

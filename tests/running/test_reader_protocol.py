@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
+from cooperbench_eval.running.readers.result_files import UnreadableResultError, read_result_file
 
 
 def test_a_plain_file_is_read(tmp_path):

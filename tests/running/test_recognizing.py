@@ -2,7 +2,7 @@
 
 import pytest
 
-from cooperbench_eval.running.readers.recognizing import recognize
+from cooperbench_eval.running.readers.frameworks import recognize
 from cooperbench_eval.running.results import TestStatus
 
 FAILING = ("sh", "-c", "exit 3 # python -m unittest")

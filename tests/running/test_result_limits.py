@@ -5,7 +5,7 @@ import time
 import pytest
 import toys
 
-from cooperbench_eval.running.readers.protocol import (
+from cooperbench_eval.running.readers.result_files import (
     CASE_LIMIT,
     ID_LIMIT,
     MESSAGE_LIMIT,

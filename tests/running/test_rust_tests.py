@@ -7,7 +7,7 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.running.readers.rust.cargo_arguments import parse_cargo_arguments
+from cooperbench_eval.running.readers.rust_tests import parse_cargo_arguments
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
 TESTS = """\

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import toys
 
-from cooperbench_eval.running.readers.protocol import UnreadableResultError
-from cooperbench_eval.running.readers.python import unittest_script
-from cooperbench_eval.running.readers.python.unittest_reader import UNITTEST_READER
+from cooperbench_eval.running.readers import unittest_script
+from cooperbench_eval.running.readers.result_files import UnreadableResultError
+from cooperbench_eval.running.readers.unittest_reader import UNITTEST_READER
 from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestStatus
 
 UNITTEST = ("python", "-m", "unittest")

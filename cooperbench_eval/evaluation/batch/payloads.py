@@ -10,11 +10,18 @@ import hashlib
 import pickle
 import signal
 import threading
-from functools import lru_cache
-from typing import Any, Final
+from functools import (
+    lru_cache,
+)
+from typing import (
+    Any,
+    Final,
+)
 
 import attrs
-from attrs import frozen
+from attrs import (
+    frozen,
+)
 
 from cooperbench_eval.errors import (
     BatchError,
@@ -24,21 +31,57 @@ from cooperbench_eval.errors import (
     RepositoryError,
     TestRunError,
 )
-from cooperbench_eval.evaluation.batch.packing import Packed, pack, unpack
-from cooperbench_eval.evaluation.batch.sharing import received_parts
-from cooperbench_eval.evaluation.batch.store import ReportStore
-from cooperbench_eval.evaluation.batch.workers import has_importable_main
-from cooperbench_eval.evaluation.evaluator import Evaluator
-from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
-from cooperbench_eval.reporting import Failure, FailureKind
-from cooperbench_eval.reporting.identity import name_features
-from cooperbench_eval.reporting.teams import GroupReport
-from cooperbench_eval.running import TestRunner
-from cooperbench_eval.running.cache import share_with_copies
-from cooperbench_eval.running.processes.pickling import PICKLING_FAILS, Pickler, dumps, plain_dumps
-from cooperbench_eval.running.processes.stopping import Stopped
-from cooperbench_eval.support.error_texts import describe_error
-from cooperbench_eval.support.memo import IdentityMemo
+from cooperbench_eval.evaluation.batch.packing import (
+    Packed,
+    pack,
+    unpack,
+)
+from cooperbench_eval.evaluation.batch.sharing import (
+    received_parts,
+)
+from cooperbench_eval.evaluation.batch.store import (
+    ReportStore,
+)
+from cooperbench_eval.evaluation.batch.workers import (
+    has_importable_main,
+)
+from cooperbench_eval.evaluation.evaluator import (
+    Evaluator,
+)
+from cooperbench_eval.evaluation.pairs import (
+    FeatureGroup,
+    FeaturePair,
+    FeatureTeam,
+)
+from cooperbench_eval.reporting import (
+    Failure,
+    FailureKind,
+)
+from cooperbench_eval.reporting.identity import (
+    name_features,
+)
+from cooperbench_eval.reporting.teams import (
+    GroupReport,
+)
+from cooperbench_eval.running import (
+    TestRunner,
+)
+from cooperbench_eval.running.cache import (
+    share_with_copies,
+)
+from cooperbench_eval.running.processes.worker import (
+    PICKLING_FAILS,
+    Pickler,
+    Stopped,
+    dumps,
+    plain_dumps,
+)
+from cooperbench_eval.support.error_texts import (
+    describe_error,
+)
+from cooperbench_eval.support.memo import (
+    IdentityMemo,
+)
 
 __all__ = [
     "Finished",

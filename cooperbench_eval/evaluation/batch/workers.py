@@ -28,12 +28,8 @@ from attrs import define, field
 
 from cooperbench_eval.errors import BatchError
 from cooperbench_eval.evaluation.batch.sharing import Delivery, SentParts, received_parts
-from cooperbench_eval.running.processes.stopping import (
-    Stopped,
-    describe_exit,
-    ignore_signal,
-    stop_on_sigterm,
-)
+from cooperbench_eval.running.processes.supervision import describe_exit
+from cooperbench_eval.running.processes.worker import Stopped, ignore_signal, stop_on_sigterm
 
 __all__ = ["WorkerDiedError", "WorkerPool", "has_importable_main", "usable_cores"]
 

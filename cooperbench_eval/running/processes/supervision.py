@@ -17,23 +17,76 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import SandboxError
-from cooperbench_eval.running.processes.capture import Capture
-from cooperbench_eval.running.processes.plain import run_plainly
-from cooperbench_eval.running.processes.strays import kill_strays
+from cooperbench_eval.running.processes.unsupervised import kill_strays, run_plainly
 from cooperbench_eval.support.systems import IS_LINUX
 
 __all__ = [
+    "CLEANER",
+    "Capture",
     "CommandEnd",
     "EndReason",
     "SupervisedCommand",
     "Supervision",
     "above_standard",
+    "describe_exit",
 ]
+
+CLEANER: Final = "cooperbench-cleaner"
+"""An argument that marks a process which cleans up after its parent has ended."""
+
+
+def describe_exit(code: int | None) -> str:
+    """Say how a process ended, from its exit status or the negative number of a signal."""
+    if code is None:
+        return "did not end"
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit status {code}"
+
+
+class Capture:
+    r"""Receives output piece by piece, and keeps its beginning and its end.
+
+    Example:
+        >>> capture = Capture(3)
+        >>> for data in (b"12345", b"6789"):
+        ...     capture.feed(data)
+        >>> capture.value()
+        b'123\n[... 3 bytes cut ...]\n789'
+    """
+
+    def __init__(self, limit: int) -> None:
+        """Keep *limit* bytes at each end."""
+        self._limit = limit
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._total = 0
+
+    def feed(self, data: bytes) -> None:
+        """Add the next bytes."""
+        self._total += len(data)
+        room = self._limit - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        # At twice the limit, so that many small pieces move the tail only once.
+        if len(self._tail) > 2 * self._limit:
+            del self._tail[: len(self._tail) - self._limit]
+
+    def skip(self, size: int) -> None:
+        """Count *size* bytes between both ends as cut."""
+        self._total += size
+
+    def value(self) -> bytes:
+        """Return both ends; a line between them says how many bytes were cut."""
+        tail = bytes(self._tail[-self._limit :])
+        cut = self._total - len(self._head) - len(tail)
+        if not cut:
+            return bytes(self._head) + tail
+        return b"%b\n[... %d bytes cut ...]\n%b" % (bytes(self._head), cut, tail)
+
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _PATIENCE_SECONDS = 7.0
@@ -147,10 +200,6 @@ class CommandEnd:
     output: bytes = field(default=b"", repr=False)
 
 
-def _never() -> bool:
-    return False
-
-
 class Supervision:
     """One command's supervisor, as its host sees it.
 
@@ -159,7 +208,7 @@ class Supervision:
         exit_code: How the supervisor itself ended, once it has.
     """
 
-    def __init__(self, *, is_abandoned: Callable[[], bool] = _never) -> None:
+    def __init__(self, *, is_abandoned: Callable[[], bool] = lambda: False) -> None:
         """Prepare to run a command; it is also stopped when *is_abandoned* returns true."""
         self.is_stopped = False
         self.exit_code: int | None = None
@@ -183,10 +232,10 @@ class Supervision:
         """
         if not sys.executable:
             raise _without_supervisor("there is no Python for it", command)
-        if not IS_LINUX:
-            return self._run_plainly(command)
         capture = Capture(command.output_limit or 0)
         started = time.monotonic()
+        if not IS_LINUX:
+            return self._run_plainly(command, capture, started)
         end = None
         try:
             end = _read_end(self._report(command, capture), command)
@@ -201,24 +250,26 @@ class Supervision:
             )
         return evolve(end, output=capture.value())
 
-    def _run_plainly(self, command: SupervisedCommand) -> CommandEnd:
+    def _run_plainly(
+        self, command: SupervisedCommand, capture: Capture, started: float
+    ) -> CommandEnd:
         """Run a command of this library on a system other than Linux; tests cannot run there."""
         is_late = False
 
-        def is_over(seconds: float) -> bool:
+        def is_over() -> bool:
             nonlocal is_late
-            is_late = seconds >= command.timeout_seconds
+            is_late = time.monotonic() - started >= command.timeout_seconds
             is_done = command.result is not None and command.result.exists()
             return is_late or is_done or self.is_stopped or self._is_abandoned()
 
         try:
-            end = run_plainly(
+            exit_code = run_plainly(
                 command.command,
                 folder=command.folder,
                 env=command.env,
                 is_over=is_over,
                 grace_seconds=command.grace_seconds,
-                output_limit=command.output_limit,
+                take=None if command.output_limit is None else capture.feed,
             )
         except OSError as exc:
             return CommandEnd(
@@ -226,9 +277,9 @@ class Supervision:
             )
         return CommandEnd(
             reason=EndReason.TIMEOUT if is_late or self.is_stopped else EndReason.EXITED,
-            seconds=end.seconds,
-            exit_code=end.exit_code,
-            output=end.output,
+            seconds=time.monotonic() - started,
+            exit_code=exit_code,
+            output=capture.value(),
         )
 
     def _report(self, command: SupervisedCommand, capture: Capture) -> bytes:

@@ -7,17 +7,97 @@ folder, it removes those that earlier processes of the same user left.
 
 import os
 import stat
+import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cooperbench_eval.running.processes.folders import remove
-from cooperbench_eval.running.processes.locks import try_lock
 from cooperbench_eval.support.systems import after_fork
 
-__all__ = ["discard_folder", "make_folder", "temporary_folder"]
+__all__ = [
+    "discard_folder",
+    "discard_with",
+    "is_held",
+    "lock",
+    "make_folder",
+    "temporary_folder",
+    "unlock",
+]
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _PAUSE_SECONDS = 0.02
+
+    def lock(fd: int) -> None:
+        """Wait until this file descriptor has the lock of its file.
+
+        Raises:
+            OSError: The file cannot be locked.
+        """
+        while not _lock_now(fd):  # the C library would give up after ten seconds
+            time.sleep(_PAUSE_SECONDS)
+
+    def unlock(fd: int) -> None:
+        """Release the lock."""
+        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+
+    def is_held(fd: int) -> bool:
+        """Whether another file descriptor has the lock."""
+        if not _lock_now(fd):
+            return True
+        unlock(fd)
+        return False
+
+    def _lock_now(fd: int) -> bool:
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # the first byte, which need not exist
+        except PermissionError:
+            return False
+        return True
+
+    _try_lock = _lock_now
+
+else:
+    import fcntl
+
+    def lock(fd: int) -> None:
+        """Wait until this file descriptor has the lock of its file.
+
+        Raises:
+            OSError: The file cannot be locked.
+        """
+        fcntl.flock(fd, fcntl.LOCK_EX)
+
+    def _try_lock(fd: int) -> bool:
+        """Lock the file, unless another file descriptor has its lock; return whether it did.
+
+        Raises:
+            OSError: The file cannot be locked.
+        """
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def unlock(fd: int) -> None:
+        """Release the lock."""
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+    def is_held(fd: int) -> bool:
+        """Whether another file descriptor has the lock."""
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # several may ask at once
+        except BlockingIOError:
+            return True
+        unlock(fd)
+        return False
+
 
 _PREFIX = "cooperbench-"
 _SUFFIX = "-held"
@@ -72,6 +152,16 @@ def discard_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def discard_with(owner: object, folder: Path) -> None:
+    """Remove a folder once *owner* is collected or the interpreter exits; not in a forked child."""
+    weakref.finalize(owner, _discard_own, folder, os.getpid())
+
+
+def _discard_own(folder: Path, process_id: int) -> None:
+    if os.getpid() == process_id:
+        discard_folder(folder)
+
+
 @contextmanager
 def temporary_folder(kind: str = "", place: Path | None = None) -> Iterator[Path]:
     """Make a folder as `make_folder` does, and remove it afterwards."""
@@ -90,7 +180,7 @@ def _hold(folder: Path) -> int:
     """
     descriptor = os.open(folder, os.O_RDONLY | _DIRECTORY)
     try:
-        if try_lock(descriptor):
+        if _try_lock(descriptor):
             return descriptor
     except OSError:
         os.close(descriptor)

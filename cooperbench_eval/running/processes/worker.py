@@ -13,15 +13,99 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from types import FrameType
+from typing import Any, Final, NoReturn
 
 from attrs import frozen
 
 from cooperbench_eval.errors import WorkerError
-from cooperbench_eval.running.processes.pickling import PICKLING_FAILS, describe_exception, dumps
-from cooperbench_eval.running.processes.stopping import Stopped, ignore_signal, stop_on_sigterm
 
-__all__ = ["REPLY", "Reply", "read_reply", "serve", "worker_command", "write_call"]
+__all__ = [
+    "PICKLING_FAILS",
+    "REPLY",
+    "Pickler",
+    "Reply",
+    "Stopped",
+    "dumps",
+    "ignore_signal",
+    "plain_dumps",
+    "read_reply",
+    "serve",
+    "stop_on_sigterm",
+    "worker_command",
+    "write_call",
+]
+
+
+class Stopped(BaseException):
+    """This process was asked to stop; raised so that it cleans up on its way out."""
+
+
+def stop_on_sigterm() -> None:
+    """Have the first SIGTERM raise `Stopped` in the main thread."""
+    signal.signal(signal.SIGTERM, _stop)
+
+
+def ignore_signal(_: int = 0, __: FrameType | None = None) -> None:
+    """Do nothing; unlike SIG_IGN, a handler is not inherited by programs that are started."""
+
+
+def _stop(_: int, __: FrameType | None) -> NoReturn:
+    signal.signal(signal.SIGTERM, ignore_signal)  # a second one must not interrupt the clean-up
+    raise Stopped
+
+
+Pickler = Callable[[object], bytes]
+
+PICKLING_FAILS: Final = (
+    pickle.PicklingError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    RecursionError,
+)
+"""The exceptions that `dumps` and `plain_dumps` raise for a value that cannot be pickled."""
+_MOST_CHARACTERS: Final = 1000
+
+
+def dumps(value: object) -> bytes:
+    """Pickle *value*; definitions of the main module and lambdas are pickled by value."""
+    try:
+        data = plain_dumps(value)
+    except PICKLING_FAILS:
+        data = b"__main__"
+    # The word may also occur in the text of a patch; then cloudpickle does no harm.
+    if b"__main__" not in data:
+        return data
+    import cloudpickle  # noqa: PLC0415 - rarely needed
+
+    return _pickle_with(cloudpickle.dumps, value)
+
+
+def plain_dumps(value: object) -> bytes:
+    """Pickle *value* as Python does: classes and functions by name."""
+    return _pickle_with(pickle.dumps, value)
+
+
+def _pickle_with(pickler: Pickler, value: object) -> bytes:
+    """Pickle *value*; any exception that its classes raise becomes one of `PICKLING_FAILS`."""
+    try:
+        return bytes(pickler(value))
+    except (KeyboardInterrupt, Stopped):  # not caused by the value
+        raise
+    except BaseException as exc:
+        if type(exc) in PICKLING_FAILS:
+            raise
+        raise pickle.PicklingError(f"it raised {_describe_exception(exc)}") from exc
+
+
+def _describe_exception(exc: BaseException) -> str:
+    """Return the `repr` of *exc*, cut if it is long, or its class's name if that fails."""
+    try:
+        return repr(exc)[:_MOST_CHARACTERS]
+    except Exception:  # noqa: BLE001 - a class may do anything
+        return type(exc).__name__
+
 
 # The worker imports from where the host does, even if nothing is installed.
 _START: Final = """
@@ -65,7 +149,7 @@ class Reply:
             raise
         # A class may raise anything when it is rebuilt.
         except BaseException as exc:
-            problem = f"the answer cannot be rebuilt here ({describe_exception(exc)})"
+            problem = f"the answer cannot be rebuilt here ({_describe_exception(exc)})"
             raise WorkerError(self.problem or problem) from exc
         if self.is_value:
             return found
@@ -115,7 +199,7 @@ def serve(call: bytes, folder: str) -> None:
         try:
             _write_reply(reply, folder)
         except OSError as exc:
-            problem = f"its answer cannot be written ({describe_exception(exc)})"
+            problem = f"its answer cannot be written ({_describe_exception(exc)})"
             _write_reply(Reply(problem=problem), folder)
     except Stopped:
         sys.exit(_STOPPED)
@@ -138,7 +222,7 @@ def _answer(call: bytes) -> Reply:
         fn, args, kwargs = pickle.loads(call)  # noqa: S301 - written by the host
     # A class may raise anything when it is rebuilt, and a module when it is imported.
     except Exception as exc:  # noqa: BLE001
-        problem = f"cannot be rebuilt in a process of its own ({describe_exception(exc)})"
+        problem = f"cannot be rebuilt in a process of its own ({_describe_exception(exc)})"
         return Reply(problem=problem)
     try:
         value = fn(*args, **kwargs)
@@ -151,7 +235,7 @@ def _answer(call: bytes) -> Reply:
         return Reply(is_value=True, data=dumps(value))
     # A class may raise anything when it is pickled.
     except Exception as exc:  # noqa: BLE001
-        return Reply(problem=f"its value cannot be sent back ({describe_exception(exc)})")
+        return Reply(problem=f"its value cannot be sent back ({_describe_exception(exc)})")
 
 
 def _raised(exc: BaseException) -> Reply:
@@ -160,6 +244,6 @@ def _raised(exc: BaseException) -> Reply:
         data = dumps(exc)
     return Reply(
         data=data,
-        problem=f"it raised {describe_exception(exc)}",
+        problem=f"it raised {_describe_exception(exc)}",
         traceback="".join(traceback.format_exception(exc)),
     )

@@ -1,45 +1,43 @@
-"""The records that the runner and the reader of a test framework exchange."""
+"""What a reader of a test framework is, and how readers find the tests that a patch changes.
 
-import os
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import BinaryIO
+Two versions of a test file are compared part by part. A test changes if its own text
+changes, or that of something it uses: a table of parameters, a helper, a fixture. What a
+part uses is guessed from the words in it, so one test too many may be found.
+"""
 
-from attrs import evolve, field, frozen
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
+from attrs import field, frozen
+
+from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.running.processes.capture import Capture
+from cooperbench_eval.running.readers.result_files import bounded
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
-from cooperbench_eval.support.systems import OPEN_NO_LINK
+from cooperbench_eval.support.memo import TextMemo
 
 __all__ = [
-    "CASE_LIMIT",
-    "ID_LIMIT",
-    "MESSAGE_LIMIT",
     "FinishedRun",
     "Launch",
     "NewTests",
+    "Part",
     "Reader",
-    "UnreadableResultError",
-    "bounded",
-    "lengthened",
-    "read_ends",
-    "read_result_file",
-    "shortened",
+    "added_or_changed",
+    "added_tests",
+    "arguments_of",
+    "calls_in_script",
+    "contents_of",
+    "option_and_value",
+    "remembered",
+    "remembered_tests",
+    "split_words",
+    "tests_by_file",
 ]
 
-CASE_LIMIT = 100_000
-"""The most cases of a run; more are not a result."""
-ID_LIMIT = 4_000
-"""The most characters of a case's id, or of a name in it; the rest is cut off."""
-MESSAGE_LIMIT = 2_000
-"""The most characters of a case's message; the middle of a longer one is left out."""
-_CUT = "\n[... cut ...]\n"
-_HEAD = MESSAGE_LIMIT // 3
-_TAIL = MESSAGE_LIMIT - _HEAD - len(_CUT)
-_SIZE_LIMIT = 64 << 20
 _WORST_FIRST = (
     TestCaseStatus.FAILED,
     TestCaseStatus.ERROR,
@@ -47,10 +45,6 @@ _WORST_FIRST = (
     TestCaseStatus.XFAILED,
     TestCaseStatus.SKIPPED,
 )
-
-
-class UnreadableResultError(Exception):
-    """The result is missing or not trustworthy; the runner turns this into a verdict."""
 
 
 @frozen(kw_only=True)
@@ -182,45 +176,6 @@ class Reader:
         return tuple(found.values())
 
 
-def bounded(cases: Iterable[TestCase]) -> Iterator[TestCase]:
-    """Yield cases with their ids and messages cut.
-
-    Raises:
-        UnreadableResultError: There are more than `CASE_LIMIT`, or their texts have more
-            characters together than a result file may have bytes.
-    """
-    size = 0
-    for number, case in enumerate(cases, 1):
-        size += min(len(case.id), ID_LIMIT) + min(len(case.message), MESSAGE_LIMIT)
-        if number > CASE_LIMIT:
-            raise UnreadableResultError(f"the result has more than {CASE_LIMIT} cases")
-        if size > _SIZE_LIMIT:
-            raise UnreadableResultError("the ids and messages of the result's cases are too long")
-        if len(case.id) > ID_LIMIT or len(case.message) > MESSAGE_LIMIT:
-            yield evolve(case, id=case.id[:ID_LIMIT], message=shortened(case.message))
-        else:
-            yield case
-
-
-def shortened(message: str) -> str:
-    """Return a message of at most `MESSAGE_LIMIT` characters.
-
-    A longer one loses its middle: the beginning names the error, and the end of a traceback
-    is the place where it happened.
-    """
-    if len(message) <= MESSAGE_LIMIT:
-        return message
-    return f"{message[:_HEAD]}{_CUT}{message[-_TAIL:]}"
-
-
-def lengthened(message: str, more: str) -> str:
-    """Append to a message that will be shortened, without collecting what that leaves out."""
-    message += more
-    if len(message) > 10 * MESSAGE_LIMIT:
-        message = message[:MESSAGE_LIMIT] + message[-MESSAGE_LIMIT:]
-    return message
-
-
 def _worst_of(one: TestCase, other: TestCase) -> TestCase:
     worst = min(one, other, key=lambda case: _WORST_FIRST.index(case.status))
     return TestCase(
@@ -231,44 +186,180 @@ def _worst_of(one: TestCase, other: TestCase) -> TestCase:
     )
 
 
-def read_result_file(path: Path) -> bytes:
-    """Return the bytes of a result file that hostile code may have written.
+_NamesAndTexts = Iterable[tuple[str, str]]
 
-    Raises:
-        UnreadableResultError: The file is absent, not a plain file, or larger than 64 MiB.
+
+def contents_of(entry: Entry | None) -> bytes:
+    """Return the contents of a regular file; empty for anything else."""
+    return entry.data if entry is not None and entry.mode.is_regular else b""
+
+
+def added_or_changed(before: _NamesAndTexts, after: _NamesAndTexts) -> Iterator[str]:
+    """Yield the names of the tests that are new or whose text changed.
+
+    If two tests of a file share a name, the last one counts.
     """
-    with _opened(path) as file:
-        data = file.read(_SIZE_LIMIT + 1)
-    if len(data) > _SIZE_LIMIT:
-        raise UnreadableResultError(f"the result file is larger than {_SIZE_LIMIT} bytes")
-    return data
+    known = dict(before)
+    for name, text in dict(after).items():
+        if known.get(name) != text:
+            yield name
 
 
-def read_ends(path: Path, limit: int) -> bytes:
-    """Return a file's first and last *limit* bytes; empty if it is not a readable file."""
-    capture = Capture(limit)
+def added_tests(
+    new: NewTests, functions: Callable[[bytes], _NamesAndTexts], prefix: Callable[[str], str]
+) -> tuple[str, ...]:
+    """Return the ids of the tests that are new or changed, in the order of the files.
+
+    Args:
+        new: The tree before and after the tests patch.
+        functions: Returns the name and the text of each test in a file's contents.
+        prefix: Returns the part of an id before a test's name, for a file; empty if the
+            file's tests may not have run.
+    """
+    names: list[str] = []
+    for path in new.paths:
+        if start := prefix(path):
+            before, after = (
+                functions(contents_of(tree.get(path))) for tree in (new.before, new.after)
+            )
+            names += [f"{start}{name}" for name in added_or_changed(before, after)]
+    return tuple(names)
+
+
+_REMEMBERED_BYTES = 1 << 24
+_Value = TypeVar("_Value")
+
+
+@frozen(kw_only=True)
+class Part:
+    """A test of a file, or another part of the file that tests may use.
+
+    Attributes:
+        text: The text, or a digest of it.
+        test: The test's name; empty if the part is not a test.
+        binds: The names that the part defines. A part that is not a test and defines
+            nothing concerns every test of its file.
+        uses: The words in it that may refer to other parts.
+    """
+
+    text: str
+    test: str = ""
+    binds: frozenset[str] = frozenset()
+    uses: frozenset[str] = frozenset()
+
+
+Parts = Callable[[bytes], Sequence[Part] | None]
+"""Splits a file's contents into parts; `None` if the tests in it cannot be told apart."""
+
+
+def _changed_tests(before: Sequence[Part], after: Sequence[Part]) -> tuple[str, ...]:
+    """Name the tests of *after* that are new or changed, each once, in its order."""
+    known = {(part.test, part.binds, part.text) for part in before}
+    new = [part for part in after if (part.test, part.binds, part.text) not in known]
+    if any(not part.test and not part.binds for part in new):
+        return tuple(dict.fromkeys(part.test for part in after if part.test))
+    users: dict[str, list[Part]] = defaultdict(list)
+    for part in after:
+        for word in part.uses:
+            users[word].append(part)
+    touched = {id(part) for part in new}
+    while new:
+        for user in (each for word in new.pop().binds for each in users.pop(word, ())):
+            if id(user) not in touched:
+                touched.add(id(user))
+                new.append(user)
+    return tuple(dict.fromkeys(part.test for part in after if part.test and id(part) in touched))
+
+
+def tests_by_file(
+    new: NewTests, parts: Parts, paths: Iterable[str]
+) -> Iterator[tuple[str, tuple[str, ...] | None]]:
+    """Yield the new or changed tests of each file; `None` if they cannot be told apart."""
+    for path in paths:
+        found = parts(contents_of(new.after.get(path)))
+        known = parts(contents_of(new.before.get(path)))
+        yield path, None if found is None else _changed_tests(known or (), found)
+
+
+def remembered(compute: Callable[[bytes], _Value]) -> TextMemo[_Value]:
+    """Return *compute* with a cache of its latest results, by the contents of a file.
+
+    The runs of a task read the same test files again and again; all of them must fit.
+    """
+    return TextMemo(compute, max_bytes=_REMEMBERED_BYTES)
+
+
+def remembered_tests(
+    find: Callable[[bytes], _NamesAndTexts],
+) -> TextMemo[tuple[tuple[str, str], ...]]:
+    """Return *find*, which yields the tests of a file, with such a cache.
+
+    A file whose code is nested too deeply has none.
+    """
+
+    def found(data: bytes) -> tuple[tuple[str, str], ...]:
+        try:
+            return tuple(find(data))
+        except RecursionError:
+            return ()
+
+    return remembered(found)
+
+
+def arguments_of(command: tuple[str, ...], program: str, *verbs: str) -> tuple[str, ...] | None:
+    """Return the words after a program and its verbs; `None` for another program or verb."""
+    rest = command[1 + len(verbs) :]
+    is_program = bool(command) and PurePosixPath(command[0]).name == program
+    return rest if is_program and command[1 : 1 + len(verbs)] == verbs else None
+
+
+def option_and_value(word: str, rest: Iterator[str], with_value: Container[str]) -> tuple[str, str]:
+    """Return an option's name and its value; the value is empty if there is none.
+
+    Args:
+        word: The option, as `--name`, `--name=value`, `-n` or `-nvalue`.
+        rest: The words after it. The value is the next one if it is a word of its own.
+        with_value: The names of the options that take a value.
+    """
+    letter = word[:2]
+    if letter != "--" and len(word) > len(letter) and letter in with_value:
+        return letter, word[len(letter) :]
+    name, equals, value = word.partition("=")
+    if not equals and name in with_value:
+        value = next(rest, "")
+    return name, value
+
+
+def _arguments_in_script(program: str, new: NewTests) -> Iterator[str]:
+    """Yield the arguments, as text, of each call in the command's words and the files they name."""
+    files = (new.after.get(word.removeprefix("./")) for word in new.command)
+    texts = [file.data.decode(errors="replace") for file in files if file is not None]
+    for text in (" ".join(new.command), *texts):
+        joined_lines = text.replace("\\\n", " ")
+        for found in re.finditer(rf"(?<![\w-])(?:{program})(?![\w-])([^\n;&|)#]*)", joined_lines):
+            yield re.sub(r"\d?>+\s*\S*", " ", found[1])  # a redirection is not an argument
+
+
+def calls_in_script(
+    program: str, new: NewTests, parse: Callable[[tuple[str, ...]], _Value | None]
+) -> list[_Value | None]:
+    """Return what the arguments of each call of a program in a script select.
+
+    Words that cannot be split may select anything, so that is `None`, as it is for arguments
+    that *parse* does not understand.
+
+    Args:
+        program: A regular expression for the program and its verb.
+        new: The tree with the tests patch, and the command.
+        parse: Returns what the words of a call select.
+    """
+    words = map(split_words, _arguments_in_script(program, new))
+    return [None if each is None else parse(each) for each in words]
+
+
+def split_words(text: str) -> tuple[str, ...] | None:
+    """Split a line into words as a shell does; `None` if a quote is not closed."""
     try:
-        with _opened(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            capture.feed(file.read(limit))
-            capture.skip(max(0, size - 2 * limit))
-            file.seek(max(limit, size - limit))
-            capture.feed(file.read(limit))
-    except (UnreadableResultError, OSError):
-        return b""
-    return capture.value()
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    try:
-        # The code under test may have put a link or a pipe there.
-        fd = os.open(path, os.O_RDONLY | OPEN_NO_LINK)
-        with os.fdopen(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise UnreadableResultError("the result file is not a plain file")
-            yield file
-    except FileNotFoundError:
-        raise UnreadableResultError("no result file was written") from None
-    except OSError as exc:
-        raise UnreadableResultError(f"the result file cannot be read ({exc.strerror})") from exc
+        return tuple(shlex.split(text))
+    except ValueError:
+        return None

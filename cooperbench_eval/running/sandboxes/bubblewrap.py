@@ -23,9 +23,16 @@ from cooperbench_eval.running.processes.supervision import (
     above_standard,
 )
 from cooperbench_eval.running.processes.temporary import temporary_folder
-from cooperbench_eval.running.sandboxes import hosting
 from cooperbench_eval.running.sandboxes.bubblewrap_options import HOSTS, bubblewrap_options
 from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, running_python
+from cooperbench_eval.running.sandboxes.local import (
+    SIGKILL,
+    HostSandbox,
+    cannot_start,
+    execution,
+    listed,
+    surroundings,
+)
 from cooperbench_eval.running.sandboxes.overlays import (
     Caches,
     LentCaches,
@@ -62,11 +69,11 @@ _OWN_PROCESSES = 2
 
 
 def _paths(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
-    return tuple(map(os.path.abspath, hosting.listed(given)))  # does not resolve links
+    return tuple(map(os.path.abspath, listed(given)))  # does not resolve links
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)
-class BubblewrapSandbox(hosting.HostSandbox):
+class BubblewrapSandbox(HostSandbox):
     r"""Runs commands of this machine in namespaces of their own, with `bwrap`.
 
     The command sees the system's programs and libraries, a small part of `/etc`,
@@ -147,7 +154,7 @@ class BubblewrapSandbox(hosting.HostSandbox):
         return (
             f"{self.name} {_version(_find())} {(*limits, self.output_limit)} "
             f"network={self.network} {self.readable} "
-            f"{self.writable_cache or ''}{hosting.surroundings(self.inherit, shown)}"
+            f"{self.writable_cache or ''}{surroundings(self.inherit, shown)}"
         )
 
     def _execute(self, supervised: SupervisedCommand) -> Execution:
@@ -289,16 +296,16 @@ def _execution(end: CommandEnd, supervised: SupervisedCommand, exit_code: int | 
             # No process inside the sandbox can reach the supervisor.
             raise SandboxError("the supervisor of bubblewrap was killed", supervised.command)
         case EndReason.EXITED:
-            was_killed = exit_code == _SHELLS_SIGNAL_BASE + hosting.SIGKILL or (
-                exit_code is None and end.exit_code == -hosting.SIGKILL
+            was_killed = exit_code == _SHELLS_SIGNAL_BASE + SIGKILL or (
+                exit_code is None and end.exit_code == -SIGKILL
             )
             if was_killed and end.oom_kills:
-                exit_code = -hosting.SIGKILL
+                exit_code = -SIGKILL
             elif exit_code is None:
                 raise _own_failure(end, supervised)
-            return hosting.execution(end, exit_code)
+            return execution(end, exit_code)
         case _:
-            return hosting.execution(end, None)
+            return execution(end, None)
 
 
 def _own_failure(end: CommandEnd, supervised: SupervisedCommand) -> TestRunError:
@@ -314,7 +321,7 @@ def _own_failure(end: CommandEnd, supervised: SupervisedCommand) -> TestRunError
 
 def _cannot_start(supervised: SupervisedCommand, problem: str) -> TestRunError:
     hidden = "or its interpreter is not shown in the sandbox; see `readable`"
-    return hosting.cannot_start(supervised, problem, hidden)
+    return cannot_start(supervised, problem, hidden)
 
 
 @cache

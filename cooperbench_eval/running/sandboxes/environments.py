@@ -16,13 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = [
-    "EnvironmentFinder",
-    "installed_modules",
-    "interpreter_of_script",
-    "running_packages",
-    "running_python",
-]
+__all__ = ["EnvironmentFinder", "installed_modules", "running_packages", "running_python"]
 
 _NAMES = ("bin", "include", "lib", "lib32", "lib64", "libexec", "pyvenv.cfg", "share", "ssl")
 """What a Python installation has in its own folder; a project in the same folder has more."""
@@ -94,7 +88,7 @@ class EnvironmentFinder:
         if str(program.parent.parent) in _OWN or not _is_file(program):
             return
         names = list(_names_of(program))
-        interpreter = interpreter_of_script(program, self._path)
+        interpreter = _interpreter_of_script(program, self._path)
         is_python = any(_PYTHON.match(each.name) for each in names)
         if not (is_python or interpreter or _configuration(program.parent)):
             return
@@ -140,7 +134,7 @@ def installed_modules(words: Sequence[str], path: str) -> frozenset[str]:
     return frozenset(name for name in found if name.isidentifier())
 
 
-def interpreter_of_script(program: Path, path: str) -> str:
+def _interpreter_of_script(program: Path, path: str) -> str:
     """Return the Python that runs a script; empty if *program* is not a Python script.
 
     Args:

@@ -18,7 +18,7 @@ from attrs import field, frozen
 from cooperbench_eval.errors import ArgumentError, SandboxError, TestRunError
 from cooperbench_eval.running.processes.supervision import SupervisedCommand
 from cooperbench_eval.running.processes.temporary import discard_folder, make_folder
-from cooperbench_eval.running.sandboxes.hosting import listed
+from cooperbench_eval.running.sandboxes.local import listed
 
 __all__ = ["Caches", "CachesLike", "LentCaches", "OverlayError", "as_caches"]
 

@@ -11,7 +11,7 @@ from batchparts import BASE, Ours, delete_repository, die_in_a_file, fill_disk, 
 import cooperbench_eval as ce
 from cooperbench_eval.evaluation.batch.keys import PairKeys
 from cooperbench_eval.evaluation.batch.workers import WorkerPool
-from cooperbench_eval.running.processes.stopping import Stopped
+from cooperbench_eval.running.processes.worker import Stopped
 
 
 @pytest.fixture(scope="module")

@@ -3,25 +3,27 @@
 import io
 import os
 import tarfile
-from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
-from pathlib import Path, PurePosixPath
-from typing import IO
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+)
+from enum import (
+    Enum,
+)
+from pathlib import (
+    Path,
+    PurePosixPath,
+)
+from typing import (
+    IO,
+)
 
-from attrs import frozen
+from cooperbench_eval.git.trees.forbidden_paths import (
+    local_name_problem,
+)
 
-from cooperbench_eval.git.trees.forbidden_paths import local_name_problem
-
-__all__ = [
-    "END_OF_ARCHIVE",
-    "Bounds",
-    "Owner",
-    "Unpacked",
-    "pack",
-    "pack_directory",
-    "pack_file",
-    "unpack",
-]
+__all__ = ["END_OF_ARCHIVE", "Packer", "Unpacked", "unpack"]
 
 END_OF_ARCHIVE = bytes(2 * tarfile.BLOCKSIZE)
 """The blocks that close an archive."""
@@ -30,33 +32,6 @@ _PIECE = 1 << 18
 _EXECUTABLE = 0o100
 _FOR_ALL = 0o666
 _FOR_ALL_TO_ENTER = 0o777
-
-
-@frozen(kw_only=True)
-class Owner:
-    """The owner of the files in an archive.
-
-    Attributes:
-        user: The user's number. If only a name is known, it is `None`, and all users may
-            read and write the files.
-        group: The group's number.
-    """
-
-    user: int | None = 0
-    group: int = 0
-
-
-@frozen(kw_only=True)
-class Bounds:
-    """The most to read from an archive.
-
-    Attributes:
-        files: The number of plain files.
-        size: The total number of bytes, including those of unwanted files.
-    """
-
-    files: int
-    size: int
 
 
 class Unpacked(Enum):
@@ -70,56 +45,72 @@ class Unpacked(Enum):
     """In the middle of a file, or before any file."""
 
 
-def pack_directory(path: str, owner: Owner) -> bytes:
-    """Return an archive's entry for a directory; *path* is absolute."""
-    info = tarfile.TarInfo(path.lstrip("/"))
-    info.type, info.mode = tarfile.DIRTYPE, 0o755
-    return _header(info, owner)
+class Packer:
+    """Makes the pieces of an archive whose files all have one owner.
 
-
-def pack_file(path: str, data: bytes, owner: Owner) -> bytes:
-    """Return an archive's entry for a small file; *path* is absolute."""
-    info = tarfile.TarInfo(path.lstrip("/"))
-    info.size = len(data)
-    return _header(info, owner) + data + bytes(-info.size % tarfile.BLOCKSIZE)
-
-
-def pack(directory: Path, at: str, owner: Owner) -> Iterator[bytes]:
-    """Yield the entries for *directory* and its contents, at the absolute path *at*.
-
-    Links stay links; sockets, devices and pipes are left out.
-
-    Raises:
-        OSError: A file cannot be read, or changes while it is read.
+    Paths in the archive are absolute. Links stay links; sockets, devices and pipes are left
+    out.
     """
-    yield pack_directory(at, owner)
-    folders = [(str(directory), at)]
-    while folders:
-        folder, place = folders.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                path = f"{place}/{entry.name}"
-                yield from _pack_entry(entry, path, owner)
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append((entry.path, path))
 
+    def __init__(self, user: int | None = 0, group: int = 0) -> None:
+        """Name the owner by numbers; without a user's number, all users may read and write."""
+        self._user = user
+        self._group = group
 
-def _pack_entry(entry: os.DirEntry[str], path: str, owner: Owner) -> Iterator[bytes]:
-    info = tarfile.TarInfo(path.lstrip("/"))
-    status = entry.stat(follow_symlinks=False)
-    info.mode, info.mtime = status.st_mode & 0o7777, int(status.st_mtime)
-    if os.name == "nt":  # where no file is marked as a program, so all of them are
-        info.mode = 0o755
-    if entry.is_symlink():
-        info.type, info.linkname = tarfile.SYMTYPE, os.readlink(entry)  # noqa: PTH115 - as it is
-        yield _header(info, owner)
-    elif entry.is_dir(follow_symlinks=False):
-        info.type = tarfile.DIRTYPE
-        yield _header(info, owner)
-    elif entry.is_file(follow_symlinks=False):
-        info.size = status.st_size
-        yield _header(info, owner)
-        yield from _contents(entry.path, info.size)
+    def folder(self, path: str) -> bytes:
+        """Return the entry of a new folder."""
+        info = tarfile.TarInfo(path.lstrip("/"))
+        info.type, info.mode = tarfile.DIRTYPE, 0o755
+        return self._header(info)
+
+    def file(self, path: str, data: bytes) -> bytes:
+        """Return the entry of a small file."""
+        info = tarfile.TarInfo(path.lstrip("/"))
+        info.size = len(data)
+        return self._header(info) + data + _padding(info.size)
+
+    def tree(self, directory: Path, at: str) -> Iterator[bytes]:
+        """Yield the entries of *directory* and its contents, at the path *at*.
+
+        Raises:
+            OSError: A file cannot be read, or changes while it is read.
+        """
+        yield self.folder(at)
+        folders = [(str(directory), at)]
+        while folders:
+            folder, place = folders.pop()
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    path = f"{place}/{entry.name}"
+                    yield from self._entry(entry, path)
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append((entry.path, path))
+
+    def _entry(self, entry: os.DirEntry[str], path: str) -> Iterator[bytes]:
+        info = tarfile.TarInfo(path.lstrip("/"))
+        status = entry.stat(follow_symlinks=False)
+        info.mode, info.mtime = status.st_mode & 0o7777, int(status.st_mtime)
+        if os.name == "nt":  # where no file is marked as a program, so all of them are
+            info.mode = 0o755
+        if entry.is_symlink():
+            info.type, info.linkname = tarfile.SYMTYPE, os.readlink(entry)  # noqa: PTH115 - as it is
+        elif entry.is_dir(follow_symlinks=False):
+            info.type = tarfile.DIRTYPE
+        elif entry.is_file(follow_symlinks=False):
+            info.size = status.st_size
+        else:
+            return
+        yield self._header(info)
+        if info.isreg():
+            yield from _contents(entry.path, info.size)
+
+    def _header(self, info: tarfile.TarInfo) -> bytes:
+        if self._user is None:
+            is_entered = info.isdir() or info.mode & _EXECUTABLE
+            info.mode |= _FOR_ALL_TO_ENTER if is_entered else _FOR_ALL
+        else:
+            info.uid, info.gid = self._user, self._group
+        return info.tobuf(tarfile.GNU_FORMAT, "utf-8", "surrogateescape")
 
 
 def _contents(path: str, size: int) -> Iterator[bytes]:
@@ -131,24 +122,20 @@ def _contents(path: str, size: int) -> Iterator[bytes]:
                 raise OSError(f"{path} shrank while it was read")
             left -= len(data)
             yield data
-    yield bytes(-size % tarfile.BLOCKSIZE)
+    yield _padding(size)
 
 
-def _header(info: tarfile.TarInfo, owner: Owner) -> bytes:
-    if owner.user is None:
-        is_entered = info.isdir() or info.mode & _EXECUTABLE
-        info.mode |= _FOR_ALL_TO_ENTER if is_entered else _FOR_ALL
-    else:
-        info.uid, info.gid = owner.user, owner.group
-    return info.tobuf(tarfile.GNU_FORMAT, "utf-8", "surrogateescape")
+def _padding(size: int) -> bytes:
+    return bytes(-size % tarfile.BLOCKSIZE)
 
 
 def unpack(
     archive: Iterable[bytes],
     destination: Path,
-    bounds: Bounds,
     *,
-    wanted: Callable[[PurePosixPath], bool] = lambda _: True,
+    files: int,
+    size: int,
+    is_wanted: Callable[[PurePosixPath], bool] = lambda _: True,
 ) -> Unpacked:
     """Write the plain files of an archived directory below *destination*.
 
@@ -160,8 +147,9 @@ def unpack(
     Args:
         archive: A tar archive in pieces; reading stops at a bound.
         destination: An existing directory that no other process writes to.
-        bounds: How much to read.
-        wanted: Returns, for a file's path, whether to write the file.
+        files: The most plain files to read.
+        size: The most bytes to read, including those of unwanted files.
+        is_wanted: Whether to write the file with a path.
 
     Raises:
         OSError: The disk is full, or fails.
@@ -175,7 +163,7 @@ def unpack(
             encoding="utf-8",
             errors="surrogateescape",
         ) as tar:
-            if not _unpack(tar, destination, bounds, wanted):
+            if not _unpack(tar, destination, files, size, is_wanted):
                 return Unpacked.BOUNDED
     except (tarfile.TarError, EOFError):
         return Unpacked.DAMAGED
@@ -186,10 +174,10 @@ def unpack(
 def _unpack(
     tar: tarfile.TarFile,
     destination: Path,
-    bounds: Bounds,
-    wanted: Callable[[PurePosixPath], bool],
+    files_left: int,
+    size_left: int,
+    is_wanted: Callable[[PurePosixPath], bool],
 ) -> bool:
-    files_left, size_left = bounds.files, bounds.size
     for member in tar:
         tar.members.clear()  # type: ignore[attr-defined]  # or it would grow with every file
         size_left -= member.size
@@ -197,7 +185,7 @@ def _unpack(
         files_left -= path is not None
         if size_left < 0 or files_left < 0:
             return False
-        source = tar.extractfile(member) if path and wanted(path) else None
+        source = tar.extractfile(member) if path and is_wanted(path) else None
         if path and source:
             _write(destination, path, source, executable=bool(member.mode & _EXECUTABLE))
     return True

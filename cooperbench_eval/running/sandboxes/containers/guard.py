@@ -1,7 +1,9 @@
-"""Has a process's containers removed if the process dies first.
+"""Finds and removes containers whose process has ended.
 
 Each process starts its own watchdog (`watchdog.py`) and sends it the names of the
-containers that exist or are about to exist.
+containers that exist or are about to exist. In case the watchdog dies too, a label of each
+container names its owner: a process on this machine. The label also names the boot and the
+process namespace, because processes of other machines and namespaces cannot be checked.
 """
 
 import json
@@ -10,14 +12,55 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from cooperbench_eval.errors import SandboxError
-from cooperbench_eval.running.processes.stopping import CLEANER
+from cooperbench_eval.running.processes.supervision import CLEANER
 from cooperbench_eval.support.systems import after_fork
 
-__all__ = ["GUARD", "Guard"]
+__all__ = ["GUARD", "OWNER_LABEL", "Guard", "is_gone", "owner_of"]
+
+OWNER_LABEL = "cooperbench_eval.owner"
+"""The label of every container; its value is the owner."""
+
+_STARTED = 19
+"""The position of a process's start time in its `stat`, counted after its name."""
+_ENDED = (b"Z", b"X")
+"""States of a process that has ended but was not yet waited for."""
+
+
+def owner_of(process_id: int) -> str:
+    """Return the value of `OWNER_LABEL` that identifies a running process."""
+    return f"{_machine()}/{process_id}/{_start_of(process_id)}"
+
+
+def is_gone(owner: str) -> bool:
+    """Whether the process that a label names has ended; `False` for one of another machine."""
+    machine, _, process = owner.partition("/")
+    process_id, _, start = process.partition("/")
+    if machine != _machine() or not process_id.isdecimal():
+        return False
+    return _start_of(int(process_id)) != start
+
+
+def _start_of(process_id: int) -> str:
+    """Return when a process started, in ticks since the boot; empty if it has ended."""
+    with suppress(OSError):
+        status = Path(f"/proc/{process_id}/stat").read_bytes()
+        # The name is in parentheses, and may contain anything, even parentheses.
+        fields = status.rpartition(b")")[2].split()
+        return "" if fields[0] in _ENDED else fields[_STARTED].decode()
+    return ""
+
+
+def _machine() -> str:
+    with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot}:{Path('/proc/self/ns/pid').stat().st_ino}"
+    return ""  # without /proc, no owner ever counts as ended
+
 
 _SCRIPT = Path(__file__).with_name("watchdog.py")
 # Writing to a watchdog that has died must not raise SIGPIPE.

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.running.processes.temporary import temporary_folder
-from cooperbench_eval.running.sandboxes.containers.archives import Bounds, Unpacked, unpack
+from cooperbench_eval.running.sandboxes.containers.archives import Unpacked, unpack
 from cooperbench_eval.running.sandboxes.containers.engine import Engine, MissingError, connect
 from cooperbench_eval.running.sandboxes.containers.run import container
 from cooperbench_eval.support.arguments import checked
@@ -15,7 +15,8 @@ __all__ = ["PREFIX", "REGISTRY", "repository_from_image", "task_image"]
 REGISTRY = "akhatua"
 PREFIX = "cooperbench"
 
-_BOUNDS = Bounds(files=2_000_000, size=16 << 30)
+_MOST_FILES = 2_000_000
+_MOST_BYTES = 16 << 30
 _NAMES = {"HEAD", "packed-refs", "shallow"}
 _FOLDERS = {"objects", "refs"}
 _BARE = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
@@ -101,7 +102,7 @@ def _take(engine: Engine, digest: str, git: str, fresh: Path) -> None:
         container(engine, digest, host=host, entrypoint=["never-started"]) as (name, _),
         engine.get(name, git) as archive,
     ):
-        how = unpack(archive, fresh, _BOUNDS, wanted=_is_history)
+        how = unpack(archive, fresh, files=_MOST_FILES, size=_MOST_BYTES, is_wanted=_is_history)
     if how is not Unpacked.COMPLETE:
         raise RepositoryError(git, "is damaged, or larger than 16 GiB or two million files")
     if not (fresh / "HEAD").is_file():

@@ -14,33 +14,28 @@ from typing import Any
 from attrs import define, frozen
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.running.processes.capture import Capture
+from cooperbench_eval.running.processes.supervision import Capture
 from cooperbench_eval.running.sandboxes.containers.archives import (
     END_OF_ARCHIVE,
-    Bounds,
-    Owner,
+    Packer,
     Unpacked,
-    pack,
-    pack_directory,
-    pack_file,
     unpack,
 )
-from cooperbench_eval.running.sandboxes.containers.attached import Attached
-from cooperbench_eval.running.sandboxes.containers.copies import CopyWatch
 from cooperbench_eval.running.sandboxes.containers.engine import (
+    Attached,
     ContainerState,
     Engine,
     MissingError,
     RefusedError,
 )
-from cooperbench_eval.running.sandboxes.containers.guard import GUARD
-from cooperbench_eval.running.sandboxes.containers.memory import MemoryWatch
-from cooperbench_eval.running.sandboxes.containers.owners import OWNER_LABEL, owner_of
+from cooperbench_eval.running.sandboxes.containers.guard import GUARD, OWNER_LABEL, owner_of
+from cooperbench_eval.running.sandboxes.containers.kernel_watch import CopyWatch, MemoryWatch
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["ContainerJob", "container", "execute"]
 
-_BOUNDS = Bounds(files=10_000, size=256 << 20)
+_MOST_FILES = 10_000
+_MOST_BYTES = 256 << 20
 """How much of the scratch directory is copied back."""
 _ATTEMPTS = 3
 _DEATH_SECONDS = 30.0
@@ -77,7 +72,7 @@ class ContainerJob:
         scratch: The path of the scratch directory on the host.
         scratch_at: Its path in the container.
         own: A directory in the container only, which holds `home` and `temporary`.
-        owner: The owner of the files in the container.
+        packer: Packs files for the owner that they have in the container.
         env: Variables that are added to the image's own.
         host: The limits of the container, as the SDK's host options.
     """
@@ -89,7 +84,7 @@ class ContainerJob:
     scratch: Path
     scratch_at: str
     own: str
-    owner: Owner
+    packer: Packer
     env: Mapping[str, str]
     workdir: str
     user: str | None
@@ -172,13 +167,12 @@ def container(
 
 
 def _archive(job: ContainerJob, word: str) -> Iterator[bytes]:
-    yield from pack(job.tree, job.tree_at, job.owner)
-    yield from pack(job.scratch, job.scratch_at, job.owner)
+    yield from job.packer.tree(job.tree, job.tree_at)
+    yield from job.packer.tree(job.scratch, job.scratch_at)
     for folder in (job.own, f"{job.own}/home", f"{job.own}/temporary"):
-        yield pack_directory(folder, job.owner)
-    yield pack_file(
-        f"{job.own}/start", _start_file(job, word).encode("utf-8", "surrogateescape"), job.owner
-    )
+        yield job.packer.folder(folder)
+    start = _start_file(job, word).encode("utf-8", "surrogateescape")
+    yield job.packer.file(f"{job.own}/start", start)
     yield END_OF_ARCHIVE
 
 
@@ -210,7 +204,8 @@ def _bring_back(engine: Engine, name: str, job: ContainerJob) -> None:
     _wait_for(lambda: engine.state(name).is_settled, "the container does not finish")
     for _ in range(_ATTEMPTS):
         with suppress(MissingError, RefusedError), engine.get(name, job.scratch_at) as archive:
-            if unpack(archive, job.scratch, _BOUNDS) is not Unpacked.DAMAGED:
+            how = unpack(archive, job.scratch, files=_MOST_FILES, size=_MOST_BYTES)
+            if how is not Unpacked.DAMAGED:
                 break
 
 

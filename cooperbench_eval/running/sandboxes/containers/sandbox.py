@@ -1,23 +1,63 @@
 """The container sandbox, which creates a new container for each run."""
 
+import os
+import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PureWindowsPath
 from typing import Any, Self
 
 from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.running.sandboxes.containers.archives import Owner
+from cooperbench_eval.running.sandboxes.containers.archives import Packer
 from cooperbench_eval.running.sandboxes.containers.engine import connect
+from cooperbench_eval.running.sandboxes.containers.guard import OWNER_LABEL, is_gone
 from cooperbench_eval.running.sandboxes.containers.images import PREFIX, REGISTRY, task_image
-from cooperbench_eval.running.sandboxes.containers.owners import OWNER_LABEL, is_gone
-from cooperbench_eval.running.sandboxes.containers.places import Places
 from cooperbench_eval.running.sandboxes.containers.run import ContainerJob, execute
-from cooperbench_eval.running.sandboxes.hosting import NEUTRAL_ENVIRONMENT, POSITIVE, check
+from cooperbench_eval.running.sandboxes.local import NEUTRAL_ENVIRONMENT, POSITIVE, check
 from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.support.arguments import checked, checked_fields
 
 __all__ = ["ContainerSandbox", "reap_containers"]
+
+_REST = r"""([^\s:;,="']*)"""
+"""Matches the rest of a path after its folder."""
+
+
+def _places_of(
+    tree: Path | PureWindowsPath, scratch: Path | PureWindowsPath, tree_at: str | None = None
+) -> dict[str, str]:
+    r"""Map the paths of the tree and the scratch directory to those in the container.
+
+    They are the same, unless the host is Windows.
+
+    Example:
+        >>> from pathlib import PureWindowsPath as Windows
+        >>> places = _places_of(Windows(r"C:\T\tree-1"), Windows(r"C:\T\run-1"))
+        >>> _translate(r"--junitxml=C:\T\run-1\out\junit.xml", places)
+        '--junitxml=/cooperbench/scratch/out/junit.xml'
+        >>> _translate(r"C:\T\tree-1/src:C:\T\tree-1/lib", places)
+        '/cooperbench/tree/src:/cooperbench/tree/lib'
+    """
+    is_windows = os.name == "nt" or isinstance(tree, PureWindowsPath)
+    usual = ("/cooperbench/tree", "/cooperbench/scratch")
+    inside = usual if is_windows else (str(tree), str(scratch))
+    return {str(tree): tree_at or inside[0], str(scratch): inside[1]}
+
+
+def _translate(word: str, places: Mapping[str, str]) -> str:
+    """Return a word of a command with the container's paths in place of the host's."""
+    for folder, place in places.items():
+        if "\\" in folder:
+            word = re.sub(re.escape(folder) + _REST, partial(_placed, place), word)
+        else:
+            word = word.replace(folder, place)
+    return word
+
+
+def _placed(place: str, found: re.Match[str]) -> str:
+    return place + found[1].replace("\\", "/")
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)
@@ -146,23 +186,24 @@ class ContainerSandbox:
             SandboxError: The engine or the registry cannot be reached, or fails.
         """
         parts = check(command, env)
-        places = Places.of(tree, scratch, self.tree_at)
-        own = f"{places.scratch_at}.own"
+        places = _places_of(tree, scratch, self.tree_at)
+        tree_at, scratch_at = places[str(tree)], places[str(scratch)]
+        own = f"{scratch_at}.own"
         try:
             with connect(self.base_url) as engine:
                 image = engine.image(self.image, pull=self.pull)
                 job = ContainerJob(
                     image=image.digest,
-                    command=tuple(map(places.translate, parts)),
+                    command=tuple(_translate(part, places) for part in parts),
                     tree=tree,
-                    tree_at=places.tree_at,
+                    tree_at=tree_at,
                     scratch=scratch,
-                    scratch_at=places.scratch_at,
+                    scratch_at=scratch_at,
                     own=own,
-                    owner=_owner(self.user or image.user),
+                    packer=_packer(self.user or image.user),
                     env=self._environment(own)
-                    | {name: places.translate(value) for name, value in env.items()},
-                    workdir=self.workdir or places.tree_at,
+                    | {name: _translate(value, places) for name, value in env.items()},
+                    workdir=self.workdir or tree_at,
                     user=self.user,
                     shell=self.shell,
                     host=self._host(),
@@ -196,14 +237,14 @@ class ContainerSandbox:
         return options if self.network else options | {"network_mode": "none"}
 
 
-def _owner(user: str) -> Owner:
-    """Return the owner of a container's files, from a user as the engine takes it."""
+def _packer(user: str) -> Packer:
+    """Return what packs a container's files, for a user as the engine takes it."""
     name, _, group = user.partition(":")
     if name in {"", "root"}:
-        return Owner()
+        return Packer()
     if not name.isdecimal():
-        return Owner(user=None)
-    return Owner(user=int(name), group=int(group) if group.isdecimal() else 0)
+        return Packer(user=None)
+    return Packer(user=int(name), group=int(group) if group.isdecimal() else 0)
 
 
 @checked

@@ -1,1 +1,0 @@
-"""jest, vitest, and the runner of Node."""

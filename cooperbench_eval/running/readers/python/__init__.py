@@ -1,1 +1,0 @@
-"""pytest and unittest."""

@@ -1,1 +1,0 @@
-"""cargo's libtest, and nextest."""
