@@ -14,7 +14,7 @@ from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
-from cooperbench_eval.languages.languages import find_syntax_fault, is_code
+from cooperbench_eval.languages.files import find_syntax_fault, is_code
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.taking import take_functions
 

@@ -5,7 +5,7 @@ from itertools import product
 from attrs import field, frozen, validators
 
 from cooperbench_eval.git.merging.records import ConflictBlock
-from cooperbench_eval.languages.tokens import Order, TokenMergeError, merge_tokens
+from cooperbench_eval.languages.token_merge import Order, TokenMergeError, merge_tokens
 from cooperbench_eval.strategies.blocks import Resolution, resolve_blocks
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from cooperbench_eval.languages.tokens import count_tokens
+from cooperbench_eval.languages.token_merge import count_tokens
 
 __all__ = ["differing", "find_lost_token"]
 

@@ -1,23 +1,27 @@
 """Finds names that a merged Python file no longer binds or defines, and probable mistakes."""
 
+import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 from cooperbench_eval.languages.faults.losses import differing
 from cooperbench_eval.languages.faults.pythonbinding import find_early_use, find_unordered
+from cooperbench_eval.languages.faults.pythoncalls import find_misfit
 from cooperbench_eval.languages.faults.pythonslips import count_slips
-from cooperbench_eval.languages.python.calls import find_misfit
 from cooperbench_eval.languages.python.facts import (
     BUILTIN_ATTRIBUTES,
     Attributes,
     Facts,
     UnreadableError,
     cut,
+    parameters,
+    parse_chunk,
 )
-from cooperbench_eval.languages.python.scopes import find_declared_twice
 
-__all__ = ["find_python_fault"]
+__all__ = ["Declarations", "declarations", "find_declared_twice", "find_python_fault"]
 
 
 def find_python_fault(
@@ -146,3 +150,177 @@ def _unset(files: Sequence[Sequence[str]]) -> str:
         if all(name in each.stored for each in before if name in each.used):
             return f"{name} is used, but would no longer be set"
     return ""
+
+
+Declarations = Mapping[str, Counter[str]]
+"""How often a name is declared, by its qualified name and by the kind of declaration.
+
+Equal imports of a name, and equal constants, are of one kind and harmless if repeated.
+"""
+
+_DEFINED = "def"
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+_TRIES = (ast.Try, ast.TryStar)
+
+
+def find_declared_twice(files: Sequence[Sequence[str]]) -> str:
+    """Find a name that the last file's scopes declare more often than any of the others.
+
+    Args:
+        files: The chunks of the versions and of the merged file.
+    """
+    *others, changed = (_total(each) for each in differing([Counter(file) for file in files]))
+    # A name that merged's other chunks declare as those of a version do has as many there.
+    names = {
+        name for name, kinds in changed.items() if all(kinds != each.get(name) for each in others)
+    }
+    *before, now = (_total(each, names) for each in files) if names else [{}]
+    for name, kinds in now.items():
+        count = _count(kinds)
+        if count > max(1, *(_count(each.get(name, Counter())) for each in before)):
+            return f"{name} would be declared {count} times"
+    return ""
+
+
+def _total(chunks: Iterable[str], names: AbstractSet[str] | None = None) -> Declarations:
+    """Add up what chunks declare; only some names, if they are given."""
+    total: dict[str, Counter[str]] = {}
+    for chunk in chunks:
+        found = declarations(chunk)
+        _add(
+            total,
+            found
+            if names is None
+            else {each: found[each] for each in sorted(names & found.keys())},
+        )
+    return total
+
+
+def _count(kinds: Counter[str]) -> int:
+    return sum(count if kind == _DEFINED else 1 for kind, count in kinds.items())
+
+
+@lru_cache(maxsize=8192)
+def declarations(chunk: str) -> Declarations:
+    """Return what the scopes of a chunk declare; branches that exclude each other count once.
+
+    Definitions that extend an earlier one are not counted: overloads, accessors of a
+    property, and functions that a dispatcher registers.
+    """
+    return _suite(parse_chunk(chunk).body, "", in_class=False)
+
+
+def _suite(suite: Iterable[ast.stmt], scope: str, *, in_class: bool) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {}
+    for node in suite:
+        if isinstance(node, (ast.If, ast.Match, *_TRIES)):
+            branches = [_suite(each, scope, in_class=in_class) for each in _branches(node)]
+            _add(found, _most(branches))
+        elif isinstance(node, _DEFINITIONS):
+            _add(found, _definition(node, scope))
+        elif isinstance(node, ast.With | ast.AsyncWith | ast.For | ast.AsyncFor | ast.While):
+            _add(found, _suite(node.body, scope, in_class=in_class))
+            _add(found, _suite(getattr(node, "orelse", ()), scope, in_class=in_class))
+        for name, kind in _names(node, in_class=in_class, at_top=not scope):
+            if name.strip("_"):
+                _add(found, {scope + name: Counter({kind: 1})})
+    return found
+
+
+def _branches(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
+    """Yield the suites of which only one is executed, or one in place of another."""
+    if isinstance(node, ast.If):
+        while True:
+            yield node.body
+            if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+                break
+            node = node.orelse[0]
+        yield node.orelse
+    elif isinstance(node, _TRIES):
+        yield [*node.body, *node.orelse]
+        for handler in node.handlers:
+            yield handler.body
+        yield node.finalbody
+    elif isinstance(node, ast.Match):
+        for case in node.cases:
+            yield case.body
+
+
+def _definition(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: str
+) -> dict[str, Counter[str]]:
+    """Return what a function or a class declares, with all that it contains."""
+    if _extends(node):
+        return {}
+    inner = f"{scope}{node.name}."
+    found = _suite(node.body, inner, in_class=isinstance(node, ast.ClassDef))
+    if not isinstance(node, ast.ClassDef):
+        for parameter in parameters(node.args):
+            _add(found, {inner + parameter: Counter({_DEFINED: 1})})
+    if node.name.strip("_"):
+        _add(found, {scope + node.name: Counter({_DEFINED: 1})})
+    return found
+
+
+_EXTENDING = frozenset({"setter", "getter", "deleter", "register", "overload", "dispatch"})
+
+
+def _extends(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Whether a decorator adds a definition to another one of the same name."""
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        if name in _EXTENDING:
+            return True
+        while isinstance(called, ast.Attribute):
+            called = called.value
+        if isinstance(called, ast.Name) and called.id == node.name:
+            return True
+    return False
+
+
+def _names(node: ast.stmt, *, in_class: bool, at_top: bool) -> Iterator[tuple[str, str]]:
+    """Yield the names that a simple statement declares, with the kind of declaration.
+
+    A variable that is set again is not declared again, except members of a class and
+    constants of a file.
+    """
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from _imported(node)
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        yield node.target.id, _DEFINED
+    elif isinstance(node, ast.Assign) and (in_class or at_top):
+        for target in node.targets:
+            name = target.id if isinstance(target, ast.Name) else ""
+            if (in_class or name.isupper()) and not _uses(node.value, name):
+                yield name, f"= {ast.dump(node.value)}"
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            origin = alias.name if alias.asname else alias.name.partition(".")[0]
+            yield alias.asname or origin, f"import {origin}"
+        elif alias.name != "*":
+            origin = "." * node.level + (node.module or "")
+            yield alias.asname or alias.name, f"import {origin} {alias.name}"
+
+
+def _uses(value: ast.expr, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(value))
+
+
+def _add(total: dict[str, Counter[str]], more: Declarations) -> None:
+    for name, kinds in more.items():
+        total.setdefault(name, Counter()).update(kinds)
+
+
+def _most(branches: Iterable[Declarations]) -> dict[str, Counter[str]]:
+    """Return, for each name, what the branch declares that declares it most often."""
+    most: dict[str, Counter[str]] = {}
+    for branch in branches:
+        for name, kinds in branch.items():
+            if name not in most or _count(kinds) > _count(most[name]):
+                most[name] = kinds
+    return most

@@ -1,16 +1,19 @@
 """Finds the hazards of a merged tree."""
 
+from collections.abc import Iterator
+from functools import lru_cache
+
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.languages.hazards.kinds import Hazard
-from cooperbench_eval.languages.hazards.parsing import parse_errors
+from cooperbench_eval.languages.files import SyntaxFault, find_syntax_fault
+from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
 from cooperbench_eval.languages.hazards.project import Project
-from cooperbench_eval.languages.hazards.removed import names_removed
+from cooperbench_eval.languages.hazards.removed import names_removed, names_unbound
 from cooperbench_eval.languages.hazards.signatures import signatures_changed
 from cooperbench_eval.languages.hazards.twice import declared_twice
-from cooperbench_eval.languages.hazards.unbound import names_unbound
-from cooperbench_eval.languages.hazards.versions import Merged
+from cooperbench_eval.languages.hazards.versions import FileVersions, Merged
 
-__all__ = ["find_hazards"]
+__all__ = ["find_hazards", "parse_errors"]
+
 
 _MOST = 100
 
@@ -55,3 +58,34 @@ def find_hazards(
 
 def _order(hazard: Hazard) -> tuple[str, int, str, str, str]:
     return hazard.path, hazard.line or 0, hazard.kind, hazard.name, hazard.message
+
+
+def parse_errors(merged: Merged) -> Iterator[Hazard]:
+    """Yield a hazard for each file that parses in every version but the merged one."""
+    first, second = merged.numbers
+    for file in merged.files.values():
+        if fault := _new_fault(file):
+            yield Hazard(
+                kind=HazardKind.PARSE_ERROR,
+                path=file.path,
+                line=fault.line,
+                message=f"{file.path} parses with feature {first} alone and with feature "
+                f"{second} alone, but not with both: {_problem(fault)}",
+                features=(first, second),
+            )
+
+
+def _problem(fault: SyntaxFault) -> str:
+    """Return the problem with its line, but without the name that the compiler was given."""
+    problem = fault.problem.removesuffix(f" (<merged>, line {fault.line})")
+    return problem if fault.line is None or "line" in problem else f"{problem}, line {fault.line}"
+
+
+def _new_fault(file: FileVersions) -> SyntaxFault | None:
+    if file.merged is None or file.merged in file.before:
+        return None
+    fault = _fault(file.path, file.merged)
+    return None if fault and any(_fault(file.path, each) for each in file.before) else fault
+
+
+_fault = lru_cache(maxsize=256)(find_syntax_fault)

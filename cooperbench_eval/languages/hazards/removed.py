@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
-from cooperbench_eval.languages.hazards.project import File, Project
+from cooperbench_eval.languages.hazards.project import Project, TouchedFile
 from cooperbench_eval.languages.hazards.targets import Target, targets
 from cooperbench_eval.languages.hazards.versions import Side, Version
-from cooperbench_eval.languages.model import Use
-from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES
+from cooperbench_eval.languages.model import Source, Use
+from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, Facts
 
-__all__ = ["names_removed"]
+__all__ = ["names_removed", "names_unbound"]
 
 
 def names_removed(project: Project) -> Iterator[Hazard]:
@@ -36,7 +36,7 @@ def _lost_words(project: Project) -> Iterator[str]:
             yield name.rpartition(".")[2]
 
 
-def _lost_target(use: Use, file: File, side: Side, project: Project) -> Target | None:
+def _lost_target(use: Use, file: TouchedFile, side: Side, project: Project) -> Target | None:
     for target in targets(use, file, project):
         is_lost = _is_lost if target.unit else _is_lost_method
         if is_lost(target, side.version, project):
@@ -90,7 +90,7 @@ def _new_name(target: Target, project: Project, version: Version) -> str:
 
 
 def _hazard(
-    target: Target, use: Use, file: File, sides: tuple[Side, Side], project: Project
+    target: Target, use: Use, file: TouchedFile, sides: tuple[Side, Side], project: Project
 ) -> Hazard:
     side, other = sides
     if not target.unit:
@@ -113,3 +113,50 @@ def _hazard(
         f"in {file.path}, line {use.line}",
         features=project.merged.numbers,
     )
+
+
+def names_unbound(project: Project) -> Iterator[Hazard]:
+    """Yield a hazard for each name that only the merged file uses without binding it."""
+    first, second = project.merged.numbers
+    for file in project.files.values():
+        for name in _unbound(file):
+            merged = file.sources[Version.MERGED]
+            if merged and (line := _line(name, merged)):
+                yield Hazard(
+                    kind=HazardKind.NAME_REMOVED,
+                    path=file.path,
+                    line=line,
+                    name=name,
+                    message=f"with both features, nothing defines `{name}`, which is used in "
+                    f"{file.path}, line {line}; feature {first} alone and feature {second} alone "
+                    "define it or do not use it",
+                    features=(first, second),
+                )
+
+
+def _unbound(file: TouchedFile) -> list[str]:
+    merged = file.sources[Version.MERGED]
+    if file.grammar is not None or merged is None:
+        return []
+    texts = file.versions.contents
+    if texts[Version.MERGED] in texts[: Version.MERGED]:
+        return []
+    names = _unbound_names(merged)
+    for source in file.sources[: Version.MERGED] if names else ():
+        names -= _unbound_names(source) if source else set()
+    return sorted(names)
+
+
+def _unbound_names(source: Source) -> set[str]:
+    return Facts.of(chunk for _, chunk in source.parts if isinstance(chunk, str)).unbound
+
+
+def _line(name: str, source: Source) -> int:
+    """Return the first line that uses a global name; 0 if there is none."""
+    lines = (
+        use.line + before
+        for before, chunk in source.parts
+        for use in source.uses_of(chunk)
+        if use.chain[0] == name and not use.via and not use.owner
+    )
+    return min(lines, default=0)

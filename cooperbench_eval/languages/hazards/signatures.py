@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
-from cooperbench_eval.languages.hazards.project import File, Place, Project
+from cooperbench_eval.languages.hazards.project import Place, Project, TouchedFile
 from cooperbench_eval.languages.hazards.targets import Target, targets
 from cooperbench_eval.languages.hazards.versions import Side, Version
-from cooperbench_eval.languages.model import Call, Signature, Use
+from cooperbench_eval.languages.model import Arguments, Signature, Use
 
 __all__ = ["signatures_changed"]
 
@@ -56,7 +56,7 @@ class _Misfit:
     problem: str
 
 
-def _misfit(target: Target, call: Call, side: Side, project: Project) -> _Misfit | None:
+def _misfit(target: Target, call: Arguments, side: Side, project: Project) -> _Misfit | None:
     written_for = _callee(target, side.version, project)
     found = _callee(target, Version.MERGED, project)
     if written_for is None or found is None:
@@ -98,7 +98,7 @@ def _callee(target: Target, version: Version, project: Project) -> tuple[Place, 
 
 
 def _hazard(
-    found: _Misfit, use: Use, file: File, sides: tuple[Side, Side], project: Project
+    found: _Misfit, use: Use, file: TouchedFile, sides: tuple[Side, Side], project: Project
 ) -> Hazard:
     side, other = sides
     place = found.place

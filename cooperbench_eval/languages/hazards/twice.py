@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
-from cooperbench_eval.languages.hazards.project import File, Project
+from cooperbench_eval.languages.hazards.project import Project, TouchedFile
 from cooperbench_eval.languages.hazards.versions import Version
 from cooperbench_eval.languages.scopes.reading import read_names
 
@@ -31,9 +31,9 @@ def declared_twice(project: Project) -> Iterator[Hazard]:
         yield from found.values()
 
 
-def _in_scopes(file: File, features: tuple[int, int]) -> Iterator[Hazard]:
+def _in_scopes(file: TouchedFile, features: tuple[int, int]) -> Iterator[Hazard]:
     """Yield what any scope of a file declares twice, such as the body of a callback."""
-    grammar, merged, before = file.language.grammar, file.versions.merged, file.versions.before
+    grammar, merged, before = file.grammar, file.versions.merged, file.versions.before
     if grammar is None or merged is None or merged in before:
         return
     now = read_names(grammar, merged)
@@ -47,25 +47,20 @@ def _in_scopes(file: File, features: tuple[int, int]) -> Iterator[Hazard]:
             yield _hazard(clash.qualified, places, most + 1, features)
 
 
-def _in_file(file: File, version: Version) -> _Lines:
+def _in_file(file: TouchedFile, version: Version) -> _Lines:
     """Return what a file declares and imports and must not declare or import again."""
-    found: _Lines = {}
+    found = _in_unit([file], version)
     source = file.sources[version]
-    if source is None:
-        return found
-    for each in source.definitions:
-        if each.is_sole:
-            found.setdefault(each.name, []).append((file.path, each.line))
     seen = set()
-    for taken in source.imports:
+    for taken in source.imports if source else ():
         key = taken.name, taken.module, taken.attribute
-        if taken.is_sole and not (file.language.repeats_imports and key in seen):
+        if taken.is_sole and not (file.grammar is None and key in seen):
             found.setdefault(taken.name, []).append((file.path, taken.line))
         seen.add(key)
     return found
 
 
-def _in_unit(files: list[File], version: Version) -> _Lines:
+def _in_unit(files: list[TouchedFile], version: Version) -> _Lines:
     """Return what several files together declare; each has imports of its own."""
     found: _Lines = {}
     for file in files:

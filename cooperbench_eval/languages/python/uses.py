@@ -1,4 +1,4 @@
-"""Reads which names a chunk of a Python file uses, and with which arguments."""
+"""Reads which names a chunk of a Python file imports and uses, and with which arguments."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -6,11 +6,36 @@ from functools import lru_cache
 
 from attrs import field, frozen
 
-from cooperbench_eval.languages.model import Call, Import, Use
+from cooperbench_eval.languages.model import Arguments, Import, Use
 from cooperbench_eval.languages.python.facts import parse_chunk
-from cooperbench_eval.languages.python.imports import imports_of
 
-__all__ = ["uses_of"]
+__all__ = ["imports_of", "uses_of"]
+
+
+def imports_of(
+    node: ast.Import | ast.ImportFrom, *, is_sole: bool = False, is_global: bool = False
+) -> Iterator[Import]:
+    """Yield the names that a statement imports; those from `__future__` are not names."""
+    if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+        return
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            module, attribute = "." * node.level + (node.module or ""), alias.name
+            name = alias.asname or alias.name
+        else:
+            attribute = ""
+            # `import a.b` binds `a`, and `import a.b as c` binds the module `a.b`.
+            module = alias.name if alias.asname else alias.name.partition(".")[0]
+            name = alias.asname or module
+        yield Import(
+            name=name,
+            module=module,
+            attribute=attribute,
+            line=node.lineno,
+            is_sole=is_sole,
+            is_global=is_global,
+        )
+
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -37,7 +62,7 @@ class _Receiver:
     is_instance: bool
 
 
-_Names = dict[str, Import | _Receiver | None]
+_Bindings = dict[str, Import | _Receiver | None]
 """The names that a scope binds, each with its import or receiver if it is known to be one."""
 
 
@@ -52,7 +77,7 @@ class _Scope:
         prefix: The qualified name of what is defined in it, up to its last dot.
     """
 
-    names: _Names = field(factory=dict)
+    names: _Bindings = field(factory=dict)
     outer: "_Scope | None" = None
     owner: str = ""
     prefix: str = ""
@@ -140,14 +165,16 @@ def _read(
     return () if isinstance(root, ast.Name) else (root,)
 
 
-def _arguments(call: ast.Call) -> Call | None:
+def _arguments(call: ast.Call) -> Arguments | None:
     """Return the arguments of a call; `None` if it unpacks any."""
     if any(isinstance(each, ast.Starred) for each in call.args):
         return None
     keywords = [each.arg for each in call.keywords]
     if None in keywords:
         return None
-    return Call(positional=len(call.args), keywords=frozenset(each for each in keywords if each))
+    return Arguments(
+        positional=len(call.args), keywords=frozenset(each for each in keywords if each)
+    )
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[Use]:
@@ -169,8 +196,8 @@ def _enter_function(node: _Function, scope: _Scope) -> Iterator[tuple[ast.AST, _
             yield each, scope
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     every += [each for each in (args.vararg, args.kwarg) if each]
-    names: _Names = {}
-    receiver: _Names = {}
+    names: _Bindings = {}
+    receiver: _Bindings = {}
     prefix = scope.prefix
     body: list[ast.stmt] | list[ast.expr]
     if isinstance(node, ast.Lambda):
@@ -188,7 +215,9 @@ def _enter_function(node: _Function, scope: _Scope) -> Iterator[tuple[ast.AST, _
         yield statement, inner
 
 
-def _receiver(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str, bound: _Names) -> _Names:
+def _receiver(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str, bound: _Bindings
+) -> _Bindings:
     """Return what the first parameter of a method stands for, unless the body binds it again."""
     words = {each.id for each in node.decorator_list if isinstance(each, ast.Name)}
     first = (*node.args.posonlyargs, *node.args.args)[:1]
@@ -214,9 +243,9 @@ def _targets(node: _Comprehension) -> Iterator[str]:
                 yield each.id
 
 
-def _bound(body: Iterable[ast.stmt]) -> _Names:
+def _bound(body: Iterable[ast.stmt]) -> _Bindings:
     """Return the names that a function's or class's own statements bind."""
-    names: _Names = {}
+    names: _Bindings = {}
     elsewhere: set[str] = set()
     stack: list[ast.AST] = list(body)
     while stack:

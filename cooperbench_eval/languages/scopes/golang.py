@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
+from cooperbench_eval.languages.model import Declaration, NamedFunction
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
-from cooperbench_eval.languages.scopes.suites import Suites
-from cooperbench_eval.languages.scopes.walk import Walk, fields
+from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
 
 __all__ = ["GoWalk", "package_name"]
 
@@ -23,7 +23,7 @@ class GoWalk(Walk):
     uses = rule_names("identifier package_identifier type_identifier")
     in_order = True
     sharing = frozenset()
-    suites = Suites(
+    blocks = BlockRules(
         leaving=rule_names("return_statement break_statement continue_statement goto_statement"),
         hoisted=rule_names("empty_statement"),
         ifs=rule_names("if_statement"),
@@ -82,7 +82,7 @@ class GoWalk(Walk):
                 for name in fields(each, "name"):
                     self._name(scope, name, "parameter")
 
-    def _signature(self, label: str, node: SyntaxNode, *, is_method: bool) -> Function:
+    def _signature(self, label: str, node: SyntaxNode, *, is_method: bool) -> NamedFunction:
         names: list[str] = []
         takes_more = False
         for given in fields(node, "parameters"):
@@ -91,7 +91,7 @@ class GoWalk(Walk):
                     takes_more = True
                 elif each.type == "parameter_declaration":
                     names += [self.text(name) for name in fields(each, "name")] or [""]
-        return Function(label, tuple(names), len(names), takes_more, is_method)
+        return NamedFunction(label, tuple(names), len(names), takes_more, is_method)
 
     def _function_type(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+from cooperbench_eval.languages.model import Declaration, NamedFunction
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
-from cooperbench_eval.languages.scopes.suites import Suites
-from cooperbench_eval.languages.scopes.walk import Walk, fields, words
+from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
 __all__ = ["JavaWalk"]
 
@@ -35,7 +35,7 @@ class JavaWalk(Walk):
             ),
         )
     )
-    suites = Suites(
+    blocks = BlockRules(
         leaving=rule_names(
             "return_statement break_statement continue_statement throw_statement yield_statement"
         ),
@@ -109,7 +109,7 @@ class JavaWalk(Walk):
         self, name: str, scope: Scope, inner: Scope, given: Sequence[SyntaxNode]
     ) -> None:
         """Note the parameters, which so far are all that the method's scope declares."""
-        function = Function(
+        function = NamedFunction(
             f"{scope.label}.{name}",
             tuple(inner.names),
             required=len(inner.names),

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+from cooperbench_eval.languages.model import Declaration, NamedFunction
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
-from cooperbench_eval.languages.scopes.suites import Suites
-from cooperbench_eval.languages.scopes.walk import Walk, fields, words
+from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
 __all__ = ["RustWalk"]
 
@@ -48,7 +48,7 @@ class RustWalk(Walk):
             )
         }
     )
-    suites = Suites(
+    blocks = BlockRules(
         leaving=rule_names("return_expression break_expression continue_expression"),
         hoisted=rule_names("attribute_item empty_statement macro_definition use_declaration")
         | _ITEMS.keys()
@@ -90,7 +90,7 @@ class RustWalk(Walk):
                 is_method = is_method or each.type == "self_parameter"
                 if each.type == "parameter":
                     names += [words(pattern).decode() for pattern in fields(each, "pattern")]
-        self.add_function(Function(scope.label, tuple(names), len(names), False, is_method))
+        self.add_function(NamedFunction(scope.label, tuple(names), len(names), False, is_method))
 
     def _impl(self, node: SyntaxNode, scope: Scope) -> None:
         label = "".join(map(self.text, fields(node, "type")))

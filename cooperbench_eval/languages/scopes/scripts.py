@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
+from cooperbench_eval.languages.model import Declaration, NamedFunction
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
-from cooperbench_eval.languages.scopes.scriptnames import bound_by, key_of, unquoted
-from cooperbench_eval.languages.scopes.suites import Suites
-from cooperbench_eval.languages.scopes.walk import Walk, fields
+from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
 
-__all__ = ["ScriptWalk"]
+__all__ = ["ScriptWalk", "bound_by", "key_of", "unquoted"]
+
 
 _NAMES = rule_names("identifier type_identifier shorthand_property_identifier_pattern")
 _FUNCTIONS = rule_names("arrow_function function_expression generator_function")
@@ -63,7 +63,7 @@ class ScriptWalk(Walk):
         !type-import: var let function parameter catch signature
         !class: signature"""
     )
-    suites = Suites(
+    blocks = BlockRules(
         leaving=rule_names("return_statement throw_statement break_statement continue_statement"),
         hoisted=rule_names(
             """empty_statement function_declaration function_signature
@@ -357,7 +357,7 @@ class ScriptWalk(Walk):
 
 def _signature(
     name: str, parameters: Iterable[SyntaxNode], walk: Walk, *, is_method: bool
-) -> Function:
+) -> NamedFunction:
     names: list[str] = []
     required, takes_more = 0, False
     for each in parameters:
@@ -374,4 +374,36 @@ def _signature(
         is_optional = each.type in {"optional_parameter", "assignment_pattern"}
         if not is_optional and each.child_by_field_name("value") is None:
             required = len(names)
-    return Function(name, tuple(names), required, takes_more, is_method)
+    return NamedFunction(name, tuple(names), required, takes_more, is_method)
+
+
+def key_of(node: SyntaxNode) -> SyntaxNode | None:
+    """Return the name of a member, if it has one."""
+    return (
+        node.child_by_field_name("key")
+        or node.child_by_field_name("name")
+        or node.child_by_field_name("property")
+    )
+
+
+def unquoted(name: str) -> str:
+    """Return a member's name without the quotes around it."""
+    return name[1:-1] if name[:1] in {"'", '"'} else name
+
+
+def bound_by(pattern: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the names that a pattern binds."""
+    stack = [pattern]
+    while stack:
+        node = stack.pop()
+        match node.type:
+            case "identifier" | "shorthand_property_identifier_pattern":
+                yield node
+            case "required_parameter" | "optional_parameter":
+                stack += fields(node, "pattern", "name")
+            case "assignment_pattern" | "object_assignment_pattern":
+                stack += fields(node, "left")
+            case "pair_pattern":
+                stack += fields(node, "value")
+            case "array_pattern" | "object_pattern" | "rest_pattern":
+                stack += reversed(node.children)

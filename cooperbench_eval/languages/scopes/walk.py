@@ -7,18 +7,17 @@ opens a scope, declares names, or contains words that do not use names.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import (
+from cooperbench_eval.languages.model import (
     Call,
     Clash,
     Declaration,
-    Function,
-    Names,
-    Scope,
+    NamedFunction,
+    ScopeNames,
 )
-from cooperbench_eval.languages.scopes.suites import Suites
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.scopes.blocks import BlockRules
 
-__all__ = ["Walk", "fields", "words"]
+__all__ = ["Scope", "Walk", "fields", "words"]
 
 _DEEPEST = 100
 """Scopes in more scopes than this are not read, since a use is looked up in each of them."""
@@ -28,6 +27,34 @@ _ANYWHERE = 2**62
 _COMMENTS = rule_names("comment line_comment block_comment html_comment")
 
 Rule = Callable[..., None]
+
+
+class Scope:
+    """A part of a file in which names are declared.
+
+    Attributes:
+        parent: The scope around it; `None` for the file.
+        label: The names of the named scopes up to this one, with dots.
+        is_function: Whether its statements run later than those around it.
+        names: The declarations of each name.
+        depth: The number of scopes around it.
+    """
+
+    __slots__ = ("depth", "is_function", "label", "names", "parent")
+
+    def __init__(
+        self, parent: "Scope | None" = None, label: str = "", *, is_function: bool = False
+    ) -> None:
+        self.parent = parent
+        self.is_function = is_function
+        self.names: dict[str, list[Declaration]] = {}
+        around = parent.label if parent else ""
+        self.label: str = f"{around}.{label}" if around and label else label or around
+        self.depth: int = parent.depth + 1 if parent else 0
+
+    def add(self, name: str, declaration: Declaration) -> None:
+        """Declare a name."""
+        self.names.setdefault(name, []).append(declaration)
 
 
 class Walk:
@@ -41,7 +68,7 @@ class Walk:
     """The kinds of declarations that may share a name in one scope."""
     in_order: ClassVar[bool]
     """Whether a name that is not yet declared may mean one of an outer scope."""
-    suites: ClassVar[Suites]
+    blocks: ClassVar[BlockRules]
 
     def __init__(self, nodes: Sequence[SyntaxNode]) -> None:
         """Prepare to read *nodes*, which follow each other at the top level of a file."""
@@ -54,14 +81,14 @@ class Walk:
         self._used: list[tuple[str, int, Scope]] = []
         self._declaring: set[int] = set()
         self._clashes: list[Clash] = []
-        self._functions: list[Function] = []
+        self._functions: list[NamedFunction] = []
         self._calls: list[Call] = []
         self.repeated: dict[bytes, int] = {}
         self.skipped = 0
         self.has_glob = False
         self.is_module = False
 
-    def read(self) -> Names:
+    def read(self) -> ScopeNames:
         """Read the nodes."""
         rules, uses, stack = self.rules, self.uses, self._stack
         self.push(self._nodes, self.file)
@@ -77,7 +104,7 @@ class Walk:
             elif node.child_count:
                 self.push(node.children, scope)
         free, local = self._resolve()
-        return Names(
+        return ScopeNames(
             declared=tuple(
                 (name, each) for name, found in self.file.names.items() for each in found
             ),
@@ -189,11 +216,11 @@ class Walk:
     def statements(self, nodes: Sequence[SyntaxNode]) -> None:
         """Note the statements of a block that are never reached, and those it repeats."""
         nodes = [node for node in nodes if node.is_named and node.type not in _COMMENTS]
-        self.skipped += self.suites.count_skipped(nodes)
-        for text, number in self.suites.repeated(nodes).items():
+        self.skipped += self.blocks.count_skipped(nodes)
+        for text, number in self.blocks.repeated(nodes).items():
             self.repeated[text] = self.repeated.get(text, 0) + number
 
-    def add_function(self, function: Function) -> None:
+    def add_function(self, function: NamedFunction) -> None:
         """Note a function with a name."""
         self._functions.append(function)
 

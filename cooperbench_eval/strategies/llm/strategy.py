@@ -12,7 +12,7 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.records import Conflict, LedgerRow
 from cooperbench_eval.git.merging.result import Gone, ThreeWayMerge
 from cooperbench_eval.languages.faults.faults import find_parse_fault
-from cooperbench_eval.languages.tokens import shares_kept
+from cooperbench_eval.languages.token_merge import shares_kept
 from cooperbench_eval.strategies.llm.asking import Asker, Exchange, UsageMeter
 from cooperbench_eval.strategies.llm.cassette import Cassette, Replay
 from cooperbench_eval.strategies.llm.chat import ChatClient, ChatRequest

@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.git.merging.locating import find_between
 from cooperbench_eval.git.merging.records import ConflictBlock
-from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import (
     Construct,
     DisagreementError,

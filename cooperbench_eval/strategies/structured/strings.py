@@ -7,7 +7,7 @@ from cooperbench_eval.git.merging.linediff import diff_lines, split_lines
 from cooperbench_eval.git.merging.regions import Refinement
 from cooperbench_eval.git.merging.text import merge_text
 from cooperbench_eval.git.merging.textmerge import TextConflict
-from cooperbench_eval.languages.tokens import TokenMergeError, merge_tokens
+from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
 
 __all__ = ["merge_lines", "merge_literals", "merge_strings"]
 

@@ -3,7 +3,7 @@
 import ast
 import warnings
 
-from cooperbench_eval.languages.python.source import parse_source
+from cooperbench_eval.languages.python.facts import parse_source
 
 __all__ = ["parse_python", "statements_of"]
 

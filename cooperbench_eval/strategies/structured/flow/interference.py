@@ -9,8 +9,7 @@ statements after the merge as before it.
 from collections.abc import Mapping
 
 from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.functions import functions_of
-from cooperbench_eval.languages.tree import Construct, Element, StructureError, same
+from cooperbench_eval.languages.tree import Construct, Element, StructureError, functions_of, same
 from cooperbench_eval.strategies.structured.flow.graph import graph_of
 from cooperbench_eval.strategies.structured.flow.paths import Paths
 from cooperbench_eval.strategies.structured.flow.rules import Disturbance

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from cooperbench_eval.languages.languages import (
+from cooperbench_eval.languages.files import (
     GRAMMARS,
     SyntaxFault,
     find_syntax_fault,

@@ -12,8 +12,7 @@ from functools import lru_cache
 from attrs import frozen
 
 from cooperbench_eval.languages.faults.losses import differing
-from cooperbench_eval.languages.python.facts import parse_chunk
-from cooperbench_eval.languages.python.names import bound_by, names_of, parameters
+from cooperbench_eval.languages.python.facts import bound_by, names_of, parameters, parse_chunk
 
 __all__ = ["find_misfit"]
 

@@ -18,8 +18,7 @@ from cooperbench_eval.languages.python.facts import (
     lines_before,
     parse_chunk,
 )
-from cooperbench_eval.languages.python.imports import imports_of
-from cooperbench_eval.languages.python.uses import uses_of
+from cooperbench_eval.languages.python.uses import imports_of, uses_of
 
 __all__ = ["read_python"]
 

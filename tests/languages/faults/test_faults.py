@@ -14,11 +14,11 @@ from hypothesis import given
 import cooperbench_eval as ce
 from cooperbench_eval.languages.faults import faults, losses
 from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.faults.python import find_declared_twice
 from cooperbench_eval.languages.faults.pythonbinding import find_early_use, find_unordered
+from cooperbench_eval.languages.faults.pythoncalls import find_misfit
 from cooperbench_eval.languages.faults.pythonslips import count_slips
-from cooperbench_eval.languages.python.calls import find_misfit
 from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, UnreadableError, cut
-from cooperbench_eval.languages.python.scopes import find_declared_twice
 
 ONE, TWO = b"def one():\n    return 1\n", b"def two():\n    return 2\n"
 
