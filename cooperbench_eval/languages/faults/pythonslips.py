@@ -138,9 +138,6 @@ def _names_in(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
-# --- leaving -------------------------------------------------------------------------------
-
-
 def _leaves(node: ast.stmt) -> bool:
     """Whether the statement after a statement is certainly never reached."""
     if isinstance(node, _LEAVING):

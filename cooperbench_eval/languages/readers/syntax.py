@@ -170,8 +170,6 @@ class _SyntaxReader:
                 out.append(self._element(node))
         return out
 
-    # --- members
-
     def _cut(self, nodes: Sequence[SyntaxNode]) -> Iterator[_Piece]:
         current: list[SyntaxNode] = []
         is_pending = False
@@ -264,8 +262,6 @@ class _SyntaxReader:
             children = tuple(self._member(piece) for piece in self._cut(nodes))
         return suite(children, indent, kind)
 
-    # --- brackets
-
     def _brackets(self, node: SyntaxNode) -> list[Element]:
         """Read brackets, their contents, and what precedes them in their node."""
         children = node.children
@@ -332,8 +328,6 @@ class _SyntaxReader:
     ) -> Construct:
         key = self._namer.item(nodes)
         return Construct(kind="item", children=tuple(children), key=key, comma=comma)
-
-    # --- functions and elements
 
     def _function(self, node: SyntaxNode) -> Construct:
         kind = EXPRESSIONS.get(node.type, "def")

@@ -30,8 +30,6 @@ class GoWalk(Walk):
         loops=rule_names("for_statement"),
     )
 
-    # --- definitions -----------------------------------------------------------------------
-
     def _name(self, scope: Scope, node: SyntaxNode, kind: str, visible_from: int = 0) -> None:
         """Declare a name, unless Go lets it be declared several times."""
         if self.text(node) == "_" or (scope is self.file and self.text(node) in _REPEATABLE):
@@ -54,16 +52,11 @@ class GoWalk(Walk):
             scope.add(label, Declaration("function", self.line(name)))
         self._body(node, scope, label, is_method=True)
 
-    def _literal(self, node: SyntaxNode, scope: Scope) -> None:
-        self._body(node, scope)
-
     def _body(
         self, node: SyntaxNode, scope: Scope, label: str = "", *, is_method: bool = False
     ) -> None:
         """Read a function; its parameters and the variables of its body share a scope."""
         inner = self.open(scope, label, is_function=True)
-        if inner is None:
-            return
         lists = fields(node, "receiver", "type_parameters", "parameters", "result")
         for each in lists:
             self._parameters(each, inner)
@@ -95,19 +88,17 @@ class GoWalk(Walk):
 
     def _function_type(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is not None:
-            for each in fields(node, "parameters", "result"):
-                self._parameters(each, inner)
-            self.push(node.children, inner)
+        for each in fields(node, "parameters", "result"):
+            self._parameters(each, inner)
+        self.push(node.children, inner)
 
     def _type(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self._name(scope, name, "type", name.start_byte)
             inner = self.open(scope, self.text(name))
-            if inner is not None:
-                for each in fields(node, "type_parameters"):
-                    self._parameters(each, inner)
-                self.push((each for each in node.children if each != name), inner)
+            for each in fields(node, "type_parameters"):
+                self._parameters(each, inner)
+            self.push((each for each in node.children if each != name), inner)
 
     def _fields(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the fields of a struct; an embedded type is a field of its name."""
@@ -136,8 +127,6 @@ class GoWalk(Walk):
         elif path is not None and (guess := package_name(self.text(path).strip('"`'))) != "C":
             scope.add(guess, Declaration("import", self.line(path)))
 
-    # --- variables -------------------------------------------------------------------------
-
     def _variables(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self._name(scope, name, "variable", node.end_byte)
@@ -162,23 +151,17 @@ class GoWalk(Walk):
                         self._name(scope, name, "variable", node.end_byte)
         self.push(node.children, scope)
 
-    # --- statements ------------------------------------------------------------------------
-
     def _list(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         self.push(node.children, scope)
 
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is None:
-            return
         for alias in fields(node, "alias"):
             for name in alias.children:
                 self._name(inner, name, "variable", alias.end_byte)
         self.once(scope, ((f"case {self.text(value)}", value) for value in _cases(node)))
         self.push(node.children, inner)
-
-    # --- expressions -----------------------------------------------------------------------
 
     def _call(self, node: SyntaxNode, scope: Scope) -> None:
         callee = node.child_by_field_name("function")
@@ -222,7 +205,7 @@ class GoWalk(Walk):
         ),
         "call_expression": _call,
         "field_declaration_list": _fields,
-        "func_literal": _literal,
+        "func_literal": _body,
         "function_declaration": _function,
         "import_spec": _import,
         "interface_type": _interface,

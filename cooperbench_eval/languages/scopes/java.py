@@ -44,8 +44,6 @@ class JavaWalk(Walk):
         loops=rule_names("for_statement enhanced_for_statement while_statement do_statement"),
     )
 
-    # --- definitions -----------------------------------------------------------------------
-
     def _import(self, node: SyntaxNode, scope: Scope) -> None:
         """Declare the last name of an import."""
         if any(each.type == "asterisk" for each in node.children):
@@ -59,10 +57,10 @@ class JavaWalk(Walk):
     def _type(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self.declare(scope, name, _TYPE)
-            if (inner := self.open(scope, self.text(name))) is not None:
-                for components in fields(node, "parameters"):
-                    self._parameters(components, inner, _FIELD)
-                self.push((each for each in node.children if each != name), inner)
+            inner = self.open(scope, self.text(name))
+            for components in fields(node, "parameters"):
+                self._parameters(components, inner, _FIELD)
+            self.push((each for each in node.children if each != name), inner)
 
     def _type_parameter(self, node: SyntaxNode, scope: Scope) -> None:
         for name in node.children:
@@ -73,9 +71,7 @@ class JavaWalk(Walk):
     def _body(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the body of a type, or of an anonymous class, which has a scope of its own."""
         is_named = node.parent is not None and node.parent.type.endswith("_declaration")
-        inner = scope if is_named else self.open(scope)
-        if inner is not None:
-            self.push(node.children, inner)
+        self.push(node.children, scope if is_named else self.open(scope))
 
     def _constant(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
@@ -94,8 +90,6 @@ class JavaWalk(Walk):
             self._declaring.add(name.start_byte)
             scope.add(label, Declaration("method", self.line(name)))
             inner = self.open(scope, label, is_function=True)
-            if inner is None:
-                return
             for parameters in fields(node, "parameters"):
                 self._parameters(parameters, inner, _VARIABLE)
             self._add_signature(self.text(name), scope, inner, given)
@@ -128,8 +122,6 @@ class JavaWalk(Walk):
 
     def _lambda(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope, is_function=True)
-        if inner is None:
-            return
         for given in fields(node, "parameters"):
             if given.type == "formal_parameters":
                 self._parameters(given, inner, _VARIABLE)
@@ -145,8 +137,6 @@ class JavaWalk(Walk):
         found = [(_VISIBILITY.get(each.type, each.type), each) for each in node.children]
         self.once(scope, ((word, each) for word, each in found if not each.is_named))
         self.push(node.children, scope)
-
-    # --- variables -------------------------------------------------------------------------
 
     def _variables(self, node: SyntaxNode, scope: Scope) -> None:
         self._declarators(node, scope, _VARIABLE)
@@ -165,8 +155,7 @@ class JavaWalk(Walk):
         self.push(node.children, scope)
 
     def _each(self, node: SyntaxNode, scope: Scope) -> None:
-        if (inner := self.open(scope)) is not None:
-            self._named(node, inner)
+        self._named(node, self.open(scope))
 
     def _pattern(self, node: SyntaxNode, scope: Scope) -> None:
         """Read `instanceof`, whose variable may be visible after its statement."""
@@ -176,8 +165,6 @@ class JavaWalk(Walk):
                 self.declare(scope, name, _VARIABLE)
         self.push(node.children, scope)
 
-    # --- statements and expressions --------------------------------------------------------
-
     def _block(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         self.inner(node, scope)
@@ -185,8 +172,6 @@ class JavaWalk(Walk):
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the cases, which share a scope."""
         inner = self.open(scope)
-        if inner is None:
-            return
         labels: list[SyntaxNode] = []
         for case in node.children:
             labels += (each for each in case.children if each.type == "switch_label")

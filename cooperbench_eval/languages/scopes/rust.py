@@ -57,8 +57,6 @@ class RustWalk(Walk):
         loops=rule_names("for_expression loop_expression while_expression"),
     )
 
-    # --- items -----------------------------------------------------------------------------
-
     def _item(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("alias") or node.child_by_field_name("name")
         if name is None:
@@ -75,8 +73,6 @@ class RustWalk(Walk):
         if node.type == "macro_definition":
             return
         inner = self.open(scope, self.text(name), is_function=True)
-        if inner is None:
-            return
         if node.type == "function_item":
             self._function(node, inner)
         self.push((each for each in node.children if each != name), inner)
@@ -94,9 +90,7 @@ class RustWalk(Walk):
 
     def _impl(self, node: SyntaxNode, scope: Scope) -> None:
         label = "".join(map(self.text, fields(node, "type")))
-        inner = self.open(scope, label)
-        if inner is not None:
-            self.push(node.children, inner)
+        self.push(node.children, self.open(scope, label))
 
     def _generic(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
@@ -152,8 +146,6 @@ class RustWalk(Walk):
             found = "module" if kind == "use" else kind
             scope.add(self.text(last), Declaration(found, self.line(node)))
 
-    # --- variables -------------------------------------------------------------------------
-
     def _bind(self, scope: Scope, pattern: SyntaxNode, visible_from: int = 0) -> None:
         for name in _bound(pattern):
             self.declare(scope, name, "local", visible_from=visible_from)
@@ -171,11 +163,6 @@ class RustWalk(Walk):
                     self.declare(scope, name, "parameter")
         self.push(node.children, scope)
 
-    def _closure(self, node: SyntaxNode, scope: Scope) -> None:
-        self.inner(node, scope)
-
-    # --- statements ------------------------------------------------------------------------
-
     def _block(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         self.inner(node, scope)
@@ -183,17 +170,14 @@ class RustWalk(Walk):
     def _branch(self, node: SyntaxNode, scope: Scope) -> None:
         """Read an `if` or `while`; what its condition binds is visible in its body only."""
         self.push(fields(node, "alternative"), scope)
-        inner = self.open(scope)
-        if inner is not None:
-            self.push(fields(node, "condition", "consequence", "body"), inner)
+        self.push(fields(node, "condition", "consequence", "body"), self.open(scope))
 
     def _for(self, node: SyntaxNode, scope: Scope) -> None:
         self.push(fields(node, "value"), scope)
         inner = self.open(scope)
-        if inner is not None:
-            for pattern in fields(node, "pattern"):
-                self._bind(inner, pattern)
-            self.push(fields(node, "pattern", "body"), inner)
+        for pattern in fields(node, "pattern"):
+            self._bind(inner, pattern)
+        self.push(fields(node, "pattern", "body"), inner)
 
     def _arms(self, node: SyntaxNode, scope: Scope) -> None:
         patterns = [
@@ -207,13 +191,9 @@ class RustWalk(Walk):
 
     def _arm(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is None:
-            return
         for pattern in fields(node, "pattern"):
             self._bind(inner, pattern)
         self.push(node.children, inner)
-
-    # --- expressions -----------------------------------------------------------------------
 
     def _path(self, node: SyntaxNode, scope: Scope) -> None:
         """Read a path, whose first name is the only use of a name that a file declares."""
@@ -247,7 +227,7 @@ class RustWalk(Walk):
         ),
         "block": _block,
         "call_expression": _call,
-        "closure_expression": _closure,
+        "closure_expression": Walk.inner,
         "enum_variant": _variant,
         "for_expression": _for,
         "function_type": Walk.inner,

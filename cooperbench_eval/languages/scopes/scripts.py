@@ -73,8 +73,6 @@ class ScriptWalk(Walk):
         loops=rule_names("do_statement for_in_statement for_statement while_statement"),
     )
 
-    # --- functions and classes -------------------------------------------------------------
-
     def _function(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("name")
         kind = "signature" if node.type == "function_signature" else "function"
@@ -89,8 +87,6 @@ class ScriptWalk(Walk):
         name = node.child_by_field_name("name")
         if name is not None:
             named = self.open(scope)
-            if named is None:
-                return
             self.declare(named, name, "function")
             scope = named
         around = node.parent
@@ -116,8 +112,6 @@ class ScriptWalk(Walk):
         """Read the parameters and the body of a function."""
         label = self.text(name) if name is not None else ""
         function = self.open(scope, label, is_function=True)
-        if function is None:
-            return
         found = fields(node, "parameters")
         parameters = found[0].children if found else fields(node, "parameter")
         for each in parameters:
@@ -138,10 +132,9 @@ class ScriptWalk(Walk):
         if name is not None and node.type != "class":
             self.declare(scope, name, "class", visible_from=name.start_byte)
         inner = self.open(scope, self.text(name) if name else "", is_function=True)
-        if inner is not None:
-            if name is not None and node.type == "class":
-                self.declare(inner, name, "class")
-            self.push((each for each in node.children if each != name), inner)
+        if name is not None and node.type == "class":
+            self.declare(inner, name, "class")
+        self.push((each for each in node.children if each != name), inner)
 
     def _members(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the members of a class, an interface or an object, and the cases of a switch."""
@@ -157,14 +150,10 @@ class ScriptWalk(Walk):
                 accessors = [n.type for n in each.children if n.type in {"get", "set", "static"}]
                 yield " ".join([*accessors, unquoted(self.text(name))]), name
 
-    # --- statements ------------------------------------------------------------------------
-
     def _block(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         is_outermost = node.parent is not None and node.parent.type in _OUTERMOST
-        inner = self.open(scope, is_function=is_outermost)
-        if inner is not None:
-            self.push(node.children, inner)
+        self.push(node.children, self.open(scope, is_function=is_outermost))
 
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         self.once(
@@ -177,8 +166,6 @@ class ScriptWalk(Walk):
 
     def _for_in(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is None:
-            return
         kind = node.child_by_field_name("kind")
         left = node.child_by_field_name("left")
         if kind is not None and left is not None:
@@ -187,16 +174,12 @@ class ScriptWalk(Walk):
 
     def _catch(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is None:
-            return
         for each in fields(node, "parameter"):
             self._bind(inner, each, "catch")
         self.push(fields(node, "parameter", "type"), inner)
         for body in fields(node, "body"):
             self.statements(body.children)
             self.push(body.children, inner)
-
-    # --- variables -------------------------------------------------------------------------
 
     def _variables(self, node: SyntaxNode, scope: Scope) -> None:
         kind = "var" if node.type == "variable_declaration" else "let"
@@ -229,8 +212,6 @@ class ScriptWalk(Walk):
     def _bind(self, scope: Scope, pattern: SyntaxNode, kind: str) -> None:
         for name in bound_by(pattern):
             self.declare(scope, name, kind)
-
-    # --- imports and exports ---------------------------------------------------------------
 
     def _import(self, node: SyntaxNode, scope: Scope) -> None:
         self.is_module = True
@@ -267,8 +248,6 @@ class ScriptWalk(Walk):
                         self.push([inner], scope)
         self.push((n for n in node.children if n.type != "export_clause"), scope)
 
-    # --- types -----------------------------------------------------------------------------
-
     def _named(self, node: SyntaxNode, scope: Scope) -> None:
         """Declare a name; what is inside is in a scope of its own."""
         name = node.child_by_field_name("name")
@@ -276,8 +255,7 @@ class ScriptWalk(Walk):
             self.declare(scope, name, _NAMED[node.type])
         label = self.text(name) if name is not None else ""
         inner = self.open(scope, label, is_function=True)
-        if inner is not None:
-            self.push((each for each in node.children if each != name), inner)
+        self.push((each for each in node.children if each != name), inner)
 
     def _enum_body(self, node: SyntaxNode, scope: Scope) -> None:
         names = [each if each.type in _WORDS else key_of(each) for each in node.children]
@@ -289,8 +267,6 @@ class ScriptWalk(Walk):
 
     def _type_function(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope, is_function=True)
-        if inner is None:
-            return
         for each in fields(node, "parameters"):
             for parameter in each.children:
                 self._bind(inner, parameter, "parameter")
@@ -302,8 +278,6 @@ class ScriptWalk(Walk):
             if each.type == "type_identifier":
                 self.declare(scope, each, kind)
         self.push(node.children, scope)
-
-    # --- expressions -----------------------------------------------------------------------
 
     def _call(self, node: SyntaxNode, scope: Scope) -> None:
         callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")

@@ -57,6 +57,10 @@ class Scope:
         self.names.setdefault(name, []).append(declaration)
 
 
+class _TooDeepError(Exception):
+    """A scope is in too many other scopes."""
+
+
 class Walk:
     """One pass over the statements at the top level that belong together."""
 
@@ -100,7 +104,10 @@ class Walk:
                     place = _ANYWHERE if kind == "type_identifier" else node.start_byte
                     self._used.append((self.text(node), place, scope))
             elif (rule := rules.get(kind)) is not None:
-                rule(self, node, scope)
+                try:
+                    rule(self, node, scope)
+                except _TooDeepError:
+                    continue
             elif node.child_count:
                 self.push(node.children, scope)
         free, local = self._resolve()
@@ -167,24 +174,21 @@ class Walk:
             kinds.setdefault(each.kind, each.line)
         return Clash(name, label, tuple(sorted(lines))) if lines else None
 
-    # --- what rules use --------------------------------------------------------------------
-
     def push(self, nodes: Iterable[SyntaxNode], scope: Scope) -> None:
         """Read *nodes* next, as parts of a scope."""
         self._stack += [(node, scope) for node in nodes if node.is_named][::-1]
 
-    def open(self, parent: Scope, label: str = "", *, is_function: bool = False) -> Scope | None:
-        """Open a scope; `None` if it is too deep to be read."""
+    def open(self, parent: Scope, label: str = "", *, is_function: bool = False) -> Scope:
+        """Open a scope; if it is too deep, the rule ends here, and nothing in it is read."""
         if parent.depth >= _DEEPEST:
-            return None
+            raise _TooDeepError
         scope = Scope(parent, label, is_function=is_function)
         self._scopes.append(scope)
         return scope
 
     def inner(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the children of a node in a scope of their own."""
-        if (found := self.open(scope)) is not None:
-            self.push(node.children, found)
+        self.push(node.children, self.open(scope))
 
     def skip(self, _node: SyntaxNode, _scope: Scope) -> None:
         """Read nothing."""

@@ -28,7 +28,7 @@ from cooperbench_eval.strategies.blocks import (
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
-from cooperbench_eval.strategies.structured.placing import find_misplaced
+from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 from cooperbench_eval.strategies.structured.taking import take_functions
 
 __all__ = ["StructuredStrategy"]

@@ -9,9 +9,8 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode, Token, same
-from cooperbench_eval.strategies.structured.flow.graph import Graph, Step
-from cooperbench_eval.strategies.structured.flow.paths import Paths
-from cooperbench_eval.strategies.structured.flow.words import is_name
+from cooperbench_eval.strategies.structured.flow.facts import is_name
+from cooperbench_eval.strategies.structured.flow.graph import Graph, Paths, Step
 
 __all__ = ["MEANT", "Change", "Work", "places_in"]
 
@@ -126,8 +125,6 @@ class Work:
         """Whether a step of the base was under a condition that the side removed."""
         before = self.before.get(own, 0)
         return not set(self.gone).isdisjoint(self.base.graph.steps[before].within)
-
-    # --- options
 
     def is_optional(self, own: int) -> bool:
         """Whether a step is executed only if an option that the side added is used.

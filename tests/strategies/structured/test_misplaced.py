@@ -8,7 +8,7 @@ from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.tree import StructureError
 from cooperbench_eval.strategies.structured.merge import TreeMerge
-from cooperbench_eval.strategies.structured.placing import find_misplaced
+from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 
 
 def function(*lines):
