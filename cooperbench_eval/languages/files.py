@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from cooperbench_eval.languages.python.facts import UnreadableError, cut
-from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxFaultError, parse_soundly
+from cooperbench_eval.languages.python.facts import cut
+from cooperbench_eval.languages.readers.grammars import Grammar, parse_soundly
 from cooperbench_eval.languages.readers.prose import read_prose
 from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.readers.syntax import read_syntax
-from cooperbench_eval.languages.tree import Construct, StructureError
+from cooperbench_eval.languages.tree import Construct, StructureError, SyntaxFaultError
 
 __all__ = ["GRAMMARS", "PYTHON", "SyntaxFault", "find_syntax_fault", "is_code", "read_versions"]
 
@@ -88,7 +88,7 @@ def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
             cut(source)
         elif grammar:
             parse_soundly(grammar, source)
-    except (UnreadableError, SyntaxFaultError) as exc:
+    except SyntaxFaultError as exc:
         return SyntaxFault(str(exc), exc.line)
     except StructureError:
         return None

@@ -62,13 +62,7 @@ class Signature:
 
     def bound(self) -> "Signature":
         """Return the signature without its first parameter, which the receiver fills."""
-        return Signature(
-            positional=self.positional[1:],
-            required=max(self.required - 1, 0),
-            keywords=self.keywords,
-            takes_more=self.takes_more,
-            takes_any_keyword=self.takes_any_keyword,
-        )
+        return evolve(self, positional=self.positional[1:], required=max(self.required - 1, 0))
 
     def misfit(self, call: Arguments) -> str:
         """Return why a call does not fit, as a predicate of the function; empty if it fits."""

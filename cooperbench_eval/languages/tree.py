@@ -25,6 +25,7 @@ __all__ = [
     "Mode",
     "OrderError",
     "StructureError",
+    "SyntaxFaultError",
     "Token",
     "check_size",
     "functions_of",
@@ -55,6 +56,22 @@ DOCUMENT = "document"
 
 class StructureError(Exception):
     """A text has no structure that can be merged; the message is the reason."""
+
+
+class SyntaxFaultError(StructureError):
+    """A text has a syntax error.
+
+    Attributes:
+        line: Its line, counted from 1; `None` if unknown.
+    """
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        """Make the error from the parser's or compiler's message and line."""
+        super().__init__(problem, line)
+        self.line = line
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class DisagreementError(StructureError):

@@ -14,7 +14,7 @@ from cooperbench_eval.languages.readers.grammars import Grammar
 from cooperbench_eval.languages.scopes.reading import read_names
 from cooperbench_eval.languages.tree import StructureError
 
-__all__ = ["find_mixed_parameters", "find_name_fault"]
+__all__ = ["find_name_fault"]
 
 
 _Item = TypeVar("_Item", str, bytes)

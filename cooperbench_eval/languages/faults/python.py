@@ -13,15 +13,15 @@ from cooperbench_eval.languages.faults.pythoncalls import find_misfit
 from cooperbench_eval.languages.faults.pythonslips import count_slips
 from cooperbench_eval.languages.python.facts import (
     BUILTIN_ATTRIBUTES,
-    Attributes,
     Facts,
-    UnreadableError,
+    attributes_of,
     cut,
     parameters,
     parse_chunk,
 )
+from cooperbench_eval.languages.tree import SyntaxFaultError
 
-__all__ = ["Declarations", "declarations", "find_declared_twice", "find_python_fault"]
+__all__ = ["find_declared_twice", "find_python_fault"]
 
 
 def find_python_fault(
@@ -34,7 +34,7 @@ def find_python_fault(
     """
     try:
         files = [cut(source) for source in (*versions, merged)]
-    except UnreadableError:
+    except SyntaxFaultError:
         return ""  # a file that was not valid Python before cannot be checked
     try:
         return _find_fault(files, is_whole=is_whole)
@@ -126,11 +126,12 @@ def _undefined(files: Sequence[Sequence[str]], facts: Sequence[Facts]) -> str:
     gone = _gone(facts)
     if not gone or "__getattr__" in now.known:
         return ""
-    sides = [(each, Attributes.of(chunks)) for each, chunks in zip(facts, files, strict=True)][1:]
-    read = sides.pop()[1]
-    for name in sorted(gone & read.used - read.stored):
+    *sides, (read, stored) = map(attributes_of, files[1:])
+    for name in sorted(gone & read - stored):
         if not any(
-            name in there.used for side, there in sides if name not in side.known | there.stored
+            name in used
+            for side, (used, there) in zip(facts[1:-1], sides, strict=True)
+            if name not in side.known | there
         ):
             return f"{name} is used, but would no longer be defined"
     return ""
@@ -141,13 +142,13 @@ def _unset(files: Sequence[Sequence[str]]) -> str:
 
     Every version that reads it must set it; otherwise another file may set it.
     """
-    parts = [Attributes.of(chunks) for chunks in differing([Counter(each) for each in files])]
-    gone = set().union(*(each.stored for each in parts[:-1])) - parts[-1].stored
+    parts = [attributes_of(chunks)[1] for chunks in differing([Counter(each) for each in files])]
+    gone = set().union(*parts[:-1]) - parts[-1]
     if not gone:
         return ""
-    *before, now = map(Attributes.of, files)
-    for name in sorted(gone & now.used - now.stored - BUILTIN_ATTRIBUTES):
-        if all(name in each.stored for each in before if name in each.used):
+    *before, (read, stored) = map(attributes_of, files)
+    for name in sorted(gone & read - stored - BUILTIN_ATTRIBUTES):
+        if all(name in there for used, there in before if name in used):
             return f"{name} is used, but would no longer be set"
     return ""
 

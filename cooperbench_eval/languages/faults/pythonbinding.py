@@ -9,7 +9,7 @@ of a `with` is executed, and so is the right side of `and`. So faults are missed
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from cooperbench_eval.languages.faults.losses import differing
 from cooperbench_eval.languages.faults.pythonslips import is_constant, is_endless, takes_all
 from cooperbench_eval.languages.python.facts import names_of, parameters, parse_chunk
 
-__all__ = ["Paths", "find_early_use", "find_unordered"]
+__all__ = ["find_early_use", "find_unordered"]
 
 
 _BUILTINS = frozenset(dir(builtins))
@@ -32,10 +32,10 @@ def find_early_use(files: Sequence[Sequence[str]]) -> str:
         files: The chunks of the versions and of the merged file.
     """
     changed = differing([Counter(file) for file in files])
-    for unbound in (_never_bound, _not_always_bound):
-        *before, now = (_together(unbound, chunks) for chunks in changed)
+    for kind in range(2):
+        *before, now = (_together(kind, chunks) for chunks in changed)
         if now.difference(*before):
-            *before, now = (_together(unbound, chunks) for chunks in files)
+            *before, now = (_together(kind, chunks) for chunks in files)
         for function, name in sorted(now.difference(*before)):
             return f"{name} would be used in {function} before it is bound"
     return ""
@@ -45,16 +45,8 @@ _Uses = set[tuple[str, str]]
 """The functions and the names that they use."""
 
 
-def _together(unbound: Callable[[str], _Uses], chunks: Iterable[str]) -> _Uses:
-    return set().union(*map(unbound, chunks))
-
-
-def _never_bound(chunk: str) -> _Uses:
-    return _local_uses(chunk)[0]
-
-
-def _not_always_bound(chunk: str) -> _Uses:
-    return _local_uses(chunk)[1]
+def _together(kind: int, chunks: Iterable[str]) -> _Uses:
+    return set().union(*(_local_uses(chunk)[kind] for chunk in chunks))
 
 
 @lru_cache(maxsize=8192)

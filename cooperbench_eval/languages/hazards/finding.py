@@ -12,7 +12,7 @@ from cooperbench_eval.languages.hazards.signatures import signatures_changed
 from cooperbench_eval.languages.hazards.twice import declared_twice
 from cooperbench_eval.languages.hazards.versions import FileVersions, Merged
 
-__all__ = ["find_hazards", "parse_errors"]
+__all__ = ["find_hazards"]
 
 
 _MOST = 100

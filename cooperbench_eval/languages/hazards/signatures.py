@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from attrs import frozen
-
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
 from cooperbench_eval.languages.hazards.project import Place, Project, TouchedFile
 from cooperbench_eval.languages.hazards.targets import Target, targets
@@ -41,22 +39,10 @@ def _changed_words(project: Project) -> Iterator[str]:
                 yield scope.rpartition(".")[2] if last in _CONSTRUCTORS else last
 
 
-@frozen
-class _Misfit:
-    """A call that does not fit.
-
-    Attributes:
-        place: The definition that it calls.
-        before: The parameters that it was written for.
-        problem: Why it does not fit.
-    """
-
-    place: Place
-    before: Signature
-    problem: str
-
-
-def _misfit(target: Target, call: Arguments, side: Side, project: Project) -> _Misfit | None:
+def _misfit(
+    target: Target, call: Arguments, side: Side, project: Project
+) -> tuple[Place, str] | None:
+    """Return the definition that a call no longer fits, and why; `None` if it fits."""
     written_for = _callee(target, side.version, project)
     found = _callee(target, Version.MERGED, project)
     if written_for is None or found is None:
@@ -67,7 +53,7 @@ def _misfit(target: Target, call: Arguments, side: Side, project: Project) -> _M
     problem = after.misfit(call)
     if not problem and (moved := before.moved(call, after)):
         problem = f"has `{moved}` at another position"
-    return _Misfit(place, before, problem) if problem else None
+    return (place, problem) if problem else None
 
 
 def _callee(target: Target, version: Version, project: Project) -> tuple[Place, Signature] | None:
@@ -98,10 +84,13 @@ def _callee(target: Target, version: Version, project: Project) -> tuple[Place, 
 
 
 def _hazard(
-    found: _Misfit, use: Use, file: TouchedFile, sides: tuple[Side, Side], project: Project
+    found: tuple[Place, str],
+    use: Use,
+    file: TouchedFile,
+    sides: tuple[Side, Side],
+    project: Project,
 ) -> Hazard:
-    side, other = sides
-    place = found.place
+    (place, problem), (side, other) = found, sides
     name = place.definition.name
     unit = project.files[place.path].unit
     there, base = (
@@ -115,6 +104,6 @@ def _hazard(
         line=use.line,
         name=place.definition.last,
         message=f"{who} changes the parameters of `{name}` in {place.path}, and the call by {side} "
-        f"in {file.path}, line {use.line}, does not fit: `{name}` {found.problem}",
+        f"in {file.path}, line {use.line}, does not fit: `{name}` {problem}",
         features=project.merged.numbers,
     )

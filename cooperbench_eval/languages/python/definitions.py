@@ -7,20 +7,24 @@ remembered: the versions of a file share most of their chunks.
 import ast
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from attrs import evolve, frozen
 
 from cooperbench_eval.languages.model import Definition, Import, Signature, Source
 from cooperbench_eval.languages.python.facts import (
-    Attributes,
-    UnreadableError,
+    attributes_of,
     cut,
     lines_before,
     parse_chunk,
 )
 from cooperbench_eval.languages.python.uses import imports_of, uses_of
+from cooperbench_eval.languages.tree import SyntaxFaultError
 
 __all__ = ["read_python"]
+
+
+_Found = TypeVar("_Found", Definition, Import)
 
 
 @lru_cache(maxsize=64)
@@ -28,23 +32,15 @@ def read_python(source: bytes) -> Source | None:
     """Read a file; `None` if it does not parse."""
     try:
         parts = tuple(zip(lines_before(source), cut(source), strict=True))
-        each = [(before, _declared(chunk)) for before, chunk in parts]
-    except (UnreadableError, RecursionError):
+        each = [(before, *_declared(chunk)) for before, chunk in parts]
+    except (SyntaxFaultError, RecursionError):
         return None
-    imports = tuple(
-        evolve(found, line=found.line + before) if before else found
-        for before, declared in each
-        for found in declared.imports
-    )
-    definitions = tuple(
-        evolve(found, line=found.line + before) if before else found
-        for before, declared in each
-        for found in declared.definitions
-    )
+    definitions = tuple(_moved(one, before) for before, found, _ in each for one in found)
+    imports = tuple(_moved(one, before) for before, _, found in each for one in found)
     return Source(
         definitions=definitions,
         imports=imports,
-        members_of=lambda: frozenset(Attributes.of(chunk for _, chunk in parts).stored),
+        members_of=lambda: frozenset(attributes_of(chunk for _, chunk in parts)[1]),
         is_open=any(found.name == "*" for found in imports)
         or any(found.name == "__getattr__" for found in definitions),
         parts=parts,
@@ -52,14 +48,12 @@ def read_python(source: bytes) -> Source | None:
     )
 
 
-@frozen
-class _Declared:
-    definitions: tuple[Definition, ...]
-    imports: tuple[Import, ...]
+def _moved(found: _Found, lines: int) -> _Found:
+    return evolve(found, line=found.line + lines) if lines else found
 
 
 @lru_cache(maxsize=8192)
-def _declared(chunk: str) -> _Declared:
+def _declared(chunk: str) -> tuple[tuple[Definition, ...], tuple[Import, ...]]:
     definitions: list[Definition] = []
     imports: list[Import] = []
     stack = [_Block(body=parse_chunk(chunk).body, lines=chunk.split("\n"))]
@@ -82,7 +76,7 @@ def _declared(chunk: str) -> _Declared:
                         definitions += _assigned(node, block.scope)
                     stack += (block.indented(body) for body in _bodies(node))
     definitions.sort(key=lambda found: found.line)
-    return _Declared(tuple(definitions), tuple(imports))
+    return tuple(definitions), tuple(imports)
 
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -24,12 +24,12 @@ from threading import Lock
 
 from attrs import Factory, frozen
 
+from cooperbench_eval.languages.tree import SyntaxFaultError
+
 __all__ = [
     "BUILTIN_ATTRIBUTES",
-    "Attributes",
     "Facts",
-    "NodeNames",
-    "UnreadableError",
+    "attributes_of",
     "bound_by",
     "cut",
     "lines_before",
@@ -64,28 +64,12 @@ BUILTIN_ATTRIBUTES = frozenset(
 _CUT = re.compile(r"\n[ \t\r]*\n(?=(?:#[^\n]*\n)*(?:@|def |class |async def ))")
 
 
-class UnreadableError(Exception):
-    """The file is not valid Python.
-
-    Attributes:
-        line: The line of the error, counted from 1; `None` if unknown.
-    """
-
-    def __init__(self, problem: str, line: int | None = None) -> None:
-        """Make the error from the compiler's message and line."""
-        super().__init__(problem, line)
-        self.line = line
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
 @lru_cache(maxsize=_FILES_KEPT)
 def cut(source: bytes) -> tuple[str, ...]:
     """Cut a file into chunks whose facts add up to the facts of the file.
 
     Raises:
-        UnreadableError: The file does not parse.
+        SyntaxFaultError: The file does not parse.
     """
     text = _decoded(source)
     chunks = _chunks(text, _pieces(text))
@@ -102,14 +86,14 @@ def _decoded(source: bytes) -> str:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         return source.decode(encoding)
     except (SyntaxError, UnicodeDecodeError) as exc:
-        raise UnreadableError(str(exc)) from exc
+        raise SyntaxFaultError(str(exc)) from exc
 
 
 def lines_before(source: bytes) -> tuple[int, ...]:
     """Return how many lines to add to the line numbers in each chunk of a file.
 
     Raises:
-        UnreadableError: The file does not parse.
+        SyntaxFaultError: The file does not parse.
     """
     chunks, lines = cut(source), source.count(b"\n")
     # A later chunk starts with a line that repeats the file's imports from `__future__`.
@@ -147,7 +131,7 @@ def _chunks(text: str, pieces: list[str]) -> tuple[str, ...]:
         rest = "\n" * (text.count("\n") - rest.count("\n")) + rest
         if error := _error(rest):
             # Only in the whole text does the compiler find that `global` comes too late.
-            raise UnreadableError(*((_error(text) or error) if _GLOBAL.search(rest) else error))
+            raise SyntaxFaultError(*((_error(text) or error) if _GLOBAL.search(rest) else error))
         return (*chunks, rest)
     return tuple(chunks)
 
@@ -297,36 +281,19 @@ def _collect(table: symtable.SymbolTable, facts: Facts, *, is_module: bool = Fal
 _NAMELESS = frozenset({"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"})
 
 
-@frozen
-class Attributes:
-    """The names of the attributes that a file, or some of its chunks, reads and sets.
-
-    Attributes:
-        used: The names that are read.
-        stored: The names that are set.
-    """
-
-    used: set[str]
-    stored: set[str]
-
-    @classmethod
-    def of(cls, chunks: Iterable[str]) -> "Attributes":
-        """Add up the attributes of the chunks."""
-        each = [_attributes(chunk) for chunk in chunks]
-        return cls(
-            used=set().union(*(attributes.used for attributes in each)),
-            stored=set().union(*(attributes.stored for attributes in each)),
-        )
+def attributes_of(chunks: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Return the names of the attributes that chunks read, and those that they set."""
+    each = [_attributes(chunk) for chunk in chunks]
+    return set().union(*(read for read, _ in each)), set().union(*(stored for _, stored in each))
 
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
-def _attributes(chunk: str) -> Attributes:
-    attributes = Attributes(set(), set())
+def _attributes(chunk: str) -> tuple[set[str], set[str]]:
+    read, stored = set[str](), set[str]()
     for node in ast.walk(parse_chunk(chunk)):
         if isinstance(node, ast.Attribute):
-            is_read = isinstance(node.ctx, ast.Load)
-            (attributes.used if is_read else attributes.stored).add(node.attr)
-    return attributes
+            (read if isinstance(node.ctx, ast.Load) else stored).add(node.attr)
+    return read, stored
 
 
 def parse_chunk(text: str) -> ast.Module:

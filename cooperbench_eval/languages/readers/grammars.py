@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cooperbench_eval.languages.tree import StructureError
+from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
 
 if TYPE_CHECKING:
     from tree_sitter import Node as SyntaxNode
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     SyntaxNode = object  # tree-sitter is optional, so only type checkers need its class
 
-__all__ = ["Grammar", "SyntaxFaultError", "SyntaxNode", "parse_soundly", "rule_names"]
+__all__ = ["Grammar", "SyntaxNode", "parse_soundly", "rule_names"]
 
 
 class Grammar(StrEnum):
@@ -28,22 +28,6 @@ class Grammar(StrEnum):
     TSX = "TSX"
     GO = "Go"
     RUST = "Rust"
-
-
-class SyntaxFaultError(StructureError):
-    """A file has syntax errors.
-
-    Attributes:
-        line: The line of the first one, counted from 1.
-    """
-
-    def __init__(self, line: int) -> None:
-        """Make the error for the first error's line."""
-        super().__init__(line)
-        self.line = line
-
-    def __str__(self) -> str:
-        return f"line {self.line}"
 
 
 def rule_names(names: str) -> frozenset[str]:
@@ -60,7 +44,8 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
     """
     root = _tree(grammar, source).root_node
     if root.has_error:
-        raise SyntaxFaultError(_line_of_fault(root))
+        line = _line_of_fault(root)
+        raise SyntaxFaultError(f"line {line}", line)
     return root
 
 

@@ -12,7 +12,6 @@ from attrs import evolve
 from cooperbench_eval.languages.readers.cursor import SourceCursor
 from cooperbench_eval.languages.readers.grammars import (
     Grammar,
-    SyntaxFaultError,
     SyntaxNode,
     parse_soundly,
 )
@@ -31,6 +30,7 @@ from cooperbench_eval.languages.tree import (
     Element,
     Mode,
     StructureError,
+    SyntaxFaultError,
     Token,
     check_size,
     split_tail,
@@ -38,7 +38,7 @@ from cooperbench_eval.languages.tree import (
 )
 from cooperbench_eval.support.memo import TextMemo
 
-__all__ = ["further_clause", "has_suite", "read_syntax", "returning", "split_clauses"]
+__all__ = ["read_syntax"]
 
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "|": "|"}

@@ -9,7 +9,9 @@ from cooperbench_eval.languages.scopes.golang import package_name
 __all__ = [
     "definitions",
     "function_of",
+    "imports_in",
     "imports_of",
+    "is_conditional",
     "is_import",
     "is_method",
     "scope_name",

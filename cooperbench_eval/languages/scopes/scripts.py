@@ -8,7 +8,7 @@ from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
 
-__all__ = ["ScriptWalk", "bound_by", "key_of", "unquoted"]
+__all__ = ["ScriptWalk"]
 
 
 _NAMES = rule_names("identifier type_identifier shorthand_property_identifier_pattern")

@@ -27,7 +27,7 @@ from cooperbench_eval.languages.scopes.definitions import (
 )
 from cooperbench_eval.languages.tree import StructureError
 
-__all__ = ["Occurrences", "occurrences", "read_syntax", "uses_of"]
+__all__ = ["read_syntax"]
 
 
 _CLASSES = rule_names("abstract_class_declaration class_declaration")

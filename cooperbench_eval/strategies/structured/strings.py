@@ -10,7 +10,7 @@ from cooperbench_eval.git.merging.textmerge import TextConflict
 from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
 from cooperbench_eval.languages.tree import Elements, Token
 
-__all__ = ["merge_comments", "merge_lines", "merge_literals", "merge_strings"]
+__all__ = ["merge_comments", "merge_literals", "merge_strings"]
 
 
 _MOST_TOKENS = 4000

@@ -29,7 +29,7 @@ from cooperbench_eval.languages.tree import (
 )
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 
-__all__ = ["Taken", "take_functions"]
+__all__ = ["take_functions"]
 
 _MOST_BYTES = 500_000
 

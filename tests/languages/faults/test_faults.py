@@ -18,7 +18,8 @@ from cooperbench_eval.languages.faults.python import find_declared_twice
 from cooperbench_eval.languages.faults.pythonbinding import find_early_use, find_unordered
 from cooperbench_eval.languages.faults.pythoncalls import find_misfit
 from cooperbench_eval.languages.faults.pythonslips import count_slips
-from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, UnreadableError, cut
+from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, cut
+from cooperbench_eval.languages.tree import SyntaxFaultError
 
 ONE, TWO = b"def one():\n    return 1\n", b"def two():\n    return 2\n"
 
@@ -426,7 +427,7 @@ def test_a_syntax_error_is_that_of_the_compiler(source):
     with pytest.raises(SyntaxError) as expected:
         compile(source, "<merged>", "exec", dont_inherit=True)
 
-    with pytest.raises(UnreadableError) as found:
+    with pytest.raises(SyntaxFaultError) as found:
         cut(source)
 
     assert str(found.value) == str(expected.value)

@@ -10,18 +10,7 @@ from attrs import frozen
 from cooperbench_eval.languages.tree import DECLARING, Construct, Element, Token
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = [
-    "ACCESS",
-    "Facts",
-    "Target",
-    "facts_of",
-    "is_call",
-    "is_name",
-    "names_inserted",
-    "parameters_of",
-    "pattern",
-    "targets_of",
-]
+__all__ = ["Facts", "facts_of", "is_name", "parameters_of"]
 
 
 _CONDITIONS = frozenset({"if", "elif", "while", "do", "case", "arm", "switch", "match", "clause"})

@@ -8,10 +8,11 @@ from attrs import define, field, frozen, mutable
 from cooperbench_eval.languages.tree import Construct, Element, Mode, StructureError
 from cooperbench_eval.strategies.structured.flow.facts import Facts, facts_of, parameters_of
 
-__all__ = ["Graph", "Paths", "Step", "graph_of"]
+__all__ = ["Graph", "Step", "graph_of"]
 
 
 _MOST_STEPS = 10_000
+_MOST_VISITED = 500_000
 _LEAVING = frozenset({"return", "raise", "break", "continue"})
 _LOOPS = frozenset({"for", "while", "loop", "do"})
 _BRANCHING = _LOOPS | {"if", "elif", "case", "arm", "clause", "except", "switch", "match"}
@@ -54,11 +55,12 @@ class Step:
         return self.kind in _BRANCHING
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Graph:
-    """The flow of control through a function.
+    """The flow of control through a function, and of values along its paths.
 
-    The first step stands for the entry, where the parameters are set.
+    The first step stands for the entry, where the parameters are set. The effort of all
+    searches together is bounded.
 
     Attributes:
         steps: The steps, in the order of the source.
@@ -70,6 +72,9 @@ class Graph:
     steps: Sequence[Step]
     after: Sequence[Sequence[int]]
     names: Sequence[dict[bytes, bytes]] = field(repr=False)
+    _left: int = field(default=_MOST_VISITED, init=False)
+    _uses: dict[tuple[int, bytes], frozenset[int]] = field(factory=dict, init=False)
+    _sources: dict[tuple[int, bytes], frozenset[int]] = field(factory=dict, init=False)
 
     @cached_property
     def before(self) -> Sequence[Sequence[int]]:
@@ -103,6 +108,86 @@ class Graph:
             nothing if step.kind in _LOOPS else names
             for step, names in zip(self.steps, self.sets, strict=True)
         ]
+
+    def uses(self, start: int, name: bytes) -> frozenset[int]:
+        """Return the steps that may read the value that a step gives a variable.
+
+        Steps that overwrite it without reading it are found by `overwriting`.
+
+        Raises:
+            StructureError: The search would take too long.
+        """
+        key = start, name
+        if key not in self._uses:
+            variable = self.variable(start, name)
+            through = self._search(self.after, [start], variable)
+            self._uses[key] = frozenset(
+                i for i in through if i < len(self.steps) and self._reads(i, variable)
+            )
+        return self._uses[key]
+
+    def overwriting(self, start: int, name: bytes) -> list[int]:
+        """Return the steps that a value may reach and that set its variable."""
+        variable = self.variable(start, name)
+        through = self._search(self.after, [start], variable)
+        sets = self.sets
+        return [i for i in through if i < len(sets) and variable in sets[i]]
+
+    def sources(self, use: int, name: bytes) -> frozenset[int]:
+        """Return the steps that may have given a variable the value that a step reads."""
+        key = use, name
+        if key not in self._sources:
+            variable = self.variable(use, name)
+            through = self._search(self.before, [use], variable)
+            found = (i for i in through if i < len(self.steps))
+            self._sources[key] = frozenset(i for i in found if variable in self.sets[i])
+        return self._sources[key]
+
+    def onwards(self, start: int) -> set[int]:
+        """Return the steps that may be executed after a step, in the same turn of its loops.
+
+        Raises:
+            StructureError: The search would take too long.
+        """
+        steps, found = self.steps, set[int]()
+        stack = [start]
+        while stack:
+            at = stack.pop()
+            for each in self.after[at]:
+                if each > at:
+                    new = [each]
+                else:  # back to the head of a loop, and out of it
+                    ends = self.after[each]
+                    new = [i for i in ends if i >= len(steps) or each not in steps[i].within]
+                stack += (i for i in new if i not in found and i < len(steps))
+                found.update(new)
+            self._spend()
+        return found
+
+    def _reads(self, step: int, variable: bytes) -> bool:
+        return any(self.variable(step, name) == variable for name in self.steps[step].facts.reads)
+
+    def _search(
+        self, edges: Sequence[Sequence[int]], starts: Sequence[int], variable: bytes
+    ) -> set[int]:
+        """Return what can be reached, without going past steps that set the variable."""
+        sets = self.replaces
+        found: set[int] = set()
+        stack = [each for at in starts if at < len(sets) for each in edges[at]]
+        while stack:
+            at = stack.pop()
+            if at in found:
+                continue
+            found.add(at)
+            self._spend()
+            if at < len(sets) and variable not in sets[at]:
+                stack += edges[at]
+        return found
+
+    def _spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise StructureError("a function has too many paths to follow its values")
 
 
 def graph_of(function: Construct) -> Graph:
@@ -367,97 +452,3 @@ def _inline(parts: Sequence[Element]) -> Iterator[Construct]:
         words = [part.plain for part in found]
         kind = _KINDS_INLINE.get(words[0], "assignment" if b"=" in words else "expression")
         yield Construct(kind=kind, children=found)
-
-
-_MOST_VISITED = 500_000
-
-
-@define(eq=False)
-class Paths:
-    """Searches along the paths of a function; the effort of all of them together is bounded."""
-
-    graph: Graph
-    _left: int = field(default=_MOST_VISITED, init=False)
-    _uses: dict[tuple[int, bytes], frozenset[int]] = field(factory=dict, init=False)
-    _sources: dict[tuple[int, bytes], frozenset[int]] = field(factory=dict, init=False)
-
-    def uses(self, start: int, name: bytes) -> frozenset[int]:
-        """Return the steps that may read the value that a step gives a variable.
-
-        Steps that overwrite it without reading it are found by `overwriting`.
-
-        Raises:
-            StructureError: The search would take too long.
-        """
-        key = start, name
-        if key not in self._uses:
-            variable = self.graph.variable(start, name)
-            through = self._search(self.graph.after, [start], variable)
-            self._uses[key] = frozenset(
-                i for i in through if i < len(self.graph.steps) and self._reads(i, variable)
-            )
-        return self._uses[key]
-
-    def overwriting(self, start: int, name: bytes) -> list[int]:
-        """Return the steps that a value may reach and that set its variable."""
-        variable = self.graph.variable(start, name)
-        through = self._search(self.graph.after, [start], variable)
-        sets = self.graph.sets
-        return [i for i in through if i < len(sets) and variable in sets[i]]
-
-    def sources(self, use: int, name: bytes) -> frozenset[int]:
-        """Return the steps that may have given a variable the value that a step reads."""
-        key = use, name
-        if key not in self._sources:
-            variable = self.graph.variable(use, name)
-            through = self._search(self.graph.before, [use], variable)
-            found = (i for i in through if i < len(self.graph.steps))
-            self._sources[key] = frozenset(i for i in found if variable in self.graph.sets[i])
-        return self._sources[key]
-
-    def onwards(self, start: int) -> set[int]:
-        """Return the steps that may be executed after a step, in the same turn of its loops.
-
-        Raises:
-            StructureError: The search would take too long.
-        """
-        steps, found = self.graph.steps, set[int]()
-        stack = [start]
-        while stack:
-            at = stack.pop()
-            for each in self.graph.after[at]:
-                if each > at:
-                    new = [each]
-                else:  # back to the head of a loop, and out of it
-                    ends = self.graph.after[each]
-                    new = [i for i in ends if i >= len(steps) or each not in steps[i].within]
-                stack += (i for i in new if i not in found and i < len(steps))
-                found.update(new)
-            self._spend()
-        return found
-
-    def _reads(self, step: int, variable: bytes) -> bool:
-        graph = self.graph
-        return any(graph.variable(step, name) == variable for name in graph.steps[step].facts.reads)
-
-    def _search(
-        self, edges: Sequence[Sequence[int]], starts: Sequence[int], variable: bytes
-    ) -> set[int]:
-        """Return what can be reached, without going past steps that set the variable."""
-        sets = self.graph.replaces
-        found: set[int] = set()
-        stack = [each for at in starts if at < len(sets) for each in edges[at]]
-        while stack:
-            at = stack.pop()
-            if at in found:
-                continue
-            found.add(at)
-            self._spend()
-            if at < len(sets) and variable not in sets[at]:
-                stack += edges[at]
-        return found
-
-    def _spend(self) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise StructureError("a function has too many paths to follow its values")

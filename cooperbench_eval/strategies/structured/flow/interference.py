@@ -20,11 +20,11 @@ from cooperbench_eval.languages.tree import (
     functions_of,
     same,
 )
-from cooperbench_eval.strategies.structured.flow.graph import Graph, Paths, graph_of
+from cooperbench_eval.strategies.structured.flow.graph import Graph, graph_of
 from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["Disturbance", "Effects", "Read", "Spread", "find_interference"]
+__all__ = ["find_interference"]
 
 
 _LEAST_ALIKE = 0.7
@@ -66,8 +66,8 @@ def _name_in(side: _Functions, name: bytes, before: _Functions) -> bytes:
 
 
 def _interfere(base: Construct, ours: Construct, theirs: Construct, merged: Construct) -> str:
-    before, after = Paths(graph_of(base)), Paths(graph_of(merged))
-    mine, other = (Work.of(before, graph_of(side), after.graph) for side in (ours, theirs))
+    before, after = graph_of(base), graph_of(merged)
+    mine, other = (Work.of(before, graph_of(side), after) for side in (ours, theirs))
     mine, other = mine.without_shared(other), other.without_shared(mine)
     return Disturbance(after, mine, other).find() or Disturbance(after, other, mine).find()
 
@@ -93,7 +93,7 @@ class Spread:
     @classmethod
     def of(
         cls,
-        paths: Paths,
+        graph: Graph,
         starts: Collection[int],
         orphans: Collection[Read],
         exempt: Collection[int],
@@ -105,7 +105,7 @@ class Spread:
         through calls, whose results are taken to keep their meaning.
 
         Args:
-            paths: The paths of the function.
+            graph: The function.
             starts: The steps.
             orphans: Reads of values whose sources were removed.
             exempt: Steps that conditions around them do not affect.
@@ -113,7 +113,7 @@ class Spread:
         Raises:
             StructureError: The search would take too long.
         """
-        steps, found, flows = paths.graph.steps, set[int](), set[tuple[int, int, bytes]]()
+        steps, found, flows = graph.steps, set[int](), set[tuple[int, int, bytes]]()
         stack = [*starts, *(step for step, _ in orphans)]
         while stack:
             at = stack.pop()
@@ -121,18 +121,18 @@ class Spread:
                 continue
             found.add(at)
             for name in steps[at].facts.sets:
-                uses = [i for i in paths.uses(at, name) if name in steps[i].facts.direct]
+                uses = [i for i in graph.uses(at, name) if name in steps[i].facts.direct]
                 flows.update((at, use, name) for use in uses)
                 stack += uses
             if steps[at].branches:
-                stack += (i for i in _controlled(paths, at) if i not in exempt)
+                stack += (i for i in _controlled(graph, at) if i not in exempt)
         reads = {(use, name) for _, use, name in flows}.union(orphans)
         return cls(frozenset(found), frozenset(reads), frozenset(flows))
 
 
-def _controlled(paths: Paths, head: int) -> Iterator[int]:
+def _controlled(graph: Graph, head: int) -> Iterator[int]:
     """Yield the steps that a condition may skip and that set variables."""
-    steps = paths.graph.steps
+    steps = graph.steps
     for i in range(head + 1, len(steps)):
         if head not in steps[i].within:
             return
@@ -145,12 +145,12 @@ class Effects:
     """The effects of one side's work.
 
     Attributes:
-        merged: The paths of the merged function.
+        merged: The merged function.
         work: The side's work.
         other: The other side's work.
     """
 
-    merged: Paths
+    merged: Graph
     work: Work
     other: Work
 
@@ -170,7 +170,7 @@ class Effects:
     def own(self) -> Spread:
         """What may be affected in the side's own version."""
         starts = [self.work.origins[i] for i in self._starts]
-        return Spread.of(self.work.paths, starts, self._orphans, ())
+        return Spread.of(self.work.graph, starts, self._orphans, ())
 
     @property
     def _starts(self) -> list[int]:
@@ -184,7 +184,7 @@ class Effects:
     def _orphans(self) -> frozenset[Read]:
         """What steps of the side read instead of a value that the side no longer computes."""
         base, work = self.work.base, self.work
-        steps = base.graph.steps
+        steps = base.steps
         now = {before: own for own, before in work.before.items()}
         return frozenset(
             (now[use], name)
@@ -196,9 +196,9 @@ class Effects:
 
     def _orphans_in_merge(self) -> Iterator[Read]:
         """Yield what is read instead in the merged function as well."""
-        places, paths = self.work.places, self.work.paths
+        places, graph = self.work.places, self.work.graph
         for own, name in self._orphans:
-            sources = {places.get(source) for source in paths.sources(own, name)}
+            sources = {places.get(source) for source in graph.sources(own, name)}
             place = places.get(own)
             if place is not None and not self.merged.sources(place, name).isdisjoint(sources):
                 yield place, name
@@ -215,12 +215,12 @@ class Disturbance:
     """What one side's work does to the other's.
 
     Attributes:
-        merged: The paths of the merged function.
+        merged: The merged function.
         one: The work that has effects.
         other: The work that may be disturbed.
     """
 
-    merged: Paths
+    merged: Graph
     one: Work
     other: Work
 
@@ -246,7 +246,7 @@ class Disturbance:
                 sources = self.merged.sources(i, name) & affected - {i}
                 if self._lacks(i, name) or any(name in self._sets(at) for at in sources):
                     yield f"one side changes {_shown(name)}, the other how it is used"
-            for head in self.merged.graph.steps[i].within:
+            for head in self.merged.steps[i].within:
                 if head in affected and self.one.changes.get(head) is not Change.NEW:
                     yield _CONDITION
             own = self.other.step(i).within
@@ -255,21 +255,21 @@ class Disturbance:
 
     def _needed(self, merged: int) -> frozenset[bytes]:
         """Return the base's variables whose values the other's step works with."""
-        direct = self.merged.graph.steps[merged].facts.direct
+        direct = self.merged.steps[merged].facts.direct
         return direct & self.other.step(merged).facts.direct & self._known
 
     def _lacks(self, merged: int, name: bytes) -> bool:
         """Whether the one side no longer computes a value that the other's step reads."""
-        sources = self.other.paths.sources(self.other.origins[merged], name)
+        sources = self.other.graph.sources(self.other.origins[merged], name)
         before = {self.other.before[at] for at in sources if at in self.other.before}
         return not before.isdisjoint(self.one.gone) and name not in self.one.sets_anew
 
     def _sets(self, merged: int) -> frozenset[bytes]:
-        return self.merged.graph.steps[merged].facts.sets
+        return self.merged.steps[merged].facts.sets
 
     @property
     def _known(self) -> frozenset[bytes]:
-        return frozenset(name for step in self.one.base.graph.steps for name in step.facts.sets)
+        return frozenset(name for step in self.one.base.steps for name in step.facts.sets)
 
     def _rest(self) -> Iterator[str]:
         """The other's changes reach more or less of the base's statements than in its version."""
@@ -292,7 +292,7 @@ class Disturbance:
     def _passes(self, use: int, name: bytes) -> bool:
         """Whether a step of the one side takes a value and sets the variable anew from it."""
         sources = self.merged.sources(use, name) & self.one.changes.keys()
-        return any(name in self.merged.graph.steps[at].facts.reads for at in sources)
+        return any(name in self.merged.steps[at].facts.reads for at in sources)
 
     def _drops(self, step: int, name: bytes) -> bool:
         """Whether the one side removed the base's use of a variable in a step of the other's."""
@@ -315,7 +315,7 @@ class Disturbance:
     def _removes(self) -> Iterator[str]:
         """Both remove values of one variable, so that an older one comes through."""
         sides = (set(self.one.gone), set(self.other.gone))
-        steps = self.one.base.graph.steps
+        steps = self.one.base.steps
         mine, other = (
             {name for i in gone - shared for name in steps[i].facts.sets}
             for gone, shared in (sides, sides[::-1])
@@ -335,12 +335,12 @@ class Disturbance:
         """Whether a step of the one side always gives a variable a value of its own."""
         if self.one.changes.get(at) not in _SETTING or at in self.other.changes:
             return False
-        reads = self.merged.graph.steps[at].facts.reads
+        reads = self.merged.steps[at].facts.reads
         return name not in reads and not self.one.is_optional(self.one.origins[at])
 
     def _loses(self, computed: int, at: int, name: bytes) -> bool:
         """Whether a use that the computed value had in the other's version gets another one."""
-        uses = self.other.paths.uses(self.other.origins[computed], name)
+        uses = self.other.graph.uses(self.other.origins[computed], name)
         places = (self.other.places.get(use) for use in uses)
         return not self.merged.uses(at, name).isdisjoint(places)
 
@@ -381,7 +381,7 @@ class Disturbance:
 
     def _splits(self) -> Iterator[str]:
         """The one side's new condition covers a part of the other's work, but not all of it."""
-        steps, work = self.merged.graph.steps, self.other
+        steps, work = self.merged.steps, self.other
         always = [i for i in work.changes if not work.is_optional(work.origins[i])]
         for i in always:
             if work.changes[i] not in MEANT:
@@ -396,8 +396,8 @@ class Disturbance:
     def _copies(self) -> Iterator[str]:
         """The other copied a call that the one side changes everywhere."""
         base, one, other, merged = (
-            _calls(paths.graph)
-            for paths in (self.one.base, self.one.paths, self.other.paths, self.merged)
+            _calls(graph)
+            for graph in (self.one.base, self.one.graph, self.other.graph, self.merged)
         )
         for call, places in base.items():
             copies = [own for own in other.get(call, ()) if own not in self.other.before]

@@ -34,7 +34,7 @@ from cooperbench_eval.strategies.structured.rules.statements import (
     with_body,
 )
 
-__all__ = ["Move", "find_move", "merge_absorbed", "merge_wrapped", "names_moved", "uses_more"]
+__all__ = ["merge_absorbed", "merge_wrapped", "names_moved", "uses_more"]
 
 
 _LEAST_ALIKE = 0.8

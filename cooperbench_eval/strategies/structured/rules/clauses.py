@@ -24,7 +24,7 @@ from cooperbench_eval.strategies.structured.rules.statements import (
     with_body,
 )
 
-__all__ = ["TRY", "are_independent", "in_catch_order", "merge_tries", "merge_twins"]
+__all__ = ["TRY", "in_catch_order", "merge_tries", "merge_twins"]
 
 
 TRY = "try"
