@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from attrs import frozen
-
 from cooperbench_eval.languages.faults.losses import differing
 from cooperbench_eval.languages.faults.pythonslips import is_constant, is_endless, takes_all
 from cooperbench_eval.languages.python.facts import names_of, parameters, parse_chunk
@@ -111,48 +109,32 @@ def _unordered(chunks: Iterable[str]) -> set[str]:
     bound: set[str] = set()
     foreign: set[str] = set()
     for chunk in chunks:
-        order = _order(chunk)
-        late |= early & order.bound
-        new = order.early - bound
-        late |= new & order.bound
+        read_early, now_bound, declared = _order(chunk)
+        late |= early & now_bound
+        new = read_early - bound
+        late |= new & now_bound
         early |= new
-        bound |= order.bound
-        foreign |= order.foreign
-        if order.has_star:
+        bound |= now_bound
+        foreign |= declared
+        if "*" in now_bound:
             return set()
     return late - foreign
 
 
-@frozen
-class _Order:
-    """What a chunk does at the top level of its file.
-
-    Attributes:
-        early: The names that it reads before it binds them.
-        bound: The names that it binds.
-        foreign: The names that functions declare to be global.
-        has_star: Whether a star import may bind any name.
-    """
-
-    early: frozenset[str]
-    bound: frozenset[str]
-    foreign: frozenset[str]
-    has_star: bool
-
-
 @lru_cache(maxsize=8192)
-def _order(chunk: str) -> _Order:
+def _order(chunk: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return what a chunk does at the top level of its file.
+
+    Returns:
+        The names that it reads before it binds them, those that it binds, with `*` if a star
+        import may bind any name, and those that functions declare to be global.
+    """
     tree = parse_chunk(chunk)
-    body = tree.body
-    names = names_of(body)
+    names = names_of(tree.body)
     paths = Paths(names.bound | names.reads - _BUILTINS, ())
-    paths.follow(body)
-    return _Order(
-        early=frozenset(paths.never - _BUILTINS),
-        bound=frozenset(names.bound),
-        foreign=frozenset(_foreign(tree)),
-        has_star="*" in names.binds,
-    )
+    paths.follow(tree.body)
+    never = frozenset(paths.never - _BUILTINS)
+    return never, frozenset(names.bound), frozenset(_foreign(tree))
 
 
 class _Bound(NamedTuple):

@@ -6,7 +6,7 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import Declaration, NamedFunction
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, rules_of
 
 __all__ = ["GoWalk", "package_name"]
 
@@ -190,32 +190,30 @@ class GoWalk(Walk):
         is_name = key is not None and key.type == "identifier"
         self.push(node.children[1:] if is_name else node.children, scope)
 
-    rules: ClassVar = {
-        **dict.fromkeys(rule_names("type_alias type_spec"), _type),
-        **dict.fromkeys(rule_names("const_spec var_spec"), _variables),
-        **dict.fromkeys(rule_names("range_clause receive_statement"), _range),
-        **dict.fromkeys(rule_names("function_type method_elem"), _function_type),
-        **dict.fromkeys(rule_names("expression_switch_statement type_switch_statement"), _switch),
-        **dict.fromkeys(
-            rule_names(
-                """block communication_case default_case expression_case for_statement
-                if_statement type_case"""
-            ),
+    rules: ClassVar = rules_of(
+        (_type, "type_alias type_spec"),
+        (_variables, "const_spec var_spec"),
+        (_range, "range_clause receive_statement"),
+        (_function_type, "function_type method_elem"),
+        (_switch, "expression_switch_statement type_switch_statement"),
+        (
             Walk.inner,
+            """block communication_case default_case expression_case for_statement
+            if_statement type_case""",
         ),
-        "call_expression": _call,
-        "field_declaration_list": _fields,
-        "func_literal": _body,
-        "function_declaration": _function,
-        "import_spec": _import,
-        "interface_type": _interface,
-        "keyed_element": _element,
-        "literal_value": _elements,
-        "method_declaration": _method,
-        "package_clause": Walk.skip,
-        "short_var_declaration": _short,
-        "statement_list": _list,
-    }
+        (_call, "call_expression"),
+        (_fields, "field_declaration_list"),
+        (_body, "func_literal"),
+        (_function, "function_declaration"),
+        (_import, "import_spec"),
+        (_interface, "interface_type"),
+        (_element, "keyed_element"),
+        (_elements, "literal_value"),
+        (_method, "method_declaration"),
+        (Walk.skip, "package_clause"),
+        (_short, "short_var_declaration"),
+        (_list, "statement_list"),
+    )
 
 
 def package_name(path: str) -> str:

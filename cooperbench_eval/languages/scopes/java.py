@@ -6,7 +6,7 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import Declaration, NamedFunction
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, rules_of, words
 
 __all__ = ["JavaWalk"]
 
@@ -199,45 +199,37 @@ class JavaWalk(Walk):
         """Read what follows a label or the name of an annotation's element."""
         self.push([each for each in node.children if each.is_named][1:], scope)
 
-    rules: ClassVar = {
-        **dict.fromkeys(
-            rule_names(
-                """annotation_type_declaration class_declaration enum_declaration
-                interface_declaration record_declaration"""
-            ),
+    rules: ClassVar = rules_of(
+        (
             _type,
+            """annotation_type_declaration class_declaration enum_declaration
+            interface_declaration record_declaration""",
         ),
-        **dict.fromkeys(
-            rule_names("annotation_type_body class_body enum_body interface_body"), _body
-        ),
-        **dict.fromkeys(rule_names("constructor_declaration method_declaration"), _method),
-        **dict.fromkeys(rule_names("constant_declaration field_declaration"), _fields),
-        **dict.fromkeys(rule_names("block compact_constructor_declaration"), _block),
-        **dict.fromkeys(
-            rule_names("catch_clause for_statement try_with_resources_statement"), Walk.inner
-        ),
-        **dict.fromkeys(rule_names("catch_formal_parameter resource"), _named),
-        **dict.fromkeys(
-            rule_names(
-                """break_statement continue_statement package_declaration scoped_identifier
-                scoped_type_identifier"""
-            ),
+        (_body, "annotation_type_body class_body enum_body interface_body"),
+        (_method, "constructor_declaration method_declaration"),
+        (_fields, "constant_declaration field_declaration"),
+        (_block, "block compact_constructor_declaration"),
+        (Walk.inner, "catch_clause for_statement try_with_resources_statement"),
+        (_named, "catch_formal_parameter resource"),
+        (
             Walk.skip,
+            """break_statement continue_statement package_declaration scoped_identifier
+            scoped_type_identifier""",
         ),
-        **dict.fromkeys(rule_names("element_value_pair labeled_statement"), _after_name),
-        "enhanced_for_statement": _each,
-        "enum_constant": _constant,
-        "field_access": _object,
-        "import_declaration": _import,
-        "instanceof_expression": _pattern,
-        "lambda_expression": _lambda,
-        "local_variable_declaration": _variables,
-        "method_invocation": _call,
-        "modifiers": _modifiers,
-        "object_creation_expression": _creation,
-        "switch_block": _switch,
-        "type_parameter": _type_parameter,
-    }
+        (_after_name, "element_value_pair labeled_statement"),
+        (_each, "enhanced_for_statement"),
+        (_constant, "enum_constant"),
+        (_object, "field_access"),
+        (_import, "import_declaration"),
+        (_pattern, "instanceof_expression"),
+        (_lambda, "lambda_expression"),
+        (_variables, "local_variable_declaration"),
+        (_call, "method_invocation"),
+        (_modifiers, "modifiers"),
+        (_creation, "object_creation_expression"),
+        (_switch, "switch_block"),
+        (_type_parameter, "type_parameter"),
+    )
 
 
 def _type_of(parameter: SyntaxNode) -> bytes:

@@ -6,7 +6,7 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import Declaration, NamedFunction
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, rules_of, words
 
 __all__ = ["RustWalk"]
 
@@ -211,31 +211,25 @@ class RustWalk(Walk):
                 self.add_call(self.text(name), given, has_receiver=is_method)
         self.push(node.children, scope)
 
-    rules: ClassVar = {
-        **dict.fromkeys(_ITEMS, _item),
-        **dict.fromkeys(rule_names("const_parameter type_parameter"), _generic),
-        **dict.fromkeys(
-            rule_names("enum_variant_list field_declaration_list field_initializer_list"), _fields
-        ),
-        **dict.fromkeys(rule_names("let_condition let_declaration"), _let),
-        **dict.fromkeys(rule_names("closure_parameters parameters"), _parameters),
-        **dict.fromkeys(rule_names("if_expression while_expression"), _branch),
-        **dict.fromkeys(rule_names("scoped_identifier scoped_type_identifier"), _path),
-        **dict.fromkeys(
-            rule_names("attribute_item inner_attribute_item macro_invocation visibility_modifier"),
-            Walk.skip,
-        ),
-        "block": _block,
-        "call_expression": _call,
-        "closure_expression": Walk.inner,
-        "enum_variant": _variant,
-        "for_expression": _for,
-        "function_type": Walk.inner,
-        "impl_item": _impl,
-        "match_arm": _arm,
-        "match_block": _arms,
-        "use_declaration": _use,
-    }
+    rules: ClassVar = rules_of(
+        (_item, _ITEMS),
+        (_generic, "const_parameter type_parameter"),
+        (_fields, "enum_variant_list field_declaration_list field_initializer_list"),
+        (_let, "let_condition let_declaration"),
+        (_parameters, "closure_parameters parameters"),
+        (_branch, "if_expression while_expression"),
+        (_path, "scoped_identifier scoped_type_identifier"),
+        (Walk.skip, "attribute_item inner_attribute_item macro_invocation visibility_modifier"),
+        (_block, "block"),
+        (_call, "call_expression"),
+        (Walk.inner, "closure_expression function_type"),
+        (_variant, "enum_variant"),
+        (_for, "for_expression"),
+        (_impl, "impl_item"),
+        (_arm, "match_arm"),
+        (_arms, "match_block"),
+        (_use, "use_declaration"),
+    )
 
 
 def _kind(node: SyntaxNode) -> str:

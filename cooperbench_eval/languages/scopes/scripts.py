@@ -6,7 +6,7 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import Declaration, NamedFunction
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, rules_of
 
 __all__ = ["ScriptWalk"]
 
@@ -296,37 +296,32 @@ class ScriptWalk(Walk):
         is_html = name is not None and name.type == "identifier" and self.text(name)[:1].islower()
         self.push((each for each in node.children if not (is_html and each == name)), scope)
 
-    rules: ClassVar = {
-        **dict.fromkeys(
-            rule_names("function_declaration function_signature generator_function_declaration"),
-            _function,
-        ),
-        **dict.fromkeys(_FUNCTIONS, _expression),
-        **dict.fromkeys(_NAMED, _named),
-        **dict.fromkeys(rule_names("abstract_class_declaration class class_declaration"), _class),
-        **dict.fromkeys(rule_names("class_body interface_body object object_type"), _members),
-        **dict.fromkeys(rule_names("lexical_declaration variable_declaration"), _variables),
-        **dict.fromkeys(rule_names("infer_type mapped_type_clause type_parameter"), _type_name),
-        **dict.fromkeys(rule_names("jsx_opening_element jsx_self_closing_element"), _element),
-        **dict.fromkeys(
-            rule_names(
-                """abstract_method_signature call_signature construct_signature constructor_type
-                function_type method_signature"""
-            ),
+    rules: ClassVar = rules_of(
+        (_function, "function_declaration function_signature generator_function_declaration"),
+        (_expression, _FUNCTIONS),
+        (_named, _NAMED),
+        (_class, "abstract_class_declaration class class_declaration"),
+        (_members, "class_body interface_body object object_type"),
+        (_variables, "lexical_declaration variable_declaration"),
+        (_type_name, "infer_type mapped_type_clause type_parameter"),
+        (_element, "jsx_opening_element jsx_self_closing_element"),
+        (
             _type_function,
+            """abstract_method_signature call_signature construct_signature
+            constructor_type function_type method_signature""",
         ),
-        **dict.fromkeys(rule_names("call_expression new_expression"), _call),
-        **dict.fromkeys(rule_names("conditional_type for_statement index_signature"), Walk.inner),
-        **dict.fromkeys(rule_names("jsx_closing_element"), Walk.skip),
-        "catch_clause": _catch,
-        "enum_body": _enum_body,
-        "export_statement": _export,
-        "for_in_statement": _for_in,
-        "import_statement": _import,
-        "method_definition": _method,
-        "statement_block": _block,
-        "switch_body": _switch,
-    }
+        (_call, "call_expression new_expression"),
+        (Walk.inner, "conditional_type for_statement index_signature"),
+        (Walk.skip, "jsx_closing_element"),
+        (_catch, "catch_clause"),
+        (_enum_body, "enum_body"),
+        (_export, "export_statement"),
+        (_for_in, "for_in_statement"),
+        (_import, "import_statement"),
+        (_method, "method_definition"),
+        (_block, "statement_block"),
+        (_switch, "switch_body"),
+    )
 
 
 def _signature(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from cooperbench_eval.languages.model import Arguments, Definition, Source, Use
 from cooperbench_eval.languages.readers.grammars import (
@@ -53,8 +53,8 @@ def read_syntax(grammar: Grammar, source: bytes) -> Source | None:
         is_open=any(each.name == "*" for each in imports) or _may_define_more(root),
         package="" if _CONSTRAINT.search(source) else _package(root, source),
         parts=((0, (grammar, source)),),
-        members_of=lambda: occurrences(grammar, source).members,
-        bound_of=lambda: occurrences(grammar, source).bound,
+        members_of=lambda: _occurrences(grammar, source).members,
+        bound_of=lambda: _occurrences(grammar, source).bound,
         uses_of=uses_of,
     )
 
@@ -125,41 +125,24 @@ _FUNCTIONS = rule_names(
 )
 _OWNERS = _CLASSES | {"class", "impl_item", "trait_item"}
 _BINDERS = {
-    "arrow_function": ("parameter",),
-    "catch_clause": ("parameter",),
-    "const_parameter": ("name",),
-    "const_spec": ("name",),
-    "for_expression": ("pattern",),
-    "for_in_statement": ("left",),
-    "let_condition": ("pattern",),
-    "let_declaration": ("pattern",),
-    "match_arm": ("pattern",),
-    "optional_parameter": ("pattern",),
-    "parameter": ("pattern",),
-    "parameter_declaration": ("name",),
-    "range_clause": ("left",),
-    "receive_statement": ("left",),
-    "required_parameter": ("pattern",),
-    "short_var_declaration": ("left",),
-    "type_parameter": ("name",),
-    "type_parameter_declaration": ("name",),
-    "type_switch_statement": ("alias",),
-    "var_spec": ("name",),
-    "variable_declarator": ("name",),
-    "variadic_parameter_declaration": ("name",),
-    **dict.fromkeys(
-        rule_names(
-            """abstract_class_declaration class class_declaration const_item enum_declaration
-            enum_item function_declaration function_expression function_item
-            function_signature function_signature_item generator_function
+    rule: role
+    for role, rules in {
+        "alias": "type_switch_statement",
+        "left": "for_in_statement range_clause receive_statement short_var_declaration",
+        "name": """abstract_class_declaration class class_declaration const_item const_parameter
+            const_spec enum_declaration enum_item function_declaration function_expression
+            function_item function_signature function_signature_item generator_function
             generator_function_declaration interface_declaration macro_definition mod_item
-            static_item struct_item trait_item type_alias type_alias_declaration type_item
-            type_spec union_item"""
-        ),
-        ("name",),
-    ),
+            parameter_declaration static_item struct_item trait_item type_alias
+            type_alias_declaration type_item type_parameter type_parameter_declaration type_spec
+            union_item var_spec variable_declarator variadic_parameter_declaration""",
+        "parameter": "arrow_function catch_clause",
+        "pattern": """for_expression let_condition let_declaration match_arm optional_parameter
+            parameter required_parameter""",
+    }.items()
+    for rule in rules.split()
 }
-"""The rules that bind names, with the fields of the names or patterns."""
+"""The rules that bind names, with the field of the names or patterns."""
 _LISTS = rule_names("formal_parameters closure_parameters")
 """Rules whose children may be names or patterns without a rule of their own."""
 _PATTERNS = rule_names("array_pattern assignment_pattern identifier object_pattern rest_pattern")
@@ -183,34 +166,19 @@ _RECEIVERS = frozenset({"this", "self", "Self"})
 _COMMENTS = rule_names("comment line_comment block_comment html_comment")
 
 
-@frozen
-class Occurrences:
-    """The names in a file, by what they do there.
+def uses_of(part: tuple[Grammar, bytes]) -> tuple[Use, ...]:
+    """Return the uses in a file that parses."""
+    return _occurrences(*part).uses
+
+
+class _Occurrences:
+    """The names in a file that parses, by what they do there: one pass over its tree.
 
     Attributes:
         uses: The uses of names that no function of the file binds.
         members: The names of fields, properties and methods that the file defines or sets.
         bound: The names that are bound anywhere in the file.
     """
-
-    uses: tuple[Use, ...]
-    members: frozenset[str]
-    bound: frozenset[str]
-
-
-def uses_of(part: tuple[Grammar, bytes]) -> tuple[Use, ...]:
-    """Return the uses in a file that parses."""
-    return occurrences(*part).uses
-
-
-@lru_cache(maxsize=32)
-def occurrences(grammar: Grammar, source: bytes) -> Occurrences:
-    """Read the names in a file that parses."""
-    return _Walk(grammar, source).occurrences()
-
-
-class _Walk:
-    """One pass over a syntax tree, without recursion."""
 
     def __init__(self, grammar: Grammar, source: bytes) -> None:
         self._grammar = grammar
@@ -220,11 +188,14 @@ class _Walk:
         self._local: set[str] = set()
         self._top: set[str] = set()
         self._binding: set[int] = set()  # where the names begin that are bound, not used
+        self._walk()
+        self.uses = tuple(filter(None, map(self._unless_local, self._uses)))
+        self.members = frozenset(self._members)
+        self.bound = frozenset(self._local | self._top)
 
-    def occurrences(self) -> Occurrences:
-        stack: list[tuple[SyntaxNode, str, bool]] = [
-            (parse_soundly(self._grammar, self._source), "", False)
-        ]
+    def _walk(self) -> None:
+        root = parse_soundly(self._grammar, self._source)
+        stack: list[tuple[SyntaxNode, str, bool]] = [(root, "", False)]
         while stack:
             node, owner, is_inside = stack.pop()
             if is_import(node):
@@ -236,8 +207,6 @@ class _Walk:
                 owner = scope_name(node, self._source)
             is_inside = is_inside or node.type in _FUNCTIONS
             stack += ((each, owner, is_inside) for each in reversed(rest))
-        uses = tuple(filter(None, map(self._unless_local, self._uses)))
-        return Occurrences(uses, frozenset(self._members), frozenset(self._local | self._top))
 
     def _unless_local(self, use: Use) -> Use | None:
         if use.via or use.owner or use.chain[0] not in self._local:
@@ -255,14 +224,11 @@ class _Walk:
 
     def _bind(self, node: SyntaxNode, *, is_inside: bool) -> None:
         """Note the names that a node binds."""
-        found = [
-            child
-            for role in _BINDERS.get(node.type, ())
-            for child in node.children_by_field_name(role)
-        ]
+        role = _BINDERS.get(node.type)
+        found = [] if role is None else list(node.children_by_field_name(role))
         if node.type in _LISTS:
             found += (child for child in node.children if child.type in _PATTERNS)
-        is_local = is_inside or node.type not in _BINDERS or _BINDERS[node.type] != ("name",)
+        is_local = is_inside or role != "name"
         for leaf in _leaves(found):
             self._binding.add(leaf.start_byte)
             (self._local if is_local else self._top).add(self._text(leaf))
@@ -377,3 +343,6 @@ def _arguments(given: SyntaxNode | None) -> Arguments | None:
     if given.type == "argument_list" and len(found) == 1 and found[0].type == "call_expression":
         return None  # in Go, the call may return several values
     return Arguments(positional=len(found))
+
+
+_occurrences = lru_cache(maxsize=32)(_Occurrences)

@@ -17,7 +17,7 @@ from cooperbench_eval.languages.model import (
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 
-__all__ = ["Scope", "Walk", "fields", "words"]
+__all__ = ["Scope", "Walk", "fields", "rules_of", "words"]
 
 _DEEPEST = 100
 """Scopes in more scopes than this are not read, since a use is looked up in each of them."""
@@ -238,6 +238,15 @@ class Walk:
         if given.type == "argument_list" and len(found) == 1 and "call_expression" in kinds:
             is_spread = True  # in Go, the call may return several values
         self._calls.append(Call(callee, has_receiver, tuple(map(_argument, found)), is_spread))
+
+
+def rules_of(*rules: tuple[Rule, Iterable[str]]) -> dict[str, Rule]:
+    """Turn rules, each with the nodes that it reads, into nodes with their rules."""
+    return {
+        node: rule
+        for rule, nodes in rules
+        for node in (nodes.split() if isinstance(nodes, str) else nodes)
+    }
 
 
 def fields(node: SyntaxNode, *roles: str) -> list[SyntaxNode]:

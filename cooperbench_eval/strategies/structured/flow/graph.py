@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from attrs import define, field, frozen, mutable
+from attrs import define, field, frozen
 
 from cooperbench_eval.languages.tree import Construct, Element, Mode, StructureError
 from cooperbench_eval.strategies.structured.flow.facts import Facts, facts_of, parameters_of
@@ -210,13 +210,8 @@ def graph_of(function: Construct) -> Graph:
     return builder.finish(ends)
 
 
-@mutable
-class _Jumps:
-    """Where jumps out of a construct start: they are linked when it ends."""
-
-    breaks: list[int] = field(factory=list)
-    target: int | None = None
-    """The head of a loop, to which `continue` goes."""
+_Jumps = tuple[list[int], int | None]
+"""A construct's `break`s, which are linked when it ends, and a loop's head, for `continue`."""
 
 
 class _Builder:
@@ -298,16 +293,16 @@ class _Builder:
             self._leaving[-1].append(at)
             return
         labelled = [word for word in words[1:] if word != b";"]
-        for jump in self._jumps if labelled else self._jumps[-1:]:
+        for breaks, target in self._jumps if labelled else self._jumps[-1:]:
             if kind == "break":
-                jump.breaks.append(at)
-            elif jump.target is not None:
-                self._after[at].append(jump.target)
+                breaks.append(at)
+            elif target is not None:
+                self._after[at].append(target)
             else:
                 self._leave_switch(at)
 
     def _leave_switch(self, at: int) -> None:
-        target = next((j.target for j in reversed(self._jumps) if j.target is not None), None)
+        target = next((to for _, to in reversed(self._jumps) if to is not None), None)
         if target is not None:
             self._after[at].append(target)
 
@@ -339,8 +334,8 @@ class _Builder:
 
     def _cases(self, head: int, members: Sequence[Element]) -> list[int]:
         """Add the cases of a `switch`; each may be the first one that fits, or fall through."""
-        jumps = _Jumps()
-        self._jumps.append(jumps)
+        breaks: list[int] = []
+        self._jumps.append((breaks, None))
         self._within.append(head)
         out, through = [head], list[int]()
         for member in members:
@@ -356,13 +351,13 @@ class _Builder:
             out += through
         self._within.pop()
         self._jumps.pop()
-        return [*out, *jumps.breaks]
+        return [*out, *breaks]
 
     def _loop(self, clauses: Sequence[Construct], ends: list[int]) -> list[int]:
         header, body = _body(clauses[0])
         head = self.add(header, ends)
-        jumps = _Jumps(target=head)
-        self._jumps.append(jumps)
+        breaks: list[int] = []
+        self._jumps.append((breaks, head))
         for i in self._inside(head, body, [head]):
             self._after[i].append(head)
         self._jumps.pop()
@@ -371,7 +366,7 @@ class _Builder:
             header, body = _body(clause)
             at = self.add(header, out)
             out = self._inside(at, body, [at])
-        return [*out, *jumps.breaks]
+        return [*out, *breaks]
 
     def _try(self, clauses: Sequence[Construct], ends: list[int]) -> list[int]:
         last = clauses[-1] if _first_word(clauses[-1]) == b"finally" else None

@@ -140,70 +140,6 @@ def _controlled(graph: Graph, head: int) -> Iterator[int]:
             yield i
 
 
-@frozen(eq=False)
-class Effects:
-    """The effects of one side's work.
-
-    Attributes:
-        merged: The merged function.
-        work: The side's work.
-        other: The other side's work.
-    """
-
-    merged: Graph
-    work: Work
-    other: Work
-
-    @cached_property
-    def always(self) -> frozenset[int]:
-        """The merged steps that are affected even if the side's new options are not used."""
-        origins = self.work.origins
-        starts = [i for i in self._starts if not self.work.is_optional(origins[i])]
-        return self._spread(starts).steps
-
-    @cached_property
-    def sometimes(self) -> Spread:
-        """What may be affected in the merged function."""
-        return self._spread(self._starts)
-
-    @cached_property
-    def own(self) -> Spread:
-        """What may be affected in the side's own version."""
-        starts = [self.work.origins[i] for i in self._starts]
-        return Spread.of(self.work.graph, starts, self._orphans, ())
-
-    @property
-    def _starts(self) -> list[int]:
-        return [i for i, change in self.work.changes.items() if change in MEANT]
-
-    def _spread(self, starts: Collection[int]) -> Spread:
-        # Skipping the other side's steps leaves the side's own version.
-        return Spread.of(self.merged, starts, list(self._orphans_in_merge()), self.other.changes)
-
-    @cached_property
-    def _orphans(self) -> frozenset[Read]:
-        """What steps of the side read instead of a value that the side no longer computes."""
-        base, work = self.work.base, self.work
-        steps = base.steps
-        now = {before: own for own, before in work.before.items()}
-        return frozenset(
-            (now[use], name)
-            for gone in work.gone
-            for name in steps[gone].facts.sets - work.sets_anew
-            for use in base.uses(gone, name)
-            if use in now and name in steps[use].facts.direct
-        )
-
-    def _orphans_in_merge(self) -> Iterator[Read]:
-        """Yield what is read instead in the merged function as well."""
-        places, graph = self.work.places, self.work.graph
-        for own, name in self._orphans:
-            sources = {places.get(source) for source in graph.sources(own, name)}
-            place = places.get(own)
-            if place is not None and not self.merged.sources(place, name).isdisjoint(sources):
-                yield place, name
-
-
 _SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
 _CONDITION = "one side changes a condition, the other what depends on it"
 _LEAST_COPIED = 6
@@ -212,7 +148,7 @@ _LEAST_COPIED = 6
 
 @frozen(eq=False)
 class Disturbance:
-    """What one side's work does to the other's.
+    """The effects of one side's work, and what they do to the other's.
 
     Attributes:
         merged: The merged function.
@@ -231,17 +167,66 @@ class Disturbance:
         return next((found for rule in rules for found in rule()), "")
 
     @cached_property
-    def _effects_of_other(self) -> Effects:
-        return Effects(self.merged, self.other, self.one)
+    def _reverse(self) -> "Disturbance":
+        """The effects of the other's work."""
+        return Disturbance(self.merged, self.other, self.one)
+
+    @cached_property
+    def always(self) -> frozenset[int]:
+        """The merged steps that are affected even if the one side's new options are not used."""
+        origins = self.one.origins
+        starts = [i for i in self._starts if not self.one.is_optional(origins[i])]
+        return self._spread(starts).steps
+
+    @cached_property
+    def sometimes(self) -> Spread:
+        """What may be affected in the merged function."""
+        return self._spread(self._starts)
+
+    @cached_property
+    def own(self) -> Spread:
+        """What may be affected in the one side's own version."""
+        starts = [self.one.origins[i] for i in self._starts]
+        return Spread.of(self.one.graph, starts, self._orphans, ())
+
+    @property
+    def _starts(self) -> list[int]:
+        return [i for i, change in self.one.changes.items() if change in MEANT]
+
+    def _spread(self, starts: Collection[int]) -> Spread:
+        # Skipping the other side's steps leaves the side's own version.
+        return Spread.of(self.merged, starts, list(self._orphans_in_merge()), self.other.changes)
+
+    @cached_property
+    def _orphans(self) -> frozenset[Read]:
+        """What steps of the one side read instead of a value that it no longer computes."""
+        base, work = self.one.base, self.one
+        steps = base.steps
+        now = {before: own for own, before in work.before.items()}
+        return frozenset(
+            (now[use], name)
+            for gone in work.gone
+            for name in steps[gone].facts.sets - work.sets_anew
+            for use in base.uses(gone, name)
+            if use in now and name in steps[use].facts.direct
+        )
+
+    def _orphans_in_merge(self) -> Iterator[Read]:
+        """Yield what is read instead in the merged function as well."""
+        places, graph = self.one.places, self.one.graph
+        for own, name in self._orphans:
+            sources = {places.get(source) for source in graph.sources(own, name)}
+            place = places.get(own)
+            if place is not None and not self.merged.sources(place, name).isdisjoint(sources):
+                yield place, name
 
     def _uses(self) -> Iterator[str]:
         """The value or condition that the other's new work relies on has changed."""
-        effects = Effects(self.merged, self.one, self.other)
         for i, change in self.other.changes.items():
             if change not in MEANT:
                 continue
             is_optional = self.other.is_optional(self.other.origins[i])
-            affected = effects.always if is_optional else effects.sometimes.steps
+            affected = self.always if is_optional else self.sometimes.steps
             for name in sorted(self._needed(i)):
                 sources = self.merged.sources(i, name) & affected - {i}
                 if self._lacks(i, name) or any(name in self._sets(at) for at in sources):
@@ -273,7 +258,7 @@ class Disturbance:
 
     def _rest(self) -> Iterator[str]:
         """The other's changes reach more or less of the base's statements than in its version."""
-        effects = self._effects_of_other
+        effects = self._reverse
         places, origins = self.other.places, self.other.origins
         mine = self.one.changes
         own = {(places.get(at), places.get(use), name) for at, use, name in effects.own.flows}
@@ -305,9 +290,8 @@ class Disturbance:
 
     def _mixes(self) -> Iterator[str]:
         """A statement of the base gets a value from the one side or from the other."""
-        mine = Effects(self.merged, self.one, self.other).always
-        other = self._effects_of_other.always
-        for use, name in sorted(self._effects_of_other.sometimes.reads):
+        mine, other = self.always, self._reverse.always
+        for use, name in sorted(self._reverse.sometimes.reads):
             sources = self.merged.sources(use, name)
             if sources & mine - other and sources & other - mine:
                 yield f"both sides change {_shown(name)}"
@@ -357,7 +341,7 @@ class Disturbance:
 
     def _leaves(self) -> Iterator[str]:
         """The one side leaves before what the other's work affects is done."""
-        affected = self._effects_of_other.sometimes.steps
+        affected = self._reverse.sometimes.steps
         for head, exit_ in self._exits():
             skipped = self.merged.onwards(head) - self.merged.onwards(exit_)
             if any(each in skipped and each not in self.one.changes for each in affected):
