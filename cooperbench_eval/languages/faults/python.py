@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from cooperbench_eval.languages.faults.losses import differing
+from cooperbench_eval.languages.faults.losses import Files, differing
 from cooperbench_eval.languages.faults.pythonbinding import find_early_use, find_unordered
 from cooperbench_eval.languages.faults.pythoncalls import find_misfit
 from cooperbench_eval.languages.faults.pythonslips import count_slips
 from cooperbench_eval.languages.python.facts import (
     BUILTIN_ATTRIBUTES,
     Facts,
+    Function,
     attributes_of,
     cut,
     parameters,
@@ -42,7 +43,7 @@ def find_python_fault(
         return "it is nested too deeply to be checked"
 
 
-def _find_fault(files: Sequence[Sequence[str]], *, is_whole: bool) -> str:
+def _find_fault(files: Files, *, is_whole: bool) -> str:
     fault = _slip(files) or find_declared_twice(files)
     if fault or not is_whole:
         return fault
@@ -59,7 +60,7 @@ _MOST_FOLLOWED = 100_000
 """The longest chunk whose paths and calls are followed, which takes seconds for each megabyte."""
 
 
-def _slip(files: Sequence[Sequence[str]]) -> str:
+def _slip(files: Files) -> str:
     """Find a probable mistake that occurs more often than the sides' changes explain."""
     *before, merged = differing([Counter(chunks) for chunks in files])
     now = _slips(merged)
@@ -78,7 +79,7 @@ def _slips(chunks: Iterable[str]) -> Counter[str]:
     return sum(map(count_slips, chunks), Counter())
 
 
-def _is_suspect(files: Sequence[Sequence[str]]) -> bool:
+def _is_suspect(files: Files) -> bool:
     """Return whether the whole files must be read: the three versions, and merged last.
 
     The chunks that all files share contribute the same to each, so it is enough to look
@@ -117,7 +118,7 @@ def _gone(facts: Sequence[Facts]) -> set[str]:
     return set().union(*(each.defined for each in before)) - now.known - BUILTIN_ATTRIBUTES
 
 
-def _undefined(files: Sequence[Sequence[str]], facts: Sequence[Facts]) -> str:
+def _undefined(files: Files, facts: Sequence[Facts]) -> str:
     """Find an attribute that merged reads but no longer defines.
 
     If a side reads the attribute without defining it, another file defines it.
@@ -137,7 +138,7 @@ def _undefined(files: Sequence[Sequence[str]], facts: Sequence[Facts]) -> str:
     return ""
 
 
-def _unset(files: Sequence[Sequence[str]]) -> str:
+def _unset(files: Files) -> str:
     """Find an attribute that merged reads but no longer sets, as after half of a renaming.
 
     Every version that reads it must set it; otherwise another file may set it.
@@ -160,17 +161,12 @@ Equal imports of a name, and equal constants, are of one kind and harmless if re
 """
 
 _DEFINED = "def"
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TRIES = (ast.Try, ast.TryStar)
 
 
-def find_declared_twice(files: Sequence[Sequence[str]]) -> str:
-    """Find a name that the last file's scopes declare more often than any of the others.
-
-    Args:
-        files: The chunks of the versions and of the merged file.
-    """
+def find_declared_twice(files: Files) -> str:
+    """Find a name that the last file's scopes declare more often than any of the others."""
     *others, changed = (_total(each) for each in differing([Counter(file) for file in files]))
     # A name that merged's other chunks declare as those of a version do has as many there.
     names = {
@@ -248,9 +244,7 @@ def _branches(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
             yield case.body
 
 
-def _definition(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: str
-) -> dict[str, Counter[str]]:
+def _definition(node: Function | ast.ClassDef, scope: str) -> dict[str, Counter[str]]:
     """Return what a function or a class declares, with all that it contains."""
     if _extends(node):
         return {}
@@ -267,7 +261,7 @@ def _definition(
 _EXTENDING = frozenset({"setter", "getter", "deleter", "register", "overload", "dispatch"})
 
 
-def _extends(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+def _extends(node: Function | ast.ClassDef) -> bool:
     """Whether a decorator adds a definition to another one of the same name."""
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator

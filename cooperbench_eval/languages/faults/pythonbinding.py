@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from cooperbench_eval.languages.faults.losses import differing
+from cooperbench_eval.languages.faults.losses import Files, differing
 from cooperbench_eval.languages.faults.pythonslips import is_constant, is_endless, takes_all
-from cooperbench_eval.languages.python.facts import names_of, parameters, parse_chunk
+from cooperbench_eval.languages.python.facts import Function, names_of, parameters, parse_chunk
 
 __all__ = ["find_early_use", "find_unordered"]
 
@@ -23,12 +23,8 @@ __all__ = ["find_early_use", "find_unordered"]
 _BUILTINS = frozenset(dir(builtins))
 
 
-def find_early_use(files: Sequence[Sequence[str]]) -> str:
-    """Find a local variable that only the last file uses where it is not bound.
-
-    Args:
-        files: The chunks of the versions and of the merged file.
-    """
+def find_early_use(files: Files) -> str:
+    """Find a local variable that only the last file uses where it is not bound."""
     changed = differing([Counter(file) for file in files])
     for kind in range(2):
         *before, now = (_together(kind, chunks) for chunks in changed)
@@ -63,15 +59,13 @@ def _local_uses(chunk: str) -> tuple[_Uses, _Uses]:
     return never, maybe
 
 
-def _functions(
-    statement: ast.stmt,
-) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+def _functions(statement: ast.stmt) -> Iterator[tuple[str, Function]]:
     """Yield each function in a statement of the top level with its qualified name."""
     stack: list[tuple[ast.AST, str]] = [(ast.Module([statement], []), "")]
     while stack:
         node, scope = stack.pop()
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(child, Function):
                 yield scope + child.name, child
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 stack.append((child, f"{scope}{child.name}."))
@@ -89,12 +83,8 @@ def _foreign(tree: ast.AST) -> set[str]:
     }
 
 
-def find_unordered(files: Sequence[Sequence[str]]) -> str:
-    """Find a name that only the last file uses at its top level above the name's definition.
-
-    Args:
-        files: The chunks of the versions and of the merged file.
-    """
+def find_unordered(files: Files) -> str:
+    """Find a name that only the last file uses at its top level above the name's definition."""
     *before, now = files
     new = _unordered(now)
     for chunks in before if new else ():

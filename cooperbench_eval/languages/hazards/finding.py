@@ -5,10 +5,13 @@ from functools import lru_cache
 
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.files import SyntaxFault, find_syntax_fault
+from cooperbench_eval.languages.hazards.broken_uses import (
+    names_removed,
+    names_unbound,
+    signatures_changed,
+)
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
 from cooperbench_eval.languages.hazards.project import Project
-from cooperbench_eval.languages.hazards.removed import names_removed, names_unbound
-from cooperbench_eval.languages.hazards.signatures import signatures_changed
 from cooperbench_eval.languages.hazards.twice import declared_twice
 from cooperbench_eval.languages.hazards.versions import FileVersions, Merged
 

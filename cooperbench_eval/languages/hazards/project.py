@@ -11,7 +11,7 @@ from attrs import define, frozen
 from cooperbench_eval.languages.files import GRAMMARS, PYTHON
 from cooperbench_eval.languages.hazards.versions import FileVersions, Merged, Side, Version
 from cooperbench_eval.languages.model import Definition, Source, Use
-from cooperbench_eval.languages.python.definitions import read_python
+from cooperbench_eval.languages.python.uses import read_python
 from cooperbench_eval.languages.readers.grammars import Grammar
 from cooperbench_eval.languages.scopes.uses import read_syntax
 

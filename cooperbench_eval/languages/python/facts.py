@@ -29,6 +29,7 @@ from cooperbench_eval.languages.tree import SyntaxFaultError
 __all__ = [
     "BUILTIN_ATTRIBUTES",
     "Facts",
+    "Function",
     "attributes_of",
     "bound_by",
     "cut",
@@ -41,6 +42,9 @@ __all__ = [
 
 
 _FILES_KEPT, _CHUNKS_KEPT = 64, 8192
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+"""The statements that define a function."""
 
 _ALWAYS_BOUND = frozenset(dir(builtins)) | {
     "__annotations__",
@@ -390,9 +394,7 @@ def bound_by(node: ast.AST) -> Iterator[str]:
         yield node.rest
 
 
-def _executed_at_definition(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
-) -> list[ast.expr]:
+def _executed_at_definition(node: Function | ast.Lambda) -> list[ast.expr]:
     """Return the decorators and defaults of a function; annotations may be left unread."""
     defaults = [*node.args.defaults, *node.args.kw_defaults]
     decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
