@@ -5,6 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from attrs import field, frozen
 
@@ -46,8 +47,7 @@ class Function:
         return scopes[-1] if scopes and last in {"__init__", "__new__", "constructor"} else last
 
 
-@frozen
-class _Span:
+class _Span(NamedTuple):
     """The lines of a definition, and whether other definitions in it are its members."""
 
     name: str

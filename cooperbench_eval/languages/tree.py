@@ -29,6 +29,7 @@ __all__ = [
     "Token",
     "check_size",
     "functions_of",
+    "has_suite",
     "indented",
     "relative_lines",
     "render",
@@ -215,6 +216,11 @@ Elements = tuple[Element, ...]
 def suite(children: Elements, indent: bytes = b"", kind: str = "suite") -> Construct:
     """Make a construct of independent members, such as the body of a function."""
     return Construct(kind=kind, mode=Mode.MEMBERS, children=children, indent=indent)
+
+
+def has_suite(node: Construct) -> bool:
+    """Whether a clause has a body."""
+    return any(child.kind == "suite" for child in node.children)
 
 
 def split_tail(children: Elements) -> tuple[Elements, tuple[Token, ...]]:

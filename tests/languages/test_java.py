@@ -1,4 +1,4 @@
-"""Java, as trees that are merged and as scopes that the judge reads."""
+"""Java, as trees that are merged and as scopes that the checks read."""
 
 import re
 

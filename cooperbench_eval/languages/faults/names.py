@@ -4,10 +4,10 @@ This is for the languages that tree-sitter parses; `python.py` does the same for
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import TypeVar
 
+from cooperbench_eval.languages.faults.losses import more_often
 from cooperbench_eval.languages.files import GRAMMARS
 from cooperbench_eval.languages.model import Call, NamedFunction, ScopeNames
 from cooperbench_eval.languages.readers.grammars import Grammar
@@ -15,9 +15,6 @@ from cooperbench_eval.languages.scopes.reading import read_names
 from cooperbench_eval.languages.tree import StructureError
 
 __all__ = ["find_name_fault"]
-
-
-_Item = TypeVar("_Item", str, bytes)
 
 
 def find_name_fault(
@@ -44,7 +41,7 @@ def find_name_fault(
 
 def _double(before: Sequence[ScopeNames], now: ScopeNames) -> str:
     """Find a name that a scope declares too often."""
-    names = next(_more([each.excess for each in before], now.excess), "")
+    names = next(more_often([each.excess for each in before], now.excess), "")
     for clash in now.clashes:
         if clash.name == names:
             return f"{clash.qualified} would be declared {len(clash.lines)} times"
@@ -53,23 +50,15 @@ def _double(before: Sequence[ScopeNames], now: ScopeNames) -> str:
 
 def _skipped(before: Sequence[ScopeNames], now: ScopeNames) -> str:
     versions = [{"": each.skipped} for each in before]
-    is_more = any(True for _ in _more(versions, {"": now.skipped}))
+    is_more = any(True for _ in more_often(versions, {"": now.skipped}))
     return "a statement would never be reached" if is_more else ""
 
 
 def _repeated(before: Sequence[ScopeNames], now: ScopeNames) -> str:
-    for text in _more([each.repeated for each in before], now.repeated):
+    for text in more_often([each.repeated for each in before], now.repeated):
         shown = text.decode("utf-8", "replace")
         return f"{shown[:60]!r} would occur twice"
     return ""
-
-
-def _more(before: Sequence[Mapping[_Item, int]], now: Mapping[_Item, int]) -> Iterator[_Item]:
-    """Yield what merged has more often than both sides' changes to the base explain."""
-    for each, number in now.items():
-        base, ours, theirs = (version.get(each, 0) for version in before)
-        if number > max(base, ours, theirs, ours + theirs - base):
-            yield each
 
 
 def _unbound(grammar: Grammar, before: Sequence[ScopeNames], now: ScopeNames) -> str:

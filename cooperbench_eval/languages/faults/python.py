@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from cooperbench_eval.languages.faults.losses import Files, differing
+from cooperbench_eval.languages.faults.losses import Files, differing, more_often
 from cooperbench_eval.languages.faults.pythonbinding import find_early_use, find_unordered
 from cooperbench_eval.languages.faults.pythoncalls import find_misfit
 from cooperbench_eval.languages.faults.pythonslips import count_slips
@@ -64,15 +64,7 @@ def _slip(files: Files) -> str:
     """Find a probable mistake that occurs more often than the sides' changes explain."""
     *before, merged = differing([Counter(chunks) for chunks in files])
     now = _slips(merged)
-    if not now:
-        return ""
-    base, ours, theirs = map(_slips, before)
-    for slip, count in now.items():
-        if count > max(
-            base[slip], ours[slip], theirs[slip], ours[slip] + theirs[slip] - base[slip]
-        ):
-            return slip
-    return ""
+    return next(more_often([*map(_slips, before)], now), "") if now else ""
 
 
 def _slips(chunks: Iterable[str]) -> Counter[str]:

@@ -280,14 +280,8 @@ _BINDING = frozenset(
 )
 
 
-@frozen
-class _Receiver:
-    """What the first parameter of a method stands for: an instance of its class, or the class."""
-
-    owner: str
-    is_instance: bool
-
-
+_Receiver = tuple[str, bool]
+"""The class that the first parameter of a method belongs to, and whether it is an instance."""
 _Bindings = dict[str, Import | _Receiver | None]
 """The names that a scope binds, each with its import or receiver if it is known to be one."""
 
@@ -372,7 +366,7 @@ def _read(
         return ()  # the class that defines the attribute is unknown
     names.append(root.id if isinstance(root, ast.Name) else "")
     is_local, known = scope.find(names[-1])
-    receiver = known if isinstance(known, _Receiver) else _Receiver("", is_instance=False)
+    owner, is_instance = known if isinstance(known, tuple) else ("", False)
     via = known if isinstance(known, Import) else None
     if is_local and known is None:
         names[-1] = ""
@@ -383,8 +377,8 @@ def _read(
                 line=node.lineno,
                 end_line=(call or node).end_lineno or node.lineno,
                 call=_arguments(call) if call else None,
-                owner=receiver.owner,
-                is_instance=receiver.is_instance,
+                owner=owner,
+                is_instance=is_instance,
                 via=via,
             )
         )
@@ -448,7 +442,7 @@ def _receiver(node: Function, owner: str, bound: _Bindings) -> _Bindings:
     if not first or "staticmethod" in words or first[0].arg in bound:
         return {}
     is_class = "classmethod" in words or node.name in {"__new__", "__init_subclass__"}
-    return {first[0].arg: _Receiver(owner, is_instance=not is_class)}
+    return {first[0].arg: (owner, not is_class)}
 
 
 def _enter_class(node: ast.ClassDef, scope: _Scope) -> Iterator[tuple[ast.AST, _Scope]]:
@@ -493,5 +487,5 @@ def _binds(node: ast.AST) -> Iterator[tuple[str, Import | None]]:
         yield from ((each.target.id, None) for each in walruses)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
         yield node.id, None
-    else:
+    elif not isinstance(node, ast.alias):  # its statement binds its name
         yield from ((name, None) for name in bound_by(node))

@@ -4,9 +4,10 @@ Its packages are optional, so they are imported only when a file is parsed.
 """
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
 
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 else:
     SyntaxNode = object  # tree-sitter is optional, so only type checkers need its class
 
-__all__ = ["Grammar", "SyntaxNode", "parse_soundly", "rule_names"]
+__all__ = ["COMMENTS", "Grammar", "SyntaxNode", "by_rule", "parse_soundly", "rule_names"]
+
+
+_Value = TypeVar("_Value")
 
 
 class Grammar(StrEnum):
@@ -33,6 +37,19 @@ class Grammar(StrEnum):
 def rule_names(names: str) -> frozenset[str]:
     """Return the names of grammar rules, written with white space between them."""
     return frozenset(names.split())
+
+
+COMMENTS = rule_names("comment line_comment block_comment html_comment")
+"""The rules of comments, in any grammar."""
+
+
+def by_rule(*groups: tuple[_Value, Iterable[str]]) -> dict[str, _Value]:
+    """Return a value for each grammar rule, from values with the names of their rules."""
+    return {
+        rule: value
+        for value, rules in groups
+        for rule in (rules.split() if isinstance(rules, str) else rules)
+    }
 
 
 def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:

@@ -10,11 +10,7 @@ from functools import lru_cache
 from attrs import evolve
 
 from cooperbench_eval.languages.readers.cursor import SourceCursor
-from cooperbench_eval.languages.readers.grammars import (
-    Grammar,
-    SyntaxNode,
-    parse_soundly,
-)
+from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxNode, parse_soundly
 from cooperbench_eval.languages.readers.names import ConstructNamer, Description
 from cooperbench_eval.languages.readers.profiles import (
     EXPRESSIONS,
@@ -33,6 +29,7 @@ from cooperbench_eval.languages.tree import (
     SyntaxFaultError,
     Token,
     check_size,
+    has_suite,
     split_tail,
     suite,
 )
@@ -406,11 +403,6 @@ def split_clauses(core: SyntaxNode, profile: Profile) -> list[list[SyntaxNode]]:
             continue
         stack += reversed(node.children)
     return links
-
-
-def has_suite(node: Construct) -> bool:
-    """Whether a clause has a body."""
-    return any(child.kind == "suite" for child in node.children)
 
 
 def further_clause(children: Sequence[Element]) -> Construct:

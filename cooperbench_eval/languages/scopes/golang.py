@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from cooperbench_eval.languages.model import Declaration, NamedFunction
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, rules_of
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
 
 __all__ = ["GoWalk", "package_name"]
 
@@ -164,16 +164,11 @@ class GoWalk(Walk):
         self.push(node.children, inner)
 
     def _call(self, node: SyntaxNode, scope: Scope) -> None:
-        callee = node.child_by_field_name("function")
-        if callee is not None and callee.type == "selector_expression":
-            for name in fields(callee, "field"):
-                self.add_call(
-                    self.text(name), node.child_by_field_name("arguments"), has_receiver=True
-                )
-        elif callee is not None and callee.type == "identifier":
-            self.add_call(
-                self.text(callee), node.child_by_field_name("arguments"), has_receiver=False
-            )
+        callee, given = (node.child_by_field_name(role) for role in ("function", "arguments"))
+        if callee is not None and callee.type in {"identifier", "selector_expression"}:
+            is_method = callee.type == "selector_expression"
+            for name in fields(callee, "field") if is_method else [callee]:
+                self.add_call(self.text(name), given, has_receiver=is_method)
         self.push(node.children, scope)
 
     def _elements(self, node: SyntaxNode, scope: Scope) -> None:
@@ -190,7 +185,7 @@ class GoWalk(Walk):
         is_name = key is not None and key.type == "identifier"
         self.push(node.children[1:] if is_name else node.children, scope)
 
-    rules: ClassVar = rules_of(
+    rules: ClassVar = by_rule(
         (_type, "type_alias type_spec"),
         (_variables, "const_spec var_spec"),
         (_range, "range_clause receive_statement"),

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from cooperbench_eval.languages.model import Declaration, NamedFunction
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, rules_of, words
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
 __all__ = ["JavaWalk"]
 
@@ -199,7 +199,7 @@ class JavaWalk(Walk):
         """Read what follows a label or the name of an annotation's element."""
         self.push([each for each in node.children if each.is_named][1:], scope)
 
-    rules: ClassVar = rules_of(
+    rules: ClassVar = by_rule(
         (
             _type,
             """annotation_type_declaration class_declaration enum_declaration

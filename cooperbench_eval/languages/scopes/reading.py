@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from cooperbench_eval.languages.model import Clash, Declaration, ScopeNames
-from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxNode, parse_soundly
+from cooperbench_eval.languages.readers.grammars import COMMENTS, Grammar, SyntaxNode, parse_soundly
 from cooperbench_eval.languages.scopes.golang import GoWalk
 from cooperbench_eval.languages.scopes.java import JavaWalk
 from cooperbench_eval.languages.scopes.rust import RustWalk
@@ -24,7 +24,6 @@ _WALKS: dict[Grammar, type[Walk]] = {
     Grammar.TYPESCRIPT: ScriptWalk,
 }
 _PREFIXES = frozenset({"attribute_item", "line_comment", "block_comment"})
-_COMMENTS = frozenset({"comment", "html_comment", "line_comment", "block_comment"})
 _MOST_BYTES = 2**20
 _PIECES = WeighedMemo[tuple[Grammar, bytes], ScopeNames](_MOST_BYTES)
 
@@ -59,7 +58,7 @@ def _grouped(nodes: Sequence[SyntaxNode]) -> Iterator[list[SyntaxNode]]:
     for node in nodes:
         if node.type in _PREFIXES:
             before.append(node)
-        elif node.is_named and node.type not in _COMMENTS:
+        elif node.is_named and node.type not in COMMENTS:
             yield [*before, node]
             before = []
 

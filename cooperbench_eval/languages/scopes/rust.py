@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from cooperbench_eval.languages.model import Declaration, NamedFunction
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, rules_of, words
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
 __all__ = ["RustWalk"]
 
@@ -211,7 +211,7 @@ class RustWalk(Walk):
                 self.add_call(self.text(name), given, has_receiver=is_method)
         self.push(node.children, scope)
 
-    rules: ClassVar = rules_of(
+    rules: ClassVar = by_rule(
         (_item, _ITEMS),
         (_generic, "const_parameter type_parameter"),
         (_fields, "enum_variant_list field_declaration_list field_initializer_list"),

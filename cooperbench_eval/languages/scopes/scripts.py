@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from cooperbench_eval.languages.model import Declaration, NamedFunction
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, rules_of
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
 
 __all__ = ["ScriptWalk"]
 
@@ -296,7 +296,7 @@ class ScriptWalk(Walk):
         is_html = name is not None and name.type == "identifier" and self.text(name)[:1].islower()
         self.push((each for each in node.children if not (is_html and each == name)), scope)
 
-    rules: ClassVar = rules_of(
+    rules: ClassVar = by_rule(
         (_function, "function_declaration function_signature generator_function_declaration"),
         (_expression, _FUNCTIONS),
         (_named, _NAMED),

@@ -8,8 +8,10 @@ from attrs import evolve
 
 from cooperbench_eval.languages.model import Arguments, Definition, Source, Use
 from cooperbench_eval.languages.readers.grammars import (
+    COMMENTS,
     Grammar,
     SyntaxNode,
+    by_rule,
     parse_soundly,
     rule_names,
 )
@@ -124,24 +126,26 @@ _FUNCTIONS = rule_names(
     method_definition"""
 )
 _OWNERS = _CLASSES | {"class", "impl_item", "trait_item"}
-_BINDERS = {
-    rule: role
-    for role, rules in {
-        "alias": "type_switch_statement",
-        "left": "for_in_statement range_clause receive_statement short_var_declaration",
-        "name": """abstract_class_declaration class class_declaration const_item const_parameter
-            const_spec enum_declaration enum_item function_declaration function_expression
-            function_item function_signature function_signature_item generator_function
-            generator_function_declaration interface_declaration macro_definition mod_item
-            parameter_declaration static_item struct_item trait_item type_alias
-            type_alias_declaration type_item type_parameter type_parameter_declaration type_spec
-            union_item var_spec variable_declarator variadic_parameter_declaration""",
-        "parameter": "arrow_function catch_clause",
-        "pattern": """for_expression let_condition let_declaration match_arm optional_parameter
-            parameter required_parameter""",
-    }.items()
-    for rule in rules.split()
-}
+_BINDERS = by_rule(
+    ("alias", "type_switch_statement"),
+    ("left", "for_in_statement range_clause receive_statement short_var_declaration"),
+    (
+        "name",
+        """abstract_class_declaration class class_declaration const_item const_parameter
+        const_spec enum_declaration enum_item function_declaration function_expression
+        function_item function_signature function_signature_item generator_function
+        generator_function_declaration interface_declaration macro_definition mod_item
+        parameter_declaration static_item struct_item trait_item type_alias type_alias_declaration
+        type_item type_parameter type_parameter_declaration type_spec union_item var_spec
+        variable_declarator variadic_parameter_declaration""",
+    ),
+    ("parameter", "arrow_function catch_clause"),
+    (
+        "pattern",
+        """for_expression let_condition let_declaration match_arm optional_parameter
+        parameter required_parameter""",
+    ),
+)
 """The rules that bind names, with the field of the names or patterns."""
 _LISTS = rule_names("formal_parameters closure_parameters")
 """Rules whose children may be names or patterns without a rule of their own."""
@@ -163,7 +167,6 @@ _NAMES = rule_names(
 )
 _MEMBERS = rule_names("field_identifier property_identifier shorthand_field_identifier")
 _RECEIVERS = frozenset({"this", "self", "Self"})
-_COMMENTS = rule_names("comment line_comment block_comment html_comment")
 
 
 def uses_of(part: tuple[Grammar, bytes]) -> tuple[Use, ...]:
@@ -336,7 +339,7 @@ def _arguments(given: SyntaxNode | None) -> Arguments | None:
     found = [
         each
         for each in given.children
-        if each.is_named and each.type not in _COMMENTS and each.type != "attribute_item"
+        if each.is_named and each.type not in COMMENTS and each.type != "attribute_item"
     ]
     if any(each.type in {"spread_element", "variadic_argument"} for each in found):
         return None

@@ -7,24 +7,17 @@ opens a scope, declares names, or contains words that do not use names.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from cooperbench_eval.languages.model import (
-    Call,
-    Clash,
-    Declaration,
-    NamedFunction,
-    ScopeNames,
-)
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.model import Call, Clash, Declaration, NamedFunction, ScopeNames
+from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 
-__all__ = ["Scope", "Walk", "fields", "rules_of", "words"]
+__all__ = ["Scope", "Walk", "fields", "words"]
 
 _DEEPEST = 100
 """Scopes in more scopes than this are not read, since a use is looked up in each of them."""
 _LONGEST_ARGUMENT = 200
 _ANYWHERE = 2**62
 """The place of a use for which the order of statements does not matter, such as a type's."""
-_COMMENTS = rule_names("comment line_comment block_comment html_comment")
 
 Rule = Callable[..., None]
 
@@ -219,7 +212,7 @@ class Walk:
 
     def statements(self, nodes: Sequence[SyntaxNode]) -> None:
         """Note the statements of a block that are never reached, and those it repeats."""
-        nodes = [node for node in nodes if node.is_named and node.type not in _COMMENTS]
+        nodes = [node for node in nodes if node.is_named and node.type not in COMMENTS]
         self.skipped += self.blocks.count_skipped(nodes)
         for text, number in self.blocks.repeated(nodes).items():
             self.repeated[text] = self.repeated.get(text, 0) + number
@@ -232,21 +225,12 @@ class Walk:
         """Note a call."""
         if given is None:
             return
-        found = [node for node in given.children if node.is_named and node.type not in _COMMENTS]
+        found = [node for node in given.children if node.is_named and node.type not in COMMENTS]
         kinds = {node.type for node in found}
         is_spread = not kinds.isdisjoint({"spread_element", "variadic_argument"})
         if given.type == "argument_list" and len(found) == 1 and "call_expression" in kinds:
             is_spread = True  # in Go, the call may return several values
         self._calls.append(Call(callee, has_receiver, tuple(map(_argument, found)), is_spread))
-
-
-def rules_of(*rules: tuple[Rule, Iterable[str]]) -> dict[str, Rule]:
-    """Turn rules, each with the nodes that it reads, into nodes with their rules."""
-    return {
-        node: rule
-        for rule, nodes in rules
-        for node in (nodes.split() if isinstance(nodes, str) else nodes)
-    }
 
 
 def fields(node: SyntaxNode, *roles: str) -> list[SyntaxNode]:

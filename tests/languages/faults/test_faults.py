@@ -434,7 +434,7 @@ def test_a_syntax_error_is_that_of_the_compiler(source):
 
 
 class Whole:
-    """The reference for the judge: a whole file is read at once, without a short cut."""
+    """The reference for the checks: a whole file is read at once, without a short cut."""
 
     def __init__(self, source):
         text = source.decode()
@@ -473,7 +473,7 @@ def plain_fault(versions, merged, *, is_whole):
 
 
 def fault_of(versions, merged, *, is_whole):
-    """Return the judge's fault; `a version` if one does not parse."""
+    """Return the fault found; `a version` if one does not parse."""
     fault = find_fault("a.py", tuple(versions), merged, is_whole=is_whole)
     return "a version" if "does not parse" in fault else _unnamed(fault)
 
@@ -630,7 +630,7 @@ def test_checking_in_chunks_finds_the_same_faults(seed):
     assert fault == plain_python_fault(versions, merged, is_whole=True)
 
 
-# --- the judge decides ---------------------------------------------------------------------
+# --- the checks decide ---------------------------------------------------------------------
 
 
 def merge_one(base, ours, theirs, path="a.py"):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from cooperbench_eval.languages.tree import DECLARING, Construct, Element, Token
+from cooperbench_eval.languages.tree import ASSIGNING, DECLARING, Construct, Element, Token
 from cooperbench_eval.support.memo import WeighedMemo
 
 __all__ = ["Facts", "facts_of", "is_name", "parameters_of"]
@@ -211,7 +211,6 @@ def _bound_by_lambda(parts: Sequence[Element]) -> set[bytes]:
     return found
 
 
-_SIGNS = frozenset({b"=", b":="})
 _CHANGING = frozenset(
     b"+= -= *= /= %= &= |= ^= @= **= //= <<= >>= >>>= &&= ||= ??= &^= ++ --".split()
 )
@@ -242,9 +241,9 @@ def targets_of(kind: str, children: Sequence[Element]) -> Iterator[Target]:
         return
     start = 0
     for i, (child, word) in enumerate(zip(children, words, strict=True)):
-        if word in _SIGNS or word in _CHANGING:
+        if word in ASSIGNING or word in _CHANGING:
             for target in _assigned(children, start, i):
-                yield target._replace(is_read=target.is_read or word not in _SIGNS)
+                yield target._replace(is_read=target.is_read or word not in ASSIGNING)
             start = i + 1
         elif word == b";" or (word == b"," and kind in {"declaration", "spec"}):
             start = i + 1

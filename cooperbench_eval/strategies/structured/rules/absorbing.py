@@ -19,6 +19,7 @@ from cooperbench_eval.languages.tree import (
     Mode,
     OrderError,
     StructureError,
+    has_suite,
     same,
 )
 from cooperbench_eval.strategies.structured.rules.statements import (
@@ -154,7 +155,7 @@ def _headers(statement: Element) -> Iterator[_Header]:
     clause = statement
     if isinstance(statement, Construct) and statement.mode is Mode.MEMBERS:
         clause = next((c for c in statement.children if isinstance(c, Construct)), statement)
-    if not isinstance(clause, Construct) or not any(c.kind == "suite" for c in clause.children):
+    if not isinstance(clause, Construct) or not has_suite(clause):
         return
     words = [child.plain for child in clause.children]
     first = next((word for word in words if word != b"async"), b"")
