@@ -197,20 +197,20 @@ def declarations(chunk: str) -> Declarations:
     Definitions that extend an earlier one are not counted: overloads, accessors of a
     property, and functions that a dispatcher registers.
     """
-    return _suite(parse_chunk(chunk).body, "", in_class=False)
+    return _block(parse_chunk(chunk).body, "", in_class=False)
 
 
-def _suite(suite: Iterable[ast.stmt], scope: str, *, in_class: bool) -> dict[str, Counter[str]]:
+def _block(block: Iterable[ast.stmt], scope: str, *, in_class: bool) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
-    for node in suite:
+    for node in block:
         if isinstance(node, (ast.If, ast.Match, *_TRIES)):
-            branches = [_suite(each, scope, in_class=in_class) for each in _branches(node)]
+            branches = [_block(each, scope, in_class=in_class) for each in _branches(node)]
             _add(found, _most(branches))
         elif isinstance(node, _DEFINITIONS):
             _add(found, _definition(node, scope))
         elif isinstance(node, ast.With | ast.AsyncWith | ast.For | ast.AsyncFor | ast.While):
-            _add(found, _suite(node.body, scope, in_class=in_class))
-            _add(found, _suite(getattr(node, "orelse", ()), scope, in_class=in_class))
+            _add(found, _block(node.body, scope, in_class=in_class))
+            _add(found, _block(getattr(node, "orelse", ()), scope, in_class=in_class))
         for name, kind in _names(node, in_class=in_class, at_top=not scope):
             if name.strip("_"):
                 _add(found, {scope + name: Counter({kind: 1})})
@@ -218,7 +218,7 @@ def _suite(suite: Iterable[ast.stmt], scope: str, *, in_class: bool) -> dict[str
 
 
 def _branches(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
-    """Yield the suites of which only one is executed, or one in place of another."""
+    """Yield the blocks of which only one is executed, or one in place of another."""
     if isinstance(node, ast.If):
         while True:
             yield node.body
@@ -241,7 +241,7 @@ def _definition(node: Function | ast.ClassDef, scope: str) -> dict[str, Counter[
     if _extends(node):
         return {}
     inner = f"{scope}{node.name}."
-    found = _suite(node.body, inner, in_class=isinstance(node, ast.ClassDef))
+    found = _block(node.body, inner, in_class=isinstance(node, ast.ClassDef))
     if not isinstance(node, ast.ClassDef):
         for parameter in parameters(node.args):
             _add(found, {inner + parameter: Counter({_DEFINED: 1})})

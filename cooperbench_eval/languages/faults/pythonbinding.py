@@ -176,9 +176,9 @@ class Paths:
         self.never: set[str] = set()
         self.maybe: set[str] = set()
 
-    def follow(self, suite: Sequence[ast.stmt]) -> None:
+    def follow(self, block: Sequence[ast.stmt]) -> None:
         """Follow the paths through all statements of the scope."""
-        self._suite(suite, _Bound(self._given, self._given))
+        self._block(block, _Bound(self._given, self._given))
 
     def _of(self, names: Iterable[str]) -> int:
         bits = 0
@@ -186,8 +186,8 @@ class Paths:
             bits |= self._bits.get(name, 0)
         return bits
 
-    def _suite(self, suite: Iterable[ast.stmt], bound: _Bound) -> _Bound:
-        for node in suite:
+    def _block(self, block: Iterable[ast.stmt], bound: _Bound) -> _Bound:
+        for node in block:
             bound = self._statement(node, bound)
         return bound
 
@@ -216,7 +216,7 @@ class Paths:
         for item in node.items:
             bound = self._run([item.context_expr], bound)
             bound = self._run([item.optional_vars], bound)
-        return self._suite(node.body, bound)
+        return self._block(node.body, bound)
 
     def _run(self, nodes: Iterable[ast.AST | None], bound: _Bound) -> _Bound:
         """Note what nodes read too early, and return what is bound after them."""
@@ -234,11 +234,11 @@ class Paths:
         ends = []
         while True:
             bound = self._run([node.test], bound)
-            ends.append(self._suite(node.body, bound))
+            ends.append(self._block(node.body, bound))
             if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
                 break
             node = node.orelse[0]  # in a loop, because a chain of `elif` may be long
-        return self._suite(node.orelse, bound).join(*ends)
+        return self._block(node.orelse, bound).join(*ends)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, bound: _Bound) -> _Bound:
         head = node.test if isinstance(node, ast.While) else node.iter
@@ -247,22 +247,22 @@ class Paths:
         start = after = _Bound(bound.always, self._all)
         if not isinstance(node, ast.While):
             start = self._run([node.target], start)
-        self._suite(node.body, start)
+        self._block(node.body, start)
         if isinstance(node, ast.While) and is_constant(node.test):
             return after.left() if is_endless(node) else after.with_(self._all)
-        end = self._suite(node.orelse, after)
+        end = self._block(node.orelse, after)
         # If its `else` leaves, `break` ended the loop; what that path binds is not followed.
         return after.with_(self._all) if node.orelse and end.always == _ALL else end
 
     def _try(self, node: ast.Try | ast.TryStar, bound: _Bound) -> _Bound:
-        ends = [self._suite(node.orelse, self._suite(node.body, bound))]
+        ends = [self._block(node.orelse, self._block(node.body, bound))]
         failed = _Bound(bound.always, self._all)
         for handler in node.handlers:
             start = self._run([handler.type], failed)
             name = self._of([handler.name] if handler.name else ())
-            ends.append(self._suite(handler.body, start.with_(name)).without(name))
+            ends.append(self._block(handler.body, start.with_(name)).without(name))
         end = ends[0].join(*ends[1:])
-        last = self._suite(node.finalbody, failed)
+        last = self._block(node.finalbody, failed)
         if last.always == _ALL:
             return last
         return end.with_(last.always & ~bound.always)
@@ -272,5 +272,5 @@ class Paths:
         ends = [] if any(map(takes_all, node.cases)) else [bound]
         for case in node.cases:
             start = self._run([case.guard], self._run([case.pattern], bound))
-            ends.append(self._suite(case.body, start))
+            ends.append(self._block(case.body, start))
         return ends[0].join(*ends[1:])
