@@ -1,4 +1,4 @@
-"""Finds what Python files define, bind and use, in chunks so that no chunk is read twice.
+"""Parses Python files in chunks, and finds what these define, bind and use; none is read twice.
 
 A file is cut after an empty line that precedes a top-level definition and its comments. If
 each chunk parses on its own, the file consists of the chunks' statements in order: no

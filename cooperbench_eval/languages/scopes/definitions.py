@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from cooperbench_eval.languages.model import Import, Signature
 from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.golang import package_name
+from cooperbench_eval.languages.scopes.rust import is_conditional
 
 __all__ = [
     "definitions",
     "function_of",
     "imports_in",
     "imports_of",
-    "is_conditional",
     "is_import",
     "is_method",
     "scope_name",
@@ -261,7 +261,7 @@ def _script(node: SyntaxNode, source: bytes) -> Iterator[Import]:
 
 
 def _rust(node: SyntaxNode, source: bytes) -> Iterator[Import]:
-    is_sole = not is_conditional(node, source)
+    is_sole = not is_conditional(node)
     argument = node.child_by_field_name("argument")
     stack: list[tuple[SyntaxNode, str]] = [(argument, "")] if argument else []
     while stack:
@@ -298,13 +298,3 @@ def _rust(node: SyntaxNode, source: bytes) -> Iterator[Import]:
 
 def _joined(path: str, name: str) -> str:
     return f"{path}::{name}" if path else name
-
-
-def is_conditional(node: SyntaxNode, source: bytes) -> bool:
-    """Whether an attribute before a definition of Rust says when it is compiled."""
-    before = node.prev_named_sibling
-    while before is not None and before.type in {"attribute_item", "line_comment", "block_comment"}:
-        if before.type == "attribute_item" and "cfg" in text_of(before, source):
-            return True
-        before = before.prev_named_sibling
-    return False

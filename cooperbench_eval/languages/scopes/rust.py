@@ -8,7 +8,7 @@ from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rul
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
-__all__ = ["RustWalk"]
+__all__ = ["RustWalk", "is_conditional"]
 
 _ITEMS = {
     "associated_type": "type",
@@ -115,7 +115,7 @@ class RustWalk(Walk):
         self.push((each for each in node.children if each not in fields(node, "name")), scope)
 
     def _use(self, node: SyntaxNode, scope: Scope) -> None:
-        kind = "conditional" if _is_conditional(node) else "use"
+        kind = "conditional" if is_conditional(node) else "use"
         stack = fields(node, "argument")
         while stack:
             each = stack.pop()
@@ -234,8 +234,8 @@ class RustWalk(Walk):
 
 def _kind(node: SyntaxNode) -> str:
     block = node.parent
-    is_inside = block is not None and block.parent is not None and _is_conditional(block.parent)
-    return "conditional" if is_inside or _is_conditional(node) else _ITEMS[node.type]
+    is_inside = block is not None and block.parent is not None and is_conditional(block.parent)
+    return "conditional" if is_inside or is_conditional(node) else _ITEMS[node.type]
 
 
 def _owner(node: SyntaxNode) -> str:
@@ -265,7 +265,7 @@ def _is_cfg(node: SyntaxNode) -> bool:
     return node.type == "attribute_item" and b"cfg" in (node.text or b"")
 
 
-def _is_conditional(node: SyntaxNode) -> bool:
+def is_conditional(node: SyntaxNode) -> bool:
     """Whether an attribute before an item says when it is compiled."""
     before = node.prev_named_sibling
     while before is not None and before.type in {"attribute_item", "line_comment", "block_comment"}:

@@ -20,13 +20,13 @@ from cooperbench_eval.languages.scopes.definitions import (
     function_of,
     imports_in,
     imports_of,
-    is_conditional,
     is_import,
     is_method,
     scope_name,
     signature_of,
     text_of,
 )
+from cooperbench_eval.languages.scopes.rust import is_conditional
 from cooperbench_eval.languages.tree import StructureError
 
 __all__ = ["read_syntax"]
@@ -67,7 +67,7 @@ def _definitions(grammar: Grammar, root: SyntaxNode, source: bytes) -> Iterator[
         yield Definition(
             name=name,
             line=line,
-            is_sole=not _may_repeat(grammar, node, source),
+            is_sole=not _may_repeat(grammar, node),
             is_class=node.type in _CLASSES,
             signature=signature_of(node),
             takes_instance=is_method(node),
@@ -91,9 +91,9 @@ def _repeatable(root: SyntaxNode, source: bytes) -> Iterator[Definition]:
                 yield Definition(name=name, line=each.start_point.row + 1)
 
 
-def _may_repeat(grammar: Grammar, node: SyntaxNode, source: bytes) -> bool:
+def _may_repeat(grammar: Grammar, node: SyntaxNode) -> bool:
     if grammar is Grammar.RUST:
-        return is_conditional(node, source)
+        return is_conditional(node)
     return node.parent is not None and node.parent.type == "variable_declaration"
 
 

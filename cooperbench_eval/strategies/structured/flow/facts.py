@@ -10,7 +10,7 @@ from attrs import frozen
 from cooperbench_eval.languages.tree import ASSIGNING, DECLARING, Construct, Element, Token
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["Facts", "facts_of", "is_name", "parameters_of"]
+__all__ = ["StepFacts", "facts_of", "is_name", "parameters_of"]
 
 
 _CONDITIONS = frozenset({"if", "elif", "while", "do", "case", "arm", "switch", "match", "clause"})
@@ -18,7 +18,7 @@ _COMMA = Token(b"", b",")
 
 
 @frozen
-class Facts:
+class StepFacts:
     """The variables of a statement, without those of its suites.
 
     Attributes:
@@ -36,7 +36,7 @@ class Facts:
     declares: bool = False
 
 
-def facts_of(header: Construct) -> Facts:
+def facts_of(header: Construct) -> StepFacts:
     """Find the variables of a statement, which is given without its suites.
 
     Versions of a function share most of their statements, so the facts are remembered.
@@ -49,7 +49,7 @@ def facts_of(header: Construct) -> Facts:
     return found
 
 
-def _facts(kind: str, children: Sequence[Element]) -> Facts:
+def _facts(kind: str, children: Sequence[Element]) -> StepFacts:
     targets = list(targets_of(kind, children))
     sets = {name for target in targets for name in target.names}
     reader = _Reader()
@@ -59,13 +59,13 @@ def _facts(kind: str, children: Sequence[Element]) -> Facts:
     direct = reader.reads if kind in _CONDITIONS else reader.direct
     words = [child.plain for child in children]
     declares = bool({b"{", b":="}.intersection(words) or DECLARING.intersection(words[:2]))
-    return Facts(
+    return StepFacts(
         frozenset(sets), frozenset(reader.reads), frozenset(direct), declares and bool(sets)
     )
 
 
 # The facts of a statement of a thousand bytes take about four thousand.
-_known = WeighedMemo[tuple[str, bytes], Facts](max_bytes=1 << 20)
+_known = WeighedMemo[tuple[str, bytes], StepFacts](max_bytes=1 << 20)
 
 
 class _Reader:

@@ -6,7 +6,7 @@ from functools import cached_property
 from attrs import define, field, frozen
 
 from cooperbench_eval.languages.tree import Construct, Element, Mode, StructureError
-from cooperbench_eval.strategies.structured.flow.facts import Facts, facts_of, parameters_of
+from cooperbench_eval.strategies.structured.flow.facts import StepFacts, facts_of, parameters_of
 
 __all__ = ["Graph", "Step", "graph_of"]
 
@@ -37,7 +37,7 @@ class Step:
     header: Construct
     kind: str
     within: tuple[int, ...]
-    facts: Facts = field(repr=False)
+    facts: StepFacts = field(repr=False)
 
     @property
     def is_exit(self) -> bool:
@@ -202,7 +202,7 @@ def graph_of(function: Construct) -> Graph:
         defs = (e for e in function.children if isinstance(e, Construct) and e.kind == "def")
         inner = next(defs, function)
     entry = Construct(kind="entry", children=())
-    builder.add(entry, [], Facts(sets=frozenset(parameters_of(inner))))
+    builder.add(entry, [], StepFacts(sets=frozenset(parameters_of(inner))))
     ends = [0]
     for part in inner.children:
         if isinstance(part, Construct) and part.kind == "suite":
@@ -231,7 +231,7 @@ class _Builder:
             self._after[i].append(end)
         return Graph(self._steps, [sorted(set(each)) for each in self._after], self._names)
 
-    def add(self, header: Construct, ends: Iterable[int], facts: Facts | None = None) -> int:
+    def add(self, header: Construct, ends: Iterable[int], facts: StepFacts | None = None) -> int:
         """Add a step after the steps *ends*; return its index."""
         at = len(self._steps)
         if at > _MOST_STEPS:
