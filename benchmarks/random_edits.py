@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import cooperbench_eval as ce
-from cooperbench_eval.languages.languages import find_syntax_fault, is_code
+from cooperbench_eval.languages.files import find_syntax_fault, is_code
 
 STRATEGIES = ("structured", "tokens", "cascade")
 MOST_BYTES = 60_000

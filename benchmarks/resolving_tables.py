@@ -10,7 +10,7 @@ from resolving_suites import DEVELOPMENT, Results, language_of
 
 from cooperbench_eval import Changes, TestStatus, Verdict
 from cooperbench_eval.analysis.tails import mcnemar, wilson
-from cooperbench_eval.languages.languages import find_syntax_fault
+from cooperbench_eval.languages.files import find_syntax_fault
 
 __all__ = ["Judge", "print_judged", "print_textual"]
 

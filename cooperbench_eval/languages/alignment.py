@@ -1,13 +1,29 @@
 """Matches the children of two versions of a construct."""
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from functools import cached_property
-from typing import NamedTuple
+from collections import (
+    Counter,
+)
+from collections.abc import (
+    Sequence,
+)
+from functools import (
+    cached_property,
+)
+from typing import (
+    NamedTuple,
+)
 
-from cooperbench_eval.git.merging.line_diff import Change, diff_lines
-from cooperbench_eval.languages.tree import Construct, Element, Mode
+from cooperbench_eval.git.merging.line_diff import (
+    Change,
+    diff_lines,
+)
+from cooperbench_eval.languages.tree import (
+    Construct,
+    Element,
+    Mode,
+    has_suite,
+)
 
 __all__ = ["align", "similarity"]
 
@@ -194,10 +210,6 @@ def _is_only_name(element: Element) -> bool:
     return element.kind == "spec" and element.key == b" ".join(element.words())
 
 
-def _has_suite(node: Construct) -> bool:
-    return node.mode is Mode.MEMBERS or any(child.kind == "suite" for child in node.children)
-
-
 def _words(element: Element) -> bytes:
     """Join the words of a statement so that a search finds whole words only."""
     return b" ".join([b"", *element.words(), b""])
@@ -215,7 +227,9 @@ def _likeness(one: _Child, other: _Child, mode: Mode) -> float:
     alike = _likeness_of_words(one.words, other.words)
     if old.key and old.key == new.key:
         return _NAMESAKE + alike
-    if _has_suite(old) and _share(one.words, other.words) >= _LEAST_KEPT:
+    if (old.mode is Mode.MEMBERS or has_suite(old)) and _share(
+        one.words, other.words
+    ) >= _LEAST_KEPT:
         return max(alike, _LEAST_ALIKE)
     least = _LEAST_RENAMED if old.kind in _NAMED else _LEAST_ALIKE
     is_alike = alike >= least and (mode is not Mode.MEMBERS or one.shares_name(other))

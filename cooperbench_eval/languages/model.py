@@ -1,15 +1,29 @@
-"""What a file defines, imports and uses, in terms that all languages share."""
+"""What a file defines, imports, declares and uses, in terms that all languages share."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import NamedTuple
 
 from attrs import define, evolve, field, frozen
 
-__all__ = ["Call", "Definition", "Import", "Signature", "Source", "Use"]
+__all__ = [
+    "Arguments",
+    "Call",
+    "Clash",
+    "Declaration",
+    "Definition",
+    "Import",
+    "NamedFunction",
+    "ScopeNames",
+    "Signature",
+    "Source",
+    "Use",
+]
 
 
 @frozen(kw_only=True)
-class Call:
+class Arguments:
     """The arguments of a call that passes each of them on its own.
 
     Attributes:
@@ -48,15 +62,9 @@ class Signature:
 
     def bound(self) -> "Signature":
         """Return the signature without its first parameter, which the receiver fills."""
-        return Signature(
-            positional=self.positional[1:],
-            required=max(self.required - 1, 0),
-            keywords=self.keywords,
-            takes_more=self.takes_more,
-            takes_any_keyword=self.takes_any_keyword,
-        )
+        return evolve(self, positional=self.positional[1:], required=max(self.required - 1, 0))
 
-    def misfit(self, call: Call) -> str:
+    def misfit(self, call: Arguments) -> str:
         """Return why a call does not fit, as a predicate of the function; empty if it fits."""
         if call.positional > len(self.positional) and not self.takes_more:
             return f"takes at most {len(self.positional)} positional arguments"
@@ -74,7 +82,7 @@ class Signature:
             return f"needs `{missing[0]}`" if missing[0] else "needs more arguments"
         return ""
 
-    def moved(self, call: Call, other: "Signature") -> str:
+    def moved(self, call: Arguments, other: "Signature") -> str:
         """Return a positional argument of *call* that means something else in *other*."""
         for i, name in enumerate(self.positional[: call.positional]):
             if name and name in other.positional and other.positional[i : i + 1] != (name,):
@@ -156,7 +164,7 @@ class Use:
     chain: tuple[str, ...]
     line: int
     end_line: int
-    call: Call | None = None
+    call: Arguments | None = None
     owner: str = ""
     is_instance: bool = False
     via: Import | None = None
@@ -230,4 +238,133 @@ class Source:
         for each in self.imports:
             if each.is_global:
                 found.setdefault(each.name, []).append(each)
+        return found
+
+
+class Declaration(NamedTuple):
+    """A name that a scope declares.
+
+    Attributes:
+        kind: How it is declared; two kinds may be able to share a name.
+        line: Its line, counted from the start of its piece.
+        visible_from: The byte from which the name is visible to the scope's own statements.
+    """
+
+    kind: str
+    line: int
+    visible_from: int = 0
+
+
+class Clash(NamedTuple):
+    """A name that one scope declares more often than the language allows.
+
+    Attributes:
+        name: The name.
+        scope: The names of the scopes around it, with dots; empty at the top level.
+        lines: The lines of all its declarations.
+    """
+
+    name: str
+    scope: str
+    lines: tuple[int, ...]
+
+    @property
+    def qualified(self) -> str:
+        """The name after those of the scopes around it."""
+        return f"{self.scope}.{self.name}" if self.scope else self.name
+
+    def moved(self, lines: int) -> "Clash":
+        """Return it with other lines."""
+        return self._replace(lines=tuple(line + lines for line in self.lines))
+
+
+class NamedFunction(NamedTuple):
+    """The parameters of a function that has a name.
+
+    Attributes:
+        name: Its name after those of the scopes around it.
+        parameters: The names of its parameters, in order, without the receiver.
+        required: How many of them have no default.
+        takes_more: Whether any number of arguments may follow.
+        is_method: Whether it is called on a value.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    required: int
+    takes_more: bool
+    is_method: bool
+
+    @property
+    def called(self) -> tuple[str, bool]:
+        """The name by which it is called, and whether something precedes it."""
+        owner, _, name = self.name.rpartition(".")
+        if name == "constructor" and owner:
+            return owner.rpartition(".")[2], False
+        return name, self.is_method
+
+    def fits(self, call: "Call") -> bool:
+        """Whether a call passes as many arguments as the function takes."""
+        if call.is_spread:
+            return True
+        return self.required <= len(call.arguments) and (
+            self.takes_more or len(call.arguments) <= len(self.parameters)
+        )
+
+
+class Call(NamedTuple):
+    """A call of a function by name.
+
+    Attributes:
+        name: The last name of the callee.
+        has_receiver: Whether something precedes this name.
+        arguments: The text of each argument.
+        is_spread: Whether the number of arguments is not certain.
+    """
+
+    name: str
+    has_receiver: bool
+    arguments: tuple[bytes, ...]
+    is_spread: bool
+
+
+@frozen(kw_only=True)
+class ScopeNames:
+    """What a part of a file declares and uses; parts add up to files.
+
+    Attributes:
+        declared: What it declares at the top level of the file: names with declarations.
+        clashes: The names that a scope in it declares too often.
+        free: The names that it uses without declaring them.
+        local: The names that it uses and declares below the top level.
+        skipped: How many statements can never be reached.
+        repeated: The guards and loops that a block repeats, and how often.
+        functions: The functions with names.
+        calls: The calls by name.
+        has_glob: Whether an import may bring any name.
+        is_module: Whether it has an import or an export.
+    """
+
+    declared: tuple[tuple[str, Declaration], ...]
+    clashes: tuple[Clash, ...]
+    free: frozenset[str]
+    local: frozenset[str]
+    skipped: int
+    repeated: Mapping[bytes, int]
+    functions: tuple[NamedFunction, ...]
+    calls: tuple[Call, ...]
+    has_glob: bool
+    is_module: bool
+
+    @property
+    def top(self) -> frozenset[str]:
+        """The names that it declares at the top level."""
+        return frozenset(name for name, _ in self.declared)
+
+    @property
+    def excess(self) -> Counter[str]:
+        """How many declarations of each name are too many."""
+        found: Counter[str] = Counter()
+        for clash in self.clashes:
+            found[clash.name] += len(clash.lines) - 1
         return found

@@ -5,11 +5,12 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from attrs import field, frozen
 
-from cooperbench_eval.languages.languages import GRAMMARS
-from cooperbench_eval.languages.python.source import parse_source
+from cooperbench_eval.languages.files import GRAMMARS, PYTHON
+from cooperbench_eval.languages.python.facts import parse_source
 from cooperbench_eval.languages.readers.grammars import parse_soundly
 from cooperbench_eval.languages.scopes.definitions import definitions
 from cooperbench_eval.languages.tree import StructureError
@@ -46,8 +47,7 @@ class Function:
         return scopes[-1] if scopes and last in {"__init__", "__new__", "constructor"} else last
 
 
-@frozen
-class _Span:
+class _Span(NamedTuple):
     """The lines of a definition, and whether other definitions in it are its members."""
 
     name: str
@@ -63,7 +63,7 @@ class UnreadableError(Exception):
 def is_known(path: str) -> bool:
     """Tell whether a file is in a language whose functions can be found."""
     suffix = PurePosixPath(path).suffix
-    return suffix in {".py", ".pyi"} or suffix in GRAMMARS
+    return suffix in PYTHON or suffix in GRAMMARS
 
 
 def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
@@ -122,7 +122,7 @@ def _cut(spans: Iterable[_Span]) -> Iterator[_Span]:
 def _spans(path: str, source: bytes) -> Iterator[_Span]:
     suffix = PurePosixPath(path).suffix
     grammar = GRAMMARS.get(suffix)
-    if suffix in {".py", ".pyi"}:
+    if suffix in PYTHON:
         yield from _python(source)
     elif grammar is not None:
         try:

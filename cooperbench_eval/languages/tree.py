@@ -6,7 +6,7 @@ construct that moves into another suite is indented correctly there.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -25,7 +25,11 @@ __all__ = [
     "Mode",
     "OrderError",
     "StructureError",
+    "SyntaxFaultError",
     "Token",
+    "check_size",
+    "functions_of",
+    "has_suite",
     "indented",
     "relative_lines",
     "render",
@@ -33,6 +37,7 @@ __all__ = [
     "split_tail",
     "suite",
 ]
+
 
 _BETWEEN = b"\x1f"  # ASCII's separators, which readers refuse in source text
 _OPEN, _CLOSE = b"\x1d", b"\x1e"
@@ -52,6 +57,22 @@ DOCUMENT = "document"
 
 class StructureError(Exception):
     """A text has no structure that can be merged; the message is the reason."""
+
+
+class SyntaxFaultError(StructureError):
+    """A text has a syntax error.
+
+    Attributes:
+        line: Its line, counted from 1; `None` if unknown.
+    """
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        """Make the error from the parser's or compiler's message and line."""
+        super().__init__(problem, line)
+        self.line = line
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class DisagreementError(StructureError):
@@ -197,6 +218,11 @@ def suite(children: Elements, indent: bytes = b"", kind: str = "suite") -> Const
     return Construct(kind=kind, mode=Mode.MEMBERS, children=children, indent=indent)
 
 
+def has_suite(node: Construct) -> bool:
+    """Whether a clause has a body."""
+    return any(child.kind == "suite" for child in node.children)
+
+
 def split_tail(children: Elements) -> tuple[Elements, tuple[Token, ...]]:
     """Separate an item's children from the comments at its end."""
     end = len(children)
@@ -265,3 +291,35 @@ def _join_text(element: Construct) -> bytes:
             parts += map(_text, child.tail)
     text = b"".join(parts)
     return text.replace(_INDENTED, _INDENTED + element.indent) if element.indent else text
+
+
+def functions_of(tree: Element, scope: bytes = b"") -> Iterator[tuple[bytes, Construct]]:
+    """Yield each named function by its qualified name, but no nested functions."""
+    for child in tree.children:
+        if not isinstance(child, Construct):
+            continue
+        if child.kind == "def" and child.key:
+            yield scope + child.key, child
+        elif child.mode is Mode.MEMBERS or child.kind == "class":
+            # A class consists of its decorators and a clause that has its name as well.
+            is_named = child.kind == "class" and child.mode is Mode.MEMBERS
+            yield from functions_of(child, scope + child.key + b"." if is_named else scope)
+
+
+_MOST_TOKENS = 50_000
+"""The most tokens of a version that are read; each takes about 30 microseconds."""
+_TOKEN = re.compile(rb"\w+|[^\w\s]")
+
+
+def check_size(texts: Iterable[bytes]) -> None:
+    """Refuse a version if the parts that are to be read have too many tokens.
+
+    Raises:
+        StructureError: There are too many.
+    """
+    parts = list(texts)
+    # A text has no more tokens than bytes, so that few files are searched.
+    if sum(map(len, parts)) <= _MOST_TOKENS:
+        return
+    if sum(1 for part in parts for _ in _TOKEN.finditer(part)) > _MOST_TOKENS:
+        raise StructureError(f"the definitions that differ have more than {_MOST_TOKENS:,} tokens")

@@ -13,7 +13,7 @@ from cooperbench_eval.git.merging.conflicts import ConflictBlock, LedgerRow
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.languages.faults.faults import find_fault
-from cooperbench_eval.languages.tokens import shares_kept
+from cooperbench_eval.languages.token_merge import shares_kept
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import checked, checked_fields
 

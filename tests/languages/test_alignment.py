@@ -5,7 +5,7 @@ from generators import three_way_programs
 from hypothesis import given
 
 from cooperbench_eval.languages.alignment import align, similarity
-from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.tree import Mode
 

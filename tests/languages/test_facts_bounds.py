@@ -6,7 +6,8 @@ from types import CodeType
 import pytest
 
 from cooperbench_eval.languages.python import facts as pythonfacts
-from cooperbench_eval.languages.python.facts import Facts, UnreadableError, cut
+from cooperbench_eval.languages.python.facts import Facts, cut
+from cooperbench_eval.languages.tree import SyntaxFaultError
 
 ALIKE = "\n    def f(self):\n        try: pass\n        except OSError as e: pass\n" * 1200
 LAMBDAS = "".join(f"    x{i} = lambda: 0\n" for i in range(1200))
@@ -37,6 +38,6 @@ def test_functions_that_differ_in_their_places_are_compiled_once(monkeypatch, me
 @pytest.mark.parametrize("fault", ["return", "def f(a, a): pass", "def f(:"])
 def test_faults_after_many_functions_have_the_right_line(fault):
     source = f"class A:\n{ALIKE}\n    {fault}\n"
-    with pytest.raises(UnreadableError) as caught:
+    with pytest.raises(SyntaxFaultError) as caught:
         cut(source.encode())
     assert caught.value.line == source.count("\n")

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers import grammars, syntax
 from cooperbench_eval.languages.readers.syntax import read_syntax
 from cooperbench_eval.languages.tree import StructureError, render

@@ -1,4 +1,4 @@
-"""Java, as trees that are merged and as scopes that the judge reads."""
+"""Java, as trees that are merged and as scopes that the checks read."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 import cooperbench_eval as ce
 from cooperbench_eval.languages.faults.faults import find_fault
-from cooperbench_eval.languages.languages import GRAMMARS, read_versions
+from cooperbench_eval.languages.files import GRAMMARS, read_versions
 from cooperbench_eval.languages.scopes.reading import read_names
 from cooperbench_eval.languages.tree import render
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cooperbench_eval import Changes, Entry, MergeStatus, Snapshot, merge
-from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.prose import read_prose
 from cooperbench_eval.languages.tree import DisagreementError, StructureError, render
 from cooperbench_eval.strategies.structured.merge import TreeMerge

@@ -10,7 +10,7 @@ from generators import three_way_tokens
 from hypothesis import assume, given, settings
 
 import cooperbench_eval as ce
-from cooperbench_eval.languages.tokens import count_tokens
+from cooperbench_eval.languages.token_merge import count_tokens
 from cooperbench_eval.strategies.tokens import TokensStrategy
 
 fewer = settings(max_examples=settings().max_examples // 2)  # slow cases

@@ -16,7 +16,7 @@ from functools import lru_cache
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.python import find_python_fault
-from cooperbench_eval.languages.languages import find_syntax_fault, is_code
+from cooperbench_eval.languages.files import find_syntax_fault, is_code
 
 __all__ = ["find_fault", "find_parse_fault"]
 

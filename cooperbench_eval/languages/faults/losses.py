@@ -5,14 +5,16 @@ something occurs in each, so a piece that occurs equally often in all four canno
 """
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from cooperbench_eval.languages.tokens import count_tokens
+from cooperbench_eval.languages.token_merge import count_tokens
 
-__all__ = ["differing", "find_lost_token"]
+__all__ = ["Files", "differing", "find_lost_token", "more_often"]
 
+Files = Sequence[Sequence[str]]
+"""The chunks of base, ours and theirs, and of the merged file last, as `cut` divides them."""
 _Piece = TypeVar("_Piece", bound=Hashable)
 
 
@@ -51,6 +53,16 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
         if there[token] < least and token not in _SEPARATORS:
             return f"{token.decode('utf-8', 'replace')!r} is lost"
     return ""
+
+
+def more_often(
+    versions: Sequence[Mapping[_Piece, int]], merged: Mapping[_Piece, int]
+) -> Iterator[_Piece]:
+    """Yield what merged has more often than both sides' changes to the base explain."""
+    for piece, number in merged.items():
+        base, ours, theirs = (version.get(piece, 0) for version in versions)
+        if number > max(base, ours, theirs, ours + theirs - base):
+            yield piece
 
 
 def _added(before: Mapping[bytes, int], after: Mapping[bytes, int]) -> Counter[bytes]:

@@ -20,9 +20,9 @@ def count_slips(chunk: str) -> Counter[str]:
     found: Counter[str] = Counter()
     chained: set[ast.AST] = set()
     for node in ast.walk(parse_chunk(chunk)):
-        if isinstance(node, _WITH_SUITES):
+        if isinstance(node, _WITH_BLOCKS):
             for name in ("body", "orelse", "finalbody"):
-                found.update(_in_suite(getattr(node, name, ())))
+                found.update(_in_block(getattr(node, name, ())))
         if isinstance(node, ast.Dict):
             keys = Counter(repr(key.value) for key in node.keys if isinstance(key, ast.Constant))
             found.update(f"the key {key} would occur twice" for key in keys if keys[key] > 1)
@@ -41,7 +41,7 @@ def count_slips(chunk: str) -> Counter[str]:
     return +found  # without counts of zero
 
 
-_WITH_SUITES = (ast.stmt, ast.mod, ast.excepthandler, ast.match_case)
+_WITH_BLOCKS = (ast.stmt, ast.mod, ast.excepthandler, ast.match_case)
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _TRIES = (ast.Try, ast.TryStar)
 
@@ -70,17 +70,17 @@ def _caught(handler: ast.ExceptHandler) -> Sequence[ast.expr]:
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else (handler.type,)
 
 
-def _in_suite(suite: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield the mistakes that concern the statements of one suite."""
-    if any(_leaves(each) for each in suite[:-1]):
+def _in_block(block: Sequence[ast.stmt]) -> Iterator[str]:
+    """Yield the mistakes that concern the statements of one block."""
+    if any(_leaves(each) for each in block[:-1]):
         yield "a statement would never be reached"
     for kind, words in _COMPOUND:
-        alike = [each for each in suite if isinstance(each, kind) and _is_short(each)]
+        alike = [each for each in block if isinstance(each, kind) and _is_short(each)]
         if kind is ast.If:
             alike = [each for each in alike if _is_guard(each)]
         for _ in range(_repeated(alike) if len(alike) > 1 else 0):
             yield f"the same {words} would occur twice"
-    yield from _overwritten(suite)
+    yield from _overwritten(block)
 
 
 _COMPOUND: tuple[tuple[type[ast.stmt] | tuple[type[ast.stmt], ...], str], ...] = (
@@ -98,14 +98,14 @@ def _is_short(node: ast.stmt) -> bool:
 
 
 def _is_guard(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and not node.orelse and _suite_leaves(node.body)
+    return isinstance(node, ast.If) and not node.orelse and _block_leaves(node.body)
 
 
-def _overwritten(suite: Sequence[ast.stmt]) -> Iterator[str]:
+def _overwritten(block: Sequence[ast.stmt]) -> Iterator[str]:
     """Yield the variables that are set twice in a row of simple statements, unused in between."""
     # The values of variables, by the name that the variable starts with.
     unused: dict[str, dict[str, str]] = {}
-    for node in suite:
+    for node in block:
         if hasattr(node, "body") or isinstance(node, ast.Match):
             unused.clear()
             continue
@@ -138,9 +138,6 @@ def _names_in(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
-# --- leaving -------------------------------------------------------------------------------
-
-
 def _leaves(node: ast.stmt) -> bool:
     """Whether the statement after a statement is certainly never reached."""
     if isinstance(node, _LEAVING):
@@ -150,27 +147,27 @@ def _leaves(node: ast.stmt) -> bool:
     if isinstance(node, ast.While):
         return is_endless(node)
     if isinstance(node, _TRIES):
-        return _suite_leaves(node.finalbody) or (
-            (_suite_leaves(node.body) or _suite_leaves(node.orelse))
-            and all(_suite_leaves(each.body) for each in node.handlers)
+        return _block_leaves(node.finalbody) or (
+            (_block_leaves(node.body) or _block_leaves(node.orelse))
+            and all(_block_leaves(each.body) for each in node.handlers)
         )
     if isinstance(node, ast.Match):
         return any(map(takes_all, node.cases)) and all(
-            _suite_leaves(each.body) for each in node.cases
+            _block_leaves(each.body) for each in node.cases
         )
     # A context manager may swallow an exception, so that a `with` statement does not leave.
     return False
 
 
-def _suite_leaves(suite: Sequence[ast.stmt]) -> bool:
-    return any(map(_leaves, suite))
+def _block_leaves(block: Sequence[ast.stmt]) -> bool:
+    return any(map(_leaves, block))
 
 
 def _all_leave(node: ast.If) -> bool:
     """Whether every branch of a chain of `elif` leaves, and it has an `else`."""
-    while _suite_leaves(node.body):
+    while _block_leaves(node.body):
         if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
-            return _suite_leaves(node.orelse)
+            return _block_leaves(node.orelse)
         node = node.orelse[0]
     return False
 
@@ -197,7 +194,7 @@ def is_endless(loop: ast.While) -> bool:
             return False
         if isinstance(node, ast.For | ast.AsyncFor | ast.While):
             stack += node.orelse  # a `break` in its body leaves only that loop
-        elif isinstance(node, _WITH_SUITES) and not isinstance(node, _SCOPES):
+        elif isinstance(node, _WITH_BLOCKS) and not isinstance(node, _SCOPES):
             stack += ast.iter_child_nodes(node)
     return True
 

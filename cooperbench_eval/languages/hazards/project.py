@@ -1,17 +1,27 @@
 """The names of all files that a merge touches, in each of the four versions."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from attrs import define, frozen
 
-from cooperbench_eval.languages.hazards.languages import Language, language_of
+from cooperbench_eval.languages.files import GRAMMARS, PYTHON
 from cooperbench_eval.languages.hazards.versions import FileVersions, Merged, Side, Version
 from cooperbench_eval.languages.model import Definition, Source, Use
+from cooperbench_eval.languages.python.uses import read_python
+from cooperbench_eval.languages.readers.grammars import Grammar
+from cooperbench_eval.languages.scopes.uses import read_syntax
 
-__all__ = ["File", "Place", "Project"]
+__all__ = ["Place", "Project", "TouchedFile"]
+
+_GRAMMARS: dict[str, Grammar | None] = {
+    **dict.fromkeys(PYTHON),
+    **{suffix: each for suffix, each in GRAMMARS.items() if each is not Grammar.JAVA},
+}
+"""The grammars of the files whose definitions and uses are read; `None` for Python."""
 
 
 @frozen
@@ -23,19 +33,19 @@ class Place:
 
 
 @define(slots=False, eq=False)
-class File:
+class TouchedFile:
     """A file that is read in all versions.
 
     Attributes:
         versions: Its contents.
-        language: Its language.
+        grammar: The grammar of its language; `None` for Python.
         sources: What each version contains; `None` for one that lacks the file.
         unit: The name of the scope that it shares with other files: a package of Go, or
             the file itself.
     """
 
     versions: FileVersions
-    language: Language
+    grammar: Grammar | None
     sources: tuple[Source | None, ...]
     unit: str
 
@@ -87,24 +97,26 @@ class Project:
     """
 
     merged: Merged
-    files: Mapping[str, File]
+    files: Mapping[str, TouchedFile]
     unknown: frozenset[str]
 
     @classmethod
     def of(cls, merged: Merged) -> "Project":
         """Read the files of a merge."""
-        files: dict[str, File] = {}
+        files: dict[str, TouchedFile] = {}
         unknown: set[str] = set()
         for path, versions in merged.files.items():
-            if (language := language_of(path)) is None:
+            suffix = PurePosixPath(path).suffix
+            if suffix not in _GRAMMARS:
                 continue
+            grammar = _GRAMMARS[suffix]
             texts = versions.contents
-            sources = tuple(text if text is None else language.read(text) for text in texts)
-            unit = language.unit(path, sources)
+            sources = tuple(text if text is None else _read(grammar, text) for text in texts)
+            unit = _unit(grammar, path, sources)
             if sources.count(None) > texts.count(None):
                 unknown.add(unit)
             else:
-                files[path] = File(versions, language, sources, unit)
+                files[path] = TouchedFile(versions, grammar, sources, unit)
         return cls(merged, files, frozenset(unknown))
 
     @cached_property
@@ -120,9 +132,9 @@ class Project:
         return found
 
     @cached_property
-    def units(self) -> dict[str, list[File]]:
+    def units(self) -> dict[str, list[TouchedFile]]:
         """The files of each unit."""
-        found: dict[str, list[File]] = {}
+        found: dict[str, list[TouchedFile]] = {}
         for file in self.files.values():
             found.setdefault(file.unit, []).append(file)
         return found
@@ -189,3 +201,28 @@ class Project:
                     if each.takes_instance:
                         methods.setdefault(each.last, []).append(Place(file.path, each))
         return found
+
+
+def _read(grammar: Grammar | None, source: bytes) -> Source | None:
+    return read_python(source) if grammar is None else read_syntax(grammar, source)
+
+
+def _unit(grammar: Grammar | None, path: str, sources: Sequence[Source | None]) -> str:
+    """Name the unit of a file: the scope to which its names belong.
+
+    In Go that is its package in its folder, unless the file is only compiled on some
+    systems. Otherwise it is the file itself.
+    """
+    packages = {source.package for source in sources if source}
+    if grammar is not Grammar.GO or len(packages) != 1 or _SYSTEM.search(path):
+        return path
+    (package,) = packages
+    return f"{PurePosixPath(path).parent}:{package}" if package else path
+
+
+_SYSTEM = re.compile(
+    r"_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris"
+    r"|wasip1|windows|386|amd64|arm|arm64|loong64|mips|mips64|mips64le|mipsle|ppc64|ppc64le"
+    r"|riscv64|s390x|wasm)(?:_test)?\.go$"
+)
+"""Matches Go files that are only compiled on some systems."""

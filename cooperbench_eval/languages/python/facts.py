@@ -1,4 +1,4 @@
-"""Finds what Python files define, bind and use, in chunks so that no chunk is read twice.
+"""Parses Python files in chunks, and finds what these define, bind and use; none is read twice.
 
 A file is cut after an empty line that precedes a top-level definition and its comments. If
 each chunk parses on its own, the file consists of the chunks' statements in order: no
@@ -18,24 +18,33 @@ import symtable
 import tokenize
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from threading import Lock
 
-from attrs import frozen
+from attrs import Factory, frozen
 
-from cooperbench_eval.languages.python.source import parse_source
+from cooperbench_eval.languages.tree import SyntaxFaultError
 
 __all__ = [
     "BUILTIN_ATTRIBUTES",
-    "Attributes",
     "Facts",
-    "UnreadableError",
+    "Function",
+    "attributes_of",
+    "bound_by",
     "cut",
     "lines_before",
+    "names_of",
+    "parameters",
     "parse_chunk",
+    "parse_source",
 ]
 
+
 _FILES_KEPT, _CHUNKS_KEPT = 64, 8192
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+"""The statements that define a function."""
 
 _ALWAYS_BOUND = frozenset(dir(builtins)) | {
     "__annotations__",
@@ -59,28 +68,12 @@ BUILTIN_ATTRIBUTES = frozenset(
 _CUT = re.compile(r"\n[ \t\r]*\n(?=(?:#[^\n]*\n)*(?:@|def |class |async def ))")
 
 
-class UnreadableError(Exception):
-    """The file is not valid Python.
-
-    Attributes:
-        line: The line of the error, counted from 1; `None` if unknown.
-    """
-
-    def __init__(self, problem: str, line: int | None = None) -> None:
-        """Make the error from the compiler's message and line."""
-        super().__init__(problem, line)
-        self.line = line
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
 @lru_cache(maxsize=_FILES_KEPT)
 def cut(source: bytes) -> tuple[str, ...]:
     """Cut a file into chunks whose facts add up to the facts of the file.
 
     Raises:
-        UnreadableError: The file does not parse.
+        SyntaxFaultError: The file does not parse.
     """
     text = _decoded(source)
     chunks = _chunks(text, _pieces(text))
@@ -97,14 +90,14 @@ def _decoded(source: bytes) -> str:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         return source.decode(encoding)
     except (SyntaxError, UnicodeDecodeError) as exc:
-        raise UnreadableError(str(exc)) from exc
+        raise SyntaxFaultError(str(exc)) from exc
 
 
 def lines_before(source: bytes) -> tuple[int, ...]:
     """Return how many lines to add to the line numbers in each chunk of a file.
 
     Raises:
-        UnreadableError: The file does not parse.
+        SyntaxFaultError: The file does not parse.
     """
     chunks, lines = cut(source), source.count(b"\n")
     # A later chunk starts with a line that repeats the file's imports from `__future__`.
@@ -142,7 +135,7 @@ def _chunks(text: str, pieces: list[str]) -> tuple[str, ...]:
         rest = "\n" * (text.count("\n") - rest.count("\n")) + rest
         if error := _error(rest):
             # Only in the whole text does the compiler find that `global` comes too late.
-            raise UnreadableError(*((_error(text) or error) if _GLOBAL.search(rest) else error))
+            raise SyntaxFaultError(*((_error(text) or error) if _GLOBAL.search(rest) else error))
         return (*chunks, rest)
     return tuple(chunks)
 
@@ -292,36 +285,19 @@ def _collect(table: symtable.SymbolTable, facts: Facts, *, is_module: bool = Fal
 _NAMELESS = frozenset({"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"})
 
 
-@frozen
-class Attributes:
-    """The names of the attributes that a file, or some of its chunks, reads and sets.
-
-    Attributes:
-        used: The names that are read.
-        stored: The names that are set.
-    """
-
-    used: set[str]
-    stored: set[str]
-
-    @classmethod
-    def of(cls, chunks: Iterable[str]) -> "Attributes":
-        """Add up the attributes of the chunks."""
-        each = [_attributes(chunk) for chunk in chunks]
-        return cls(
-            used=set().union(*(attributes.used for attributes in each)),
-            stored=set().union(*(attributes.stored for attributes in each)),
-        )
+def attributes_of(chunks: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Return the names of the attributes that chunks read, and those that they set."""
+    each = [_attributes(chunk) for chunk in chunks]
+    return set().union(*(read for read, _ in each)), set().union(*(stored for _, stored in each))
 
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
-def _attributes(chunk: str) -> Attributes:
-    attributes = Attributes(set(), set())
+def _attributes(chunk: str) -> tuple[set[str], set[str]]:
+    read, stored = set[str](), set[str]()
     for node in ast.walk(parse_chunk(chunk)):
         if isinstance(node, ast.Attribute):
-            is_read = isinstance(node.ctx, ast.Load)
-            (attributes.used if is_read else attributes.stored).add(node.attr)
-    return attributes
+            (read if isinstance(node.ctx, ast.Load) else stored).add(node.attr)
+    return read, stored
 
 
 def parse_chunk(text: str) -> ast.Module:
@@ -329,3 +305,106 @@ def parse_chunk(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return parse_source(text)
+
+
+_LOCK = Lock()
+
+
+def parse_source(source: str | bytes) -> ast.Module:
+    """Do what `ast.parse` does; other threads wait."""
+    with _LOCK:
+        return ast.parse(source)
+
+
+@frozen
+class NodeNames:
+    """The names in nodes of one scope.
+
+    Attributes:
+        reads: The names that are read when the nodes are executed. Bodies of functions
+            and elements of generators, which are executed later, are left out.
+        binds: The names that are bound, except by `:=`.
+        walrus: The names that `:=` binds.
+    """
+
+    reads: set[str] = Factory(set)
+    binds: set[str] = Factory(set)
+    walrus: set[str] = Factory(set)
+
+    @property
+    def bound(self) -> set[str]:
+        """All names that are bound."""
+        return self.binds | self.walrus
+
+
+def names_of(nodes: Iterable[ast.AST | None]) -> NodeNames:
+    """Return the names that nodes read and bind in their own scope."""
+    found = NodeNames()
+    stack = [node for node in nodes if node]
+    while stack:
+        node = stack.pop()
+        found.binds.update(bound_by(node))
+        stack += _executed(node, found)
+    return found
+
+
+def _executed(node: ast.AST, found: NodeNames) -> Iterable[ast.AST]:
+    """Return the parts of a node that are executed with it, and add the names it has itself."""
+    parts: Iterable[ast.AST] = ()
+    match node:
+        case ast.NamedExpr():
+            found.walrus.add(node.target.id)
+            parts = (node.value,)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            parts = _executed_at_definition(node)
+        case ast.ClassDef():
+            inner = names_of(node.body)
+            found.reads.update(inner.reads - inner.bound)
+            parts = (*node.decorator_list, *node.bases, *node.keywords)
+        case ast.GeneratorExp():
+            parts = (node.generators[0].iter,)
+        case ast.ListComp() | ast.SetComp() | ast.DictComp():
+            inner = names_of(ast.iter_child_nodes(node))
+            found.reads.update(inner.reads - inner.bound)
+            found.walrus.update(inner.walrus)
+        case ast.AnnAssign():
+            parts = (node.target, node.value) if node.value else ()
+        case _:
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                found.reads.add(node.target.id)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found.reads.add(node.id)
+            parts = ast.iter_child_nodes(node)
+    return parts
+
+
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node binds itself."""
+    if isinstance(node, ast.Name):
+        if isinstance(node.ctx, ast.Store):
+            yield node.id
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+        if node.name:
+            yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+
+
+def _executed_at_definition(node: Function | ast.Lambda) -> list[ast.expr]:
+    """Return the decorators and defaults of a function; annotations may be left unread."""
+    defaults = [*node.args.defaults, *node.args.kw_defaults]
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return [*decorators, *(each for each in defaults if each)]
+
+
+def parameters(arguments: ast.arguments) -> Iterator[str]:
+    """Yield the names of a function's parameters."""
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        yield each.arg
+    for extra in (arguments.vararg, arguments.kwarg):
+        if extra:
+            yield extra.arg

@@ -4,11 +4,12 @@ Its packages are optional, so they are imported only when a file is parsed.
 """
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from cooperbench_eval.languages.tree import StructureError
+from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
 
 if TYPE_CHECKING:
     from tree_sitter import Node as SyntaxNode
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 else:
     SyntaxNode = object  # tree-sitter is optional, so only type checkers need its class
 
-__all__ = ["Grammar", "SyntaxFaultError", "SyntaxNode", "parse_soundly", "rule_names"]
+__all__ = ["COMMENTS", "Grammar", "SyntaxNode", "by_rule", "parse_soundly", "rule_names"]
+
+
+_Value = TypeVar("_Value")
 
 
 class Grammar(StrEnum):
@@ -30,25 +34,22 @@ class Grammar(StrEnum):
     RUST = "Rust"
 
 
-class SyntaxFaultError(StructureError):
-    """A file has syntax errors.
-
-    Attributes:
-        line: The line of the first one, counted from 1.
-    """
-
-    def __init__(self, line: int) -> None:
-        """Make the error for the first error's line."""
-        super().__init__(line)
-        self.line = line
-
-    def __str__(self) -> str:
-        return f"line {self.line}"
-
-
 def rule_names(names: str) -> frozenset[str]:
     """Return the names of grammar rules, written with white space between them."""
     return frozenset(names.split())
+
+
+COMMENTS = rule_names("comment line_comment block_comment html_comment")
+"""The rules of comments, in any grammar."""
+
+
+def by_rule(*groups: tuple[_Value, Iterable[str]]) -> dict[str, _Value]:
+    """Return a value for each grammar rule, from values with the names of their rules."""
+    return {
+        rule: value
+        for value, rules in groups
+        for rule in (rules.split() if isinstance(rules, str) else rules)
+    }
 
 
 def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
@@ -60,7 +61,8 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
     """
     root = _tree(grammar, source).root_node
     if root.has_error:
-        raise SyntaxFaultError(_line_of_fault(root))
+        line = _line_of_fault(root)
+        raise SyntaxFaultError(f"line {line}", line)
     return root
 
 

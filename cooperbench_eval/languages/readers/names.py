@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import ClassVar, NamedTuple
 
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.readers.profiles import Profile
 
 __all__ = ["ConstructNamer", "Description"]
@@ -207,44 +207,35 @@ class ConstructNamer:
     def _outside(self, node: SyntaxNode, rule: str) -> bytes:
         return b" ".join(self.text(child) for child in node.children if child.type != rule)
 
-    _DESCRIBED: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], Description]]] = {
-        "assignment_expression": _assignment,
-        "assignment_statement": _assignment,
-        "call_expression": _call,
-        "export_statement": _export,
-        "field_definition": _field,
-        "import_declaration": _imports,
-        "import_statement": _import,
-        "let_declaration": _let,
-        "lexical_declaration": _variables,
-        "local_variable_declaration": _variables,
-        "public_field_definition": _field,
-        "short_var_declaration": _assignment,
-        "use_declaration": _use,
-        "variable_declaration": _variables,
-    }
-    _NAMES: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], bytes]]] = {
-        "attribute_item": text,
-        "communication_case": _case,
-        "const_declaration": _only,
-        "constant_declaration": _several,
-        "const_spec": _several,
-        "constructor_declaration": _overload,
-        "default_case": _default,
-        "expression_case": _case,
-        "field_declaration": _several,
-        "impl_item": _implementation,
-        "import_spec": text,
-        "inner_attribute_item": text,
-        "method_declaration": _receiver,
-        "method_definition": _method,
-        "parameter_declaration": _several,
-        "switch_block_statement_group": _case,
-        "switch_case": _case,
-        "switch_default": _default,
-        "type_case": _case,
-        "type_declaration": _only,
-        "type_elem": text,
-        "var_declaration": _only,
-        "var_spec": _several,
-    }
+    _DESCRIBED: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], Description]]] = (
+        by_rule(
+            (_assignment, "assignment_expression assignment_statement short_var_declaration"),
+            (_call, "call_expression"),
+            (_export, "export_statement"),
+            (_field, "field_definition public_field_definition"),
+            (_imports, "import_declaration"),
+            (_import, "import_statement"),
+            (_let, "let_declaration"),
+            (_variables, "lexical_declaration local_variable_declaration variable_declaration"),
+            (_use, "use_declaration"),
+        )
+    )
+    _NAMES: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], bytes]]] = by_rule(
+        (text, "attribute_item import_spec inner_attribute_item type_elem"),
+        (
+            _case,
+            """communication_case expression_case switch_block_statement_group switch_case
+            type_case""",
+        ),
+        (_only, "const_declaration type_declaration var_declaration"),
+        (
+            _several,
+            """const_spec constant_declaration field_declaration parameter_declaration
+            var_spec""",
+        ),
+        (_overload, "constructor_declaration"),
+        (_default, "default_case switch_default"),
+        (_implementation, "impl_item"),
+        (_receiver, "method_declaration"),
+        (_method, "method_definition"),
+    )

@@ -5,7 +5,7 @@ from enum import Enum, auto
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.languages.readers.grammars import Grammar, rule_names
+from cooperbench_eval.languages.readers.grammars import COMMENTS, Grammar, by_rule, rule_names
 from cooperbench_eval.languages.tree import Mode
 
 __all__ = ["EXPRESSIONS", "LISTS", "PROFILES", "ROLES", "Profile", "Role"]
@@ -61,27 +61,23 @@ class Role(Enum):
 
 
 def _roles(profile: Profile) -> dict[str, Role]:
-    found: dict[str, Role] = {}
-    for role, rules in (
+    return by_rule(
         (Role.BRACKETS, profile.modes),
         (Role.FUNCTION, profile.functions),
         (Role.ELEMENT, profile.elements),
         (Role.STATEMENT, profile.kinds),
         (Role.COMMENT, profile.comments),
         (Role.WORD, profile.words),
-    ):
-        found |= dict.fromkeys(rules, role)
-    return found
+    )
 
 
 def _modes(*, members: str, lists: str, sequences: str) -> dict[str, Mode]:
-    names = {Mode.MEMBERS: members, Mode.LIST: lists, Mode.SEQUENCE: sequences}
-    return {rule: mode for mode, text in names.items() for rule in text.split()}
+    return by_rule((Mode.MEMBERS, members), (Mode.LIST, lists), (Mode.SEQUENCE, sequences))
 
 
 def _kinds(**names: str) -> dict[str, str]:
     """Turn kinds with their rules into rules with their kinds."""
-    return {rule: kind.rstrip("_") for kind, text in names.items() for rule in text.split()}
+    return by_rule(*((kind.rstrip("_"), rules) for kind, rules in names.items()))
 
 
 # A rule that has the same name in several grammars has the same role in all of them; the
@@ -106,7 +102,7 @@ _COMMON = Profile(
     words=rule_names("""char_literal hash_bang_line interpreted_string_literal label lifetime
         raw_string_literal regex rune_literal string string_literal
         template_literal_type template_string"""),
-    comments=rule_names("comment html_comment line_comment block_comment"),
+    comments=COMMENTS,
     kinds=_kinds(
         arm="""match_arm expression_case default_case type_case communication_case
             switch_rule""",
@@ -237,15 +233,13 @@ ROLES: Mapping[Grammar, Mapping[str, Role]] = {
 
 EXPRESSIONS: Mapping[str, str] = {"class": "class", "trait_bounds": "bounds"}
 """The kinds of parts of expressions that are not functions."""
-LISTS: Mapping[str, str] = {
-    **dict.fromkeys(("arguments", "argument_list"), "arguments"),
-    **dict.fromkeys(
-        rule_names(
-            """array array_expression array_pattern ordered_field_declaration_list slice_pattern
-        token_tree tuple_expression tuple_pattern tuple_struct_pattern tuple_type
-        type_arguments"""
-        ),
+LISTS = by_rule(
+    ("arguments", "arguments argument_list"),
+    (
         "elements",
+        """array array_expression array_pattern ordered_field_declaration_list slice_pattern
+        token_tree tuple_expression tuple_pattern tuple_struct_pattern tuple_type
+        type_arguments""",
     ),
-}
+)
 """The kinds of lists whose items may have no names."""

@@ -10,7 +10,6 @@ from itertools import chain
 
 from attrs import evolve
 
-from cooperbench_eval.languages.readers.bounds import check_size
 from cooperbench_eval.languages.readers.pythonlines import (
     LogicalLine,
     indents_of_code,
@@ -26,6 +25,7 @@ from cooperbench_eval.languages.tree import (
     Mode,
     StructureError,
     Token,
+    check_size,
     indented,
     relative_lines,
     split_tail,

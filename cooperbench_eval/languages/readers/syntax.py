@@ -9,31 +9,34 @@ from functools import lru_cache
 
 from attrs import evolve
 
-from cooperbench_eval.languages.readers.bounds import check_size
-from cooperbench_eval.languages.readers.clauses import further_clause, has_suite, split_clauses
 from cooperbench_eval.languages.readers.cursor import SourceCursor
-from cooperbench_eval.languages.readers.grammars import (
-    Grammar,
-    SyntaxFaultError,
-    SyntaxNode,
-    parse_soundly,
-)
+from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxNode, parse_soundly
 from cooperbench_eval.languages.readers.names import ConstructNamer, Description
-from cooperbench_eval.languages.readers.profiles import EXPRESSIONS, LISTS, PROFILES, ROLES, Role
-from cooperbench_eval.languages.readers.values import returning
+from cooperbench_eval.languages.readers.profiles import (
+    EXPRESSIONS,
+    LISTS,
+    PROFILES,
+    ROLES,
+    Profile,
+    Role,
+)
 from cooperbench_eval.languages.tree import (
     RESERVED,
     Construct,
     Element,
     Mode,
     StructureError,
+    SyntaxFaultError,
     Token,
+    check_size,
+    has_suite,
     split_tail,
     suite,
 )
 from cooperbench_eval.support.memo import TextMemo
 
 __all__ = ["read_syntax"]
+
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "|": "|"}
 _SEPARATORS = frozenset({";", ","})
@@ -164,8 +167,6 @@ class _SyntaxReader:
                 out.append(self._element(node))
         return out
 
-    # --- members
-
     def _cut(self, nodes: Sequence[SyntaxNode]) -> Iterator[_Piece]:
         current: list[SyntaxNode] = []
         is_pending = False
@@ -258,8 +259,6 @@ class _SyntaxReader:
             children = tuple(self._member(piece) for piece in self._cut(nodes))
         return suite(children, indent, kind)
 
-    # --- brackets
-
     def _brackets(self, node: SyntaxNode) -> list[Element]:
         """Read brackets, their contents, and what precedes them in their node."""
         children = node.children
@@ -327,8 +326,6 @@ class _SyntaxReader:
         key = self._namer.item(nodes)
         return Construct(kind="item", children=tuple(children), key=key, comma=comma)
 
-    # --- functions and elements
-
     def _function(self, node: SyntaxNode) -> Construct:
         kind = EXPRESSIONS.get(node.type, "def")
         with self._cursor.within(1):
@@ -385,3 +382,75 @@ def _statements(node: SyntaxNode) -> Sequence[SyntaxNode]:
 
 def _tokens(elements: Sequence[Element]) -> tuple[Token, ...]:
     return tuple(each for each in elements if isinstance(each, Token))
+
+
+def split_clauses(core: SyntaxNode, profile: Profile) -> list[list[SyntaxNode]]:
+    """Split a statement before each `else`, `catch` or `finally`."""
+    links: list[list[SyntaxNode]] = [[]]
+    stack = [core]
+    while stack:
+        node = stack.pop()
+        is_first = not links[0]
+        is_next = bool(links[-1]) and links[-1][-1].type == "else"
+        if node.type in profile.clauses:
+            links.append([])
+        elif not (is_first and node.type in profile.wrappers) and not (
+            node.type in profile.chains and (is_first or is_next)
+        ):
+            if node.type == "else" and links[-1]:
+                links.append([])
+            links[-1].append(node)
+            continue
+        stack += reversed(node.children)
+    return links
+
+
+def further_clause(children: Sequence[Element]) -> Construct:
+    """Make a clause after the first; its key lets a statement have only one `else`."""
+    words = [child.plain for child in children[:2]]
+    key = b"" if words == [b"else", b"if"] else words[0]
+    return Construct(kind="clause", children=tuple(children), key=key)
+
+
+def returning(block: SyntaxNode, body: Construct) -> Construct:
+    """Mark the last statement of a function's body as a `return` if its value is returned.
+
+    Args:
+        block: The node of the body.
+        body: The body.
+    """
+    return _returning(body) if _gives_value(block) else body
+
+
+def _gives_value(block: SyntaxNode) -> bool:
+    """Whether a function returns the value of its last statement, as in Rust."""
+    parent = block.parent if block.type == "block" else None
+    return parent is not None and parent.type == "function_item" and not _is_ended(block)
+
+
+def _is_ended(block: SyntaxNode) -> bool:
+    """Whether a block is empty, or its last statement ends with a semicolon."""
+    nodes = [node for node in block.children[1:-1] if not node.type.endswith("comment")]
+    return not nodes or (nodes[-1].children[-1:] != [] and nodes[-1].children[-1].type == ";")
+
+
+def _returning(body: Construct) -> Construct:
+    """Mark the value of a body, also in each branch of an `if`."""
+    last = body.children[-1] if body.children else None
+    if not isinstance(last, Construct):
+        return body
+    if last.kind == "expression":
+        last = evolve(last, kind="return")
+    elif last.kind == "if":
+        last = evolve(last, children=tuple(map(_returning_clause, last.children)))
+    return evolve(body, children=(*body.children[:-1], last))
+
+
+def _returning_clause(clause: Element) -> Element:
+    if not isinstance(clause, Construct):
+        return clause
+    children = [
+        _returning(each) if isinstance(each, Construct) and each.kind == "suite" else each
+        for each in clause.children
+    ]
+    return evolve(clause, children=tuple(children))

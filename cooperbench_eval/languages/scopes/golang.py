@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
-from cooperbench_eval.languages.scopes.suites import Suites
-from cooperbench_eval.languages.scopes.walk import Walk, fields
+from cooperbench_eval.languages.model import Declaration, NamedFunction
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
+from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
 
 __all__ = ["GoWalk", "package_name"]
 
@@ -23,14 +23,12 @@ class GoWalk(Walk):
     uses = rule_names("identifier package_identifier type_identifier")
     in_order = True
     sharing = frozenset()
-    suites = Suites(
+    blocks = BlockRules(
         leaving=rule_names("return_statement break_statement continue_statement goto_statement"),
         hoisted=rule_names("empty_statement"),
         ifs=rule_names("if_statement"),
         loops=rule_names("for_statement"),
     )
-
-    # --- definitions -----------------------------------------------------------------------
 
     def _name(self, scope: Scope, node: SyntaxNode, kind: str, visible_from: int = 0) -> None:
         """Declare a name, unless Go lets it be declared several times."""
@@ -54,16 +52,11 @@ class GoWalk(Walk):
             scope.add(label, Declaration("function", self.line(name)))
         self._body(node, scope, label, is_method=True)
 
-    def _literal(self, node: SyntaxNode, scope: Scope) -> None:
-        self._body(node, scope)
-
     def _body(
         self, node: SyntaxNode, scope: Scope, label: str = "", *, is_method: bool = False
     ) -> None:
         """Read a function; its parameters and the variables of its body share a scope."""
         inner = self.open(scope, label, is_function=True)
-        if inner is None:
-            return
         lists = fields(node, "receiver", "type_parameters", "parameters", "result")
         for each in lists:
             self._parameters(each, inner)
@@ -82,7 +75,7 @@ class GoWalk(Walk):
                 for name in fields(each, "name"):
                     self._name(scope, name, "parameter")
 
-    def _signature(self, label: str, node: SyntaxNode, *, is_method: bool) -> Function:
+    def _signature(self, label: str, node: SyntaxNode, *, is_method: bool) -> NamedFunction:
         names: list[str] = []
         takes_more = False
         for given in fields(node, "parameters"):
@@ -91,23 +84,21 @@ class GoWalk(Walk):
                     takes_more = True
                 elif each.type == "parameter_declaration":
                     names += [self.text(name) for name in fields(each, "name")] or [""]
-        return Function(label, tuple(names), len(names), takes_more, is_method)
+        return NamedFunction(label, tuple(names), len(names), takes_more, is_method)
 
     def _function_type(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is not None:
-            for each in fields(node, "parameters", "result"):
-                self._parameters(each, inner)
-            self.push(node.children, inner)
+        for each in fields(node, "parameters", "result"):
+            self._parameters(each, inner)
+        self.push(node.children, inner)
 
     def _type(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self._name(scope, name, "type", name.start_byte)
             inner = self.open(scope, self.text(name))
-            if inner is not None:
-                for each in fields(node, "type_parameters"):
-                    self._parameters(each, inner)
-                self.push((each for each in node.children if each != name), inner)
+            for each in fields(node, "type_parameters"):
+                self._parameters(each, inner)
+            self.push((each for each in node.children if each != name), inner)
 
     def _fields(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the fields of a struct; an embedded type is a field of its name."""
@@ -136,8 +127,6 @@ class GoWalk(Walk):
         elif path is not None and (guess := package_name(self.text(path).strip('"`'))) != "C":
             scope.add(guess, Declaration("import", self.line(path)))
 
-    # --- variables -------------------------------------------------------------------------
-
     def _variables(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self._name(scope, name, "variable", node.end_byte)
@@ -162,35 +151,24 @@ class GoWalk(Walk):
                         self._name(scope, name, "variable", node.end_byte)
         self.push(node.children, scope)
 
-    # --- statements ------------------------------------------------------------------------
-
     def _list(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         self.push(node.children, scope)
 
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is None:
-            return
         for alias in fields(node, "alias"):
             for name in alias.children:
                 self._name(inner, name, "variable", alias.end_byte)
         self.once(scope, ((f"case {self.text(value)}", value) for value in _cases(node)))
         self.push(node.children, inner)
 
-    # --- expressions -----------------------------------------------------------------------
-
     def _call(self, node: SyntaxNode, scope: Scope) -> None:
-        callee = node.child_by_field_name("function")
-        if callee is not None and callee.type == "selector_expression":
-            for name in fields(callee, "field"):
-                self.add_call(
-                    self.text(name), node.child_by_field_name("arguments"), has_receiver=True
-                )
-        elif callee is not None and callee.type == "identifier":
-            self.add_call(
-                self.text(callee), node.child_by_field_name("arguments"), has_receiver=False
-            )
+        callee, given = (node.child_by_field_name(role) for role in ("function", "arguments"))
+        if callee is not None and callee.type in {"identifier", "selector_expression"}:
+            is_method = callee.type == "selector_expression"
+            for name in fields(callee, "field") if is_method else [callee]:
+                self.add_call(self.text(name), given, has_receiver=is_method)
         self.push(node.children, scope)
 
     def _elements(self, node: SyntaxNode, scope: Scope) -> None:
@@ -207,32 +185,30 @@ class GoWalk(Walk):
         is_name = key is not None and key.type == "identifier"
         self.push(node.children[1:] if is_name else node.children, scope)
 
-    rules: ClassVar = {
-        **dict.fromkeys(rule_names("type_alias type_spec"), _type),
-        **dict.fromkeys(rule_names("const_spec var_spec"), _variables),
-        **dict.fromkeys(rule_names("range_clause receive_statement"), _range),
-        **dict.fromkeys(rule_names("function_type method_elem"), _function_type),
-        **dict.fromkeys(rule_names("expression_switch_statement type_switch_statement"), _switch),
-        **dict.fromkeys(
-            rule_names(
-                """block communication_case default_case expression_case for_statement
-                if_statement type_case"""
-            ),
+    rules: ClassVar = by_rule(
+        (_type, "type_alias type_spec"),
+        (_variables, "const_spec var_spec"),
+        (_range, "range_clause receive_statement"),
+        (_function_type, "function_type method_elem"),
+        (_switch, "expression_switch_statement type_switch_statement"),
+        (
             Walk.inner,
+            """block communication_case default_case expression_case for_statement
+            if_statement type_case""",
         ),
-        "call_expression": _call,
-        "field_declaration_list": _fields,
-        "func_literal": _literal,
-        "function_declaration": _function,
-        "import_spec": _import,
-        "interface_type": _interface,
-        "keyed_element": _element,
-        "literal_value": _elements,
-        "method_declaration": _method,
-        "package_clause": Walk.skip,
-        "short_var_declaration": _short,
-        "statement_list": _list,
-    }
+        (_call, "call_expression"),
+        (_fields, "field_declaration_list"),
+        (_body, "func_literal"),
+        (_function, "function_declaration"),
+        (_import, "import_spec"),
+        (_interface, "interface_type"),
+        (_element, "keyed_element"),
+        (_elements, "literal_value"),
+        (_method, "method_declaration"),
+        (Walk.skip, "package_clause"),
+        (_short, "short_var_declaration"),
+        (_list, "statement_list"),
+    )
 
 
 def package_name(path: str) -> str:

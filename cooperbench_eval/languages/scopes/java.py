@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
-from cooperbench_eval.languages.scopes.suites import Suites
-from cooperbench_eval.languages.scopes.walk import Walk, fields, words
+from cooperbench_eval.languages.model import Declaration, NamedFunction
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
+from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
 __all__ = ["JavaWalk"]
 
@@ -35,7 +35,7 @@ class JavaWalk(Walk):
             ),
         )
     )
-    suites = Suites(
+    blocks = BlockRules(
         leaving=rule_names(
             "return_statement break_statement continue_statement throw_statement yield_statement"
         ),
@@ -43,8 +43,6 @@ class JavaWalk(Walk):
         ifs=rule_names("if_statement"),
         loops=rule_names("for_statement enhanced_for_statement while_statement do_statement"),
     )
-
-    # --- definitions -----------------------------------------------------------------------
 
     def _import(self, node: SyntaxNode, scope: Scope) -> None:
         """Declare the last name of an import."""
@@ -59,10 +57,10 @@ class JavaWalk(Walk):
     def _type(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self.declare(scope, name, _TYPE)
-            if (inner := self.open(scope, self.text(name))) is not None:
-                for components in fields(node, "parameters"):
-                    self._parameters(components, inner, _FIELD)
-                self.push((each for each in node.children if each != name), inner)
+            inner = self.open(scope, self.text(name))
+            for components in fields(node, "parameters"):
+                self._parameters(components, inner, _FIELD)
+            self.push((each for each in node.children if each != name), inner)
 
     def _type_parameter(self, node: SyntaxNode, scope: Scope) -> None:
         for name in node.children:
@@ -73,9 +71,7 @@ class JavaWalk(Walk):
     def _body(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the body of a type, or of an anonymous class, which has a scope of its own."""
         is_named = node.parent is not None and node.parent.type.endswith("_declaration")
-        inner = scope if is_named else self.open(scope)
-        if inner is not None:
-            self.push(node.children, inner)
+        self.push(node.children, scope if is_named else self.open(scope))
 
     def _constant(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
@@ -94,8 +90,6 @@ class JavaWalk(Walk):
             self._declaring.add(name.start_byte)
             scope.add(label, Declaration("method", self.line(name)))
             inner = self.open(scope, label, is_function=True)
-            if inner is None:
-                return
             for parameters in fields(node, "parameters"):
                 self._parameters(parameters, inner, _VARIABLE)
             self._add_signature(self.text(name), scope, inner, given)
@@ -109,7 +103,7 @@ class JavaWalk(Walk):
         self, name: str, scope: Scope, inner: Scope, given: Sequence[SyntaxNode]
     ) -> None:
         """Note the parameters, which so far are all that the method's scope declares."""
-        function = Function(
+        function = NamedFunction(
             f"{scope.label}.{name}",
             tuple(inner.names),
             required=len(inner.names),
@@ -128,8 +122,6 @@ class JavaWalk(Walk):
 
     def _lambda(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope, is_function=True)
-        if inner is None:
-            return
         for given in fields(node, "parameters"):
             if given.type == "formal_parameters":
                 self._parameters(given, inner, _VARIABLE)
@@ -145,8 +137,6 @@ class JavaWalk(Walk):
         found = [(_VISIBILITY.get(each.type, each.type), each) for each in node.children]
         self.once(scope, ((word, each) for word, each in found if not each.is_named))
         self.push(node.children, scope)
-
-    # --- variables -------------------------------------------------------------------------
 
     def _variables(self, node: SyntaxNode, scope: Scope) -> None:
         self._declarators(node, scope, _VARIABLE)
@@ -165,8 +155,7 @@ class JavaWalk(Walk):
         self.push(node.children, scope)
 
     def _each(self, node: SyntaxNode, scope: Scope) -> None:
-        if (inner := self.open(scope)) is not None:
-            self._named(node, inner)
+        self._named(node, self.open(scope))
 
     def _pattern(self, node: SyntaxNode, scope: Scope) -> None:
         """Read `instanceof`, whose variable may be visible after its statement."""
@@ -176,8 +165,6 @@ class JavaWalk(Walk):
                 self.declare(scope, name, _VARIABLE)
         self.push(node.children, scope)
 
-    # --- statements and expressions --------------------------------------------------------
-
     def _block(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         self.inner(node, scope)
@@ -185,8 +172,6 @@ class JavaWalk(Walk):
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the cases, which share a scope."""
         inner = self.open(scope)
-        if inner is None:
-            return
         labels: list[SyntaxNode] = []
         for case in node.children:
             labels += (each for each in case.children if each.type == "switch_label")
@@ -214,45 +199,37 @@ class JavaWalk(Walk):
         """Read what follows a label or the name of an annotation's element."""
         self.push([each for each in node.children if each.is_named][1:], scope)
 
-    rules: ClassVar = {
-        **dict.fromkeys(
-            rule_names(
-                """annotation_type_declaration class_declaration enum_declaration
-                interface_declaration record_declaration"""
-            ),
+    rules: ClassVar = by_rule(
+        (
             _type,
+            """annotation_type_declaration class_declaration enum_declaration
+            interface_declaration record_declaration""",
         ),
-        **dict.fromkeys(
-            rule_names("annotation_type_body class_body enum_body interface_body"), _body
-        ),
-        **dict.fromkeys(rule_names("constructor_declaration method_declaration"), _method),
-        **dict.fromkeys(rule_names("constant_declaration field_declaration"), _fields),
-        **dict.fromkeys(rule_names("block compact_constructor_declaration"), _block),
-        **dict.fromkeys(
-            rule_names("catch_clause for_statement try_with_resources_statement"), Walk.inner
-        ),
-        **dict.fromkeys(rule_names("catch_formal_parameter resource"), _named),
-        **dict.fromkeys(
-            rule_names(
-                """break_statement continue_statement package_declaration scoped_identifier
-                scoped_type_identifier"""
-            ),
+        (_body, "annotation_type_body class_body enum_body interface_body"),
+        (_method, "constructor_declaration method_declaration"),
+        (_fields, "constant_declaration field_declaration"),
+        (_block, "block compact_constructor_declaration"),
+        (Walk.inner, "catch_clause for_statement try_with_resources_statement"),
+        (_named, "catch_formal_parameter resource"),
+        (
             Walk.skip,
+            """break_statement continue_statement package_declaration scoped_identifier
+            scoped_type_identifier""",
         ),
-        **dict.fromkeys(rule_names("element_value_pair labeled_statement"), _after_name),
-        "enhanced_for_statement": _each,
-        "enum_constant": _constant,
-        "field_access": _object,
-        "import_declaration": _import,
-        "instanceof_expression": _pattern,
-        "lambda_expression": _lambda,
-        "local_variable_declaration": _variables,
-        "method_invocation": _call,
-        "modifiers": _modifiers,
-        "object_creation_expression": _creation,
-        "switch_block": _switch,
-        "type_parameter": _type_parameter,
-    }
+        (_after_name, "element_value_pair labeled_statement"),
+        (_each, "enhanced_for_statement"),
+        (_constant, "enum_constant"),
+        (_object, "field_access"),
+        (_import, "import_declaration"),
+        (_pattern, "instanceof_expression"),
+        (_lambda, "lambda_expression"),
+        (_variables, "local_variable_declaration"),
+        (_call, "method_invocation"),
+        (_modifiers, "modifiers"),
+        (_creation, "object_creation_expression"),
+        (_switch, "switch_block"),
+        (_type_parameter, "type_parameter"),
+    )
 
 
 def _type_of(parameter: SyntaxNode) -> bytes:

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxNode, parse_soundly
+from cooperbench_eval.languages.model import Clash, Declaration, ScopeNames
+from cooperbench_eval.languages.readers.grammars import COMMENTS, Grammar, SyntaxNode, parse_soundly
 from cooperbench_eval.languages.scopes.golang import GoWalk
 from cooperbench_eval.languages.scopes.java import JavaWalk
-from cooperbench_eval.languages.scopes.records import Clash, Declaration, Names
 from cooperbench_eval.languages.scopes.rust import RustWalk
 from cooperbench_eval.languages.scopes.scripts import ScriptWalk
 from cooperbench_eval.languages.scopes.walk import Walk
@@ -24,13 +24,12 @@ _WALKS: dict[Grammar, type[Walk]] = {
     Grammar.TYPESCRIPT: ScriptWalk,
 }
 _PREFIXES = frozenset({"attribute_item", "line_comment", "block_comment"})
-_COMMENTS = frozenset({"comment", "html_comment", "line_comment", "block_comment"})
 _MOST_BYTES = 2**20
-_PIECES = WeighedMemo[tuple[Grammar, bytes], Names](_MOST_BYTES)
+_PIECES = WeighedMemo[tuple[Grammar, bytes], ScopeNames](_MOST_BYTES)
 
 
 @lru_cache(maxsize=64)
-def read_names(grammar: Grammar, source: bytes) -> Names:
+def read_names(grammar: Grammar, source: bytes) -> ScopeNames:
     """Read what a file declares and uses.
 
     Merges of a file share most of its pieces, the statements at its top level. Each piece
@@ -42,7 +41,7 @@ def read_names(grammar: Grammar, source: bytes) -> Names:
     return _joined(_WALKS[grammar], list(_pieces(grammar, parse_soundly(grammar, source), source)))
 
 
-def _pieces(grammar: Grammar, root: SyntaxNode, source: bytes) -> Iterator[tuple[int, Names]]:
+def _pieces(grammar: Grammar, root: SyntaxNode, source: bytes) -> Iterator[tuple[int, ScopeNames]]:
     """Yield the first line and the contents of each piece."""
     for nodes in _grouped(root.children):
         text = source[nodes[0].start_byte : nodes[-1].end_byte]
@@ -59,12 +58,12 @@ def _grouped(nodes: Sequence[SyntaxNode]) -> Iterator[list[SyntaxNode]]:
     for node in nodes:
         if node.type in _PREFIXES:
             before.append(node)
-        elif node.is_named and node.type not in _COMMENTS:
+        elif node.is_named and node.type not in COMMENTS:
             yield [*before, node]
             before = []
 
 
-def _joined(walk: type[Walk], pieces: Sequence[tuple[int, Names]]) -> Names:
+def _joined(walk: type[Walk], pieces: Sequence[tuple[int, ScopeNames]]) -> ScopeNames:
     """Add up the pieces of a file."""
     declared: dict[str, list[Declaration]] = {}
     clashes: list[Clash] = []
@@ -80,7 +79,7 @@ def _joined(walk: type[Walk], pieces: Sequence[tuple[int, Names]]) -> Names:
             clashes.append(clash)
     parts = [piece for _, piece in pieces]
     free = frozenset[str]().union(*(each.free for each in parts))
-    return Names(
+    return ScopeNames(
         declared=tuple((name, each) for name, found in declared.items() for each in found),
         clashes=tuple(clashes),
         free=free - declared.keys(),

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
-from cooperbench_eval.languages.scopes.suites import Suites
-from cooperbench_eval.languages.scopes.walk import Walk, fields, words
+from cooperbench_eval.languages.model import Declaration, NamedFunction
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
+from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
-__all__ = ["RustWalk"]
+__all__ = ["RustWalk", "is_conditional"]
 
 _ITEMS = {
     "associated_type": "type",
@@ -48,7 +48,7 @@ class RustWalk(Walk):
             )
         }
     )
-    suites = Suites(
+    blocks = BlockRules(
         leaving=rule_names("return_expression break_expression continue_expression"),
         hoisted=rule_names("attribute_item empty_statement macro_definition use_declaration")
         | _ITEMS.keys()
@@ -56,8 +56,6 @@ class RustWalk(Walk):
         ifs=rule_names("if_expression"),
         loops=rule_names("for_expression loop_expression while_expression"),
     )
-
-    # --- items -----------------------------------------------------------------------------
 
     def _item(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("alias") or node.child_by_field_name("name")
@@ -75,8 +73,6 @@ class RustWalk(Walk):
         if node.type == "macro_definition":
             return
         inner = self.open(scope, self.text(name), is_function=True)
-        if inner is None:
-            return
         if node.type == "function_item":
             self._function(node, inner)
         self.push((each for each in node.children if each != name), inner)
@@ -90,13 +86,11 @@ class RustWalk(Walk):
                 is_method = is_method or each.type == "self_parameter"
                 if each.type == "parameter":
                     names += [words(pattern).decode() for pattern in fields(each, "pattern")]
-        self.add_function(Function(scope.label, tuple(names), len(names), False, is_method))
+        self.add_function(NamedFunction(scope.label, tuple(names), len(names), False, is_method))
 
     def _impl(self, node: SyntaxNode, scope: Scope) -> None:
         label = "".join(map(self.text, fields(node, "type")))
-        inner = self.open(scope, label)
-        if inner is not None:
-            self.push(node.children, inner)
+        self.push(node.children, self.open(scope, label))
 
     def _generic(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
@@ -121,7 +115,7 @@ class RustWalk(Walk):
         self.push((each for each in node.children if each not in fields(node, "name")), scope)
 
     def _use(self, node: SyntaxNode, scope: Scope) -> None:
-        kind = "conditional" if _is_conditional(node) else "use"
+        kind = "conditional" if is_conditional(node) else "use"
         stack = fields(node, "argument")
         while stack:
             each = stack.pop()
@@ -152,8 +146,6 @@ class RustWalk(Walk):
             found = "module" if kind == "use" else kind
             scope.add(self.text(last), Declaration(found, self.line(node)))
 
-    # --- variables -------------------------------------------------------------------------
-
     def _bind(self, scope: Scope, pattern: SyntaxNode, visible_from: int = 0) -> None:
         for name in _bound(pattern):
             self.declare(scope, name, "local", visible_from=visible_from)
@@ -171,11 +163,6 @@ class RustWalk(Walk):
                     self.declare(scope, name, "parameter")
         self.push(node.children, scope)
 
-    def _closure(self, node: SyntaxNode, scope: Scope) -> None:
-        self.inner(node, scope)
-
-    # --- statements ------------------------------------------------------------------------
-
     def _block(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         self.inner(node, scope)
@@ -183,17 +170,14 @@ class RustWalk(Walk):
     def _branch(self, node: SyntaxNode, scope: Scope) -> None:
         """Read an `if` or `while`; what its condition binds is visible in its body only."""
         self.push(fields(node, "alternative"), scope)
-        inner = self.open(scope)
-        if inner is not None:
-            self.push(fields(node, "condition", "consequence", "body"), inner)
+        self.push(fields(node, "condition", "consequence", "body"), self.open(scope))
 
     def _for(self, node: SyntaxNode, scope: Scope) -> None:
         self.push(fields(node, "value"), scope)
         inner = self.open(scope)
-        if inner is not None:
-            for pattern in fields(node, "pattern"):
-                self._bind(inner, pattern)
-            self.push(fields(node, "pattern", "body"), inner)
+        for pattern in fields(node, "pattern"):
+            self._bind(inner, pattern)
+        self.push(fields(node, "pattern", "body"), inner)
 
     def _arms(self, node: SyntaxNode, scope: Scope) -> None:
         patterns = [
@@ -207,13 +191,9 @@ class RustWalk(Walk):
 
     def _arm(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is None:
-            return
         for pattern in fields(node, "pattern"):
             self._bind(inner, pattern)
         self.push(node.children, inner)
-
-    # --- expressions -----------------------------------------------------------------------
 
     def _path(self, node: SyntaxNode, scope: Scope) -> None:
         """Read a path, whose first name is the only use of a name that a file declares."""
@@ -231,37 +211,31 @@ class RustWalk(Walk):
                 self.add_call(self.text(name), given, has_receiver=is_method)
         self.push(node.children, scope)
 
-    rules: ClassVar = {
-        **dict.fromkeys(_ITEMS, _item),
-        **dict.fromkeys(rule_names("const_parameter type_parameter"), _generic),
-        **dict.fromkeys(
-            rule_names("enum_variant_list field_declaration_list field_initializer_list"), _fields
-        ),
-        **dict.fromkeys(rule_names("let_condition let_declaration"), _let),
-        **dict.fromkeys(rule_names("closure_parameters parameters"), _parameters),
-        **dict.fromkeys(rule_names("if_expression while_expression"), _branch),
-        **dict.fromkeys(rule_names("scoped_identifier scoped_type_identifier"), _path),
-        **dict.fromkeys(
-            rule_names("attribute_item inner_attribute_item macro_invocation visibility_modifier"),
-            Walk.skip,
-        ),
-        "block": _block,
-        "call_expression": _call,
-        "closure_expression": _closure,
-        "enum_variant": _variant,
-        "for_expression": _for,
-        "function_type": Walk.inner,
-        "impl_item": _impl,
-        "match_arm": _arm,
-        "match_block": _arms,
-        "use_declaration": _use,
-    }
+    rules: ClassVar = by_rule(
+        (_item, _ITEMS),
+        (_generic, "const_parameter type_parameter"),
+        (_fields, "enum_variant_list field_declaration_list field_initializer_list"),
+        (_let, "let_condition let_declaration"),
+        (_parameters, "closure_parameters parameters"),
+        (_branch, "if_expression while_expression"),
+        (_path, "scoped_identifier scoped_type_identifier"),
+        (Walk.skip, "attribute_item inner_attribute_item macro_invocation visibility_modifier"),
+        (_block, "block"),
+        (_call, "call_expression"),
+        (Walk.inner, "closure_expression function_type"),
+        (_variant, "enum_variant"),
+        (_for, "for_expression"),
+        (_impl, "impl_item"),
+        (_arm, "match_arm"),
+        (_arms, "match_block"),
+        (_use, "use_declaration"),
+    )
 
 
 def _kind(node: SyntaxNode) -> str:
     block = node.parent
-    is_inside = block is not None and block.parent is not None and _is_conditional(block.parent)
-    return "conditional" if is_inside or _is_conditional(node) else _ITEMS[node.type]
+    is_inside = block is not None and block.parent is not None and is_conditional(block.parent)
+    return "conditional" if is_inside or is_conditional(node) else _ITEMS[node.type]
 
 
 def _owner(node: SyntaxNode) -> str:
@@ -291,7 +265,7 @@ def _is_cfg(node: SyntaxNode) -> bool:
     return node.type == "attribute_item" and b"cfg" in (node.text or b"")
 
 
-def _is_conditional(node: SyntaxNode) -> bool:
+def is_conditional(node: SyntaxNode) -> bool:
     """Whether an attribute before an item says when it is compiled."""
     before = node.prev_named_sibling
     while before is not None and before.type in {"attribute_item", "line_comment", "block_comment"}:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import Declaration, Function, Scope
-from cooperbench_eval.languages.scopes.scriptnames import bound_by, key_of, unquoted
-from cooperbench_eval.languages.scopes.suites import Suites
-from cooperbench_eval.languages.scopes.walk import Walk, fields
+from cooperbench_eval.languages.model import Declaration, NamedFunction
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
+from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
 
 __all__ = ["ScriptWalk"]
+
 
 _NAMES = rule_names("identifier type_identifier shorthand_property_identifier_pattern")
 _FUNCTIONS = rule_names("arrow_function function_expression generator_function")
@@ -63,7 +63,7 @@ class ScriptWalk(Walk):
         !type-import: var let function parameter catch signature
         !class: signature"""
     )
-    suites = Suites(
+    blocks = BlockRules(
         leaving=rule_names("return_statement throw_statement break_statement continue_statement"),
         hoisted=rule_names(
             """empty_statement function_declaration function_signature
@@ -72,8 +72,6 @@ class ScriptWalk(Walk):
         ifs=rule_names("if_statement"),
         loops=rule_names("do_statement for_in_statement for_statement while_statement"),
     )
-
-    # --- functions and classes -------------------------------------------------------------
 
     def _function(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("name")
@@ -89,8 +87,6 @@ class ScriptWalk(Walk):
         name = node.child_by_field_name("name")
         if name is not None:
             named = self.open(scope)
-            if named is None:
-                return
             self.declare(named, name, "function")
             scope = named
         around = node.parent
@@ -116,8 +112,6 @@ class ScriptWalk(Walk):
         """Read the parameters and the body of a function."""
         label = self.text(name) if name is not None else ""
         function = self.open(scope, label, is_function=True)
-        if function is None:
-            return
         found = fields(node, "parameters")
         parameters = found[0].children if found else fields(node, "parameter")
         for each in parameters:
@@ -138,10 +132,9 @@ class ScriptWalk(Walk):
         if name is not None and node.type != "class":
             self.declare(scope, name, "class", visible_from=name.start_byte)
         inner = self.open(scope, self.text(name) if name else "", is_function=True)
-        if inner is not None:
-            if name is not None and node.type == "class":
-                self.declare(inner, name, "class")
-            self.push((each for each in node.children if each != name), inner)
+        if name is not None and node.type == "class":
+            self.declare(inner, name, "class")
+        self.push((each for each in node.children if each != name), inner)
 
     def _members(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the members of a class, an interface or an object, and the cases of a switch."""
@@ -157,14 +150,10 @@ class ScriptWalk(Walk):
                 accessors = [n.type for n in each.children if n.type in {"get", "set", "static"}]
                 yield " ".join([*accessors, unquoted(self.text(name))]), name
 
-    # --- statements ------------------------------------------------------------------------
-
     def _block(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         is_outermost = node.parent is not None and node.parent.type in _OUTERMOST
-        inner = self.open(scope, is_function=is_outermost)
-        if inner is not None:
-            self.push(node.children, inner)
+        self.push(node.children, self.open(scope, is_function=is_outermost))
 
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         self.once(
@@ -177,8 +166,6 @@ class ScriptWalk(Walk):
 
     def _for_in(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is None:
-            return
         kind = node.child_by_field_name("kind")
         left = node.child_by_field_name("left")
         if kind is not None and left is not None:
@@ -187,16 +174,12 @@ class ScriptWalk(Walk):
 
     def _catch(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        if inner is None:
-            return
         for each in fields(node, "parameter"):
             self._bind(inner, each, "catch")
         self.push(fields(node, "parameter", "type"), inner)
         for body in fields(node, "body"):
             self.statements(body.children)
             self.push(body.children, inner)
-
-    # --- variables -------------------------------------------------------------------------
 
     def _variables(self, node: SyntaxNode, scope: Scope) -> None:
         kind = "var" if node.type == "variable_declaration" else "let"
@@ -229,8 +212,6 @@ class ScriptWalk(Walk):
     def _bind(self, scope: Scope, pattern: SyntaxNode, kind: str) -> None:
         for name in bound_by(pattern):
             self.declare(scope, name, kind)
-
-    # --- imports and exports ---------------------------------------------------------------
 
     def _import(self, node: SyntaxNode, scope: Scope) -> None:
         self.is_module = True
@@ -267,8 +248,6 @@ class ScriptWalk(Walk):
                         self.push([inner], scope)
         self.push((n for n in node.children if n.type != "export_clause"), scope)
 
-    # --- types -----------------------------------------------------------------------------
-
     def _named(self, node: SyntaxNode, scope: Scope) -> None:
         """Declare a name; what is inside is in a scope of its own."""
         name = node.child_by_field_name("name")
@@ -276,8 +255,7 @@ class ScriptWalk(Walk):
             self.declare(scope, name, _NAMED[node.type])
         label = self.text(name) if name is not None else ""
         inner = self.open(scope, label, is_function=True)
-        if inner is not None:
-            self.push((each for each in node.children if each != name), inner)
+        self.push((each for each in node.children if each != name), inner)
 
     def _enum_body(self, node: SyntaxNode, scope: Scope) -> None:
         names = [each if each.type in _WORDS else key_of(each) for each in node.children]
@@ -289,8 +267,6 @@ class ScriptWalk(Walk):
 
     def _type_function(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope, is_function=True)
-        if inner is None:
-            return
         for each in fields(node, "parameters"):
             for parameter in each.children:
                 self._bind(inner, parameter, "parameter")
@@ -302,8 +278,6 @@ class ScriptWalk(Walk):
             if each.type == "type_identifier":
                 self.declare(scope, each, kind)
         self.push(node.children, scope)
-
-    # --- expressions -----------------------------------------------------------------------
 
     def _call(self, node: SyntaxNode, scope: Scope) -> None:
         callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
@@ -322,42 +296,37 @@ class ScriptWalk(Walk):
         is_html = name is not None and name.type == "identifier" and self.text(name)[:1].islower()
         self.push((each for each in node.children if not (is_html and each == name)), scope)
 
-    rules: ClassVar = {
-        **dict.fromkeys(
-            rule_names("function_declaration function_signature generator_function_declaration"),
-            _function,
-        ),
-        **dict.fromkeys(_FUNCTIONS, _expression),
-        **dict.fromkeys(_NAMED, _named),
-        **dict.fromkeys(rule_names("abstract_class_declaration class class_declaration"), _class),
-        **dict.fromkeys(rule_names("class_body interface_body object object_type"), _members),
-        **dict.fromkeys(rule_names("lexical_declaration variable_declaration"), _variables),
-        **dict.fromkeys(rule_names("infer_type mapped_type_clause type_parameter"), _type_name),
-        **dict.fromkeys(rule_names("jsx_opening_element jsx_self_closing_element"), _element),
-        **dict.fromkeys(
-            rule_names(
-                """abstract_method_signature call_signature construct_signature constructor_type
-                function_type method_signature"""
-            ),
+    rules: ClassVar = by_rule(
+        (_function, "function_declaration function_signature generator_function_declaration"),
+        (_expression, _FUNCTIONS),
+        (_named, _NAMED),
+        (_class, "abstract_class_declaration class class_declaration"),
+        (_members, "class_body interface_body object object_type"),
+        (_variables, "lexical_declaration variable_declaration"),
+        (_type_name, "infer_type mapped_type_clause type_parameter"),
+        (_element, "jsx_opening_element jsx_self_closing_element"),
+        (
             _type_function,
+            """abstract_method_signature call_signature construct_signature
+            constructor_type function_type method_signature""",
         ),
-        **dict.fromkeys(rule_names("call_expression new_expression"), _call),
-        **dict.fromkeys(rule_names("conditional_type for_statement index_signature"), Walk.inner),
-        **dict.fromkeys(rule_names("jsx_closing_element"), Walk.skip),
-        "catch_clause": _catch,
-        "enum_body": _enum_body,
-        "export_statement": _export,
-        "for_in_statement": _for_in,
-        "import_statement": _import,
-        "method_definition": _method,
-        "statement_block": _block,
-        "switch_body": _switch,
-    }
+        (_call, "call_expression new_expression"),
+        (Walk.inner, "conditional_type for_statement index_signature"),
+        (Walk.skip, "jsx_closing_element"),
+        (_catch, "catch_clause"),
+        (_enum_body, "enum_body"),
+        (_export, "export_statement"),
+        (_for_in, "for_in_statement"),
+        (_import, "import_statement"),
+        (_method, "method_definition"),
+        (_block, "statement_block"),
+        (_switch, "switch_body"),
+    )
 
 
 def _signature(
     name: str, parameters: Iterable[SyntaxNode], walk: Walk, *, is_method: bool
-) -> Function:
+) -> NamedFunction:
     names: list[str] = []
     required, takes_more = 0, False
     for each in parameters:
@@ -374,4 +343,36 @@ def _signature(
         is_optional = each.type in {"optional_parameter", "assignment_pattern"}
         if not is_optional and each.child_by_field_name("value") is None:
             required = len(names)
-    return Function(name, tuple(names), required, takes_more, is_method)
+    return NamedFunction(name, tuple(names), required, takes_more, is_method)
+
+
+def key_of(node: SyntaxNode) -> SyntaxNode | None:
+    """Return the name of a member, if it has one."""
+    return (
+        node.child_by_field_name("key")
+        or node.child_by_field_name("name")
+        or node.child_by_field_name("property")
+    )
+
+
+def unquoted(name: str) -> str:
+    """Return a member's name without the quotes around it."""
+    return name[1:-1] if name[:1] in {"'", '"'} else name
+
+
+def bound_by(pattern: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the names that a pattern binds."""
+    stack = [pattern]
+    while stack:
+        node = stack.pop()
+        match node.type:
+            case "identifier" | "shorthand_property_identifier_pattern":
+                yield node
+            case "required_parameter" | "optional_parameter":
+                stack += fields(node, "pattern", "name")
+            case "assignment_pattern" | "object_assignment_pattern":
+                stack += fields(node, "left")
+            case "pair_pattern":
+                stack += fields(node, "value")
+            case "array_pattern" | "object_pattern" | "rest_pattern":
+                stack += reversed(node.children)

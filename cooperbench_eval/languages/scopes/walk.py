@@ -7,27 +7,51 @@ opens a scope, declares names, or contains words that do not use names.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
-from cooperbench_eval.languages.scopes.records import (
-    Call,
-    Clash,
-    Declaration,
-    Function,
-    Names,
-    Scope,
-)
-from cooperbench_eval.languages.scopes.suites import Suites
+from cooperbench_eval.languages.model import Call, Clash, Declaration, NamedFunction, ScopeNames
+from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode
+from cooperbench_eval.languages.scopes.blocks import BlockRules
 
-__all__ = ["Walk", "fields", "words"]
+__all__ = ["Scope", "Walk", "fields", "words"]
 
 _DEEPEST = 100
 """Scopes in more scopes than this are not read, since a use is looked up in each of them."""
 _LONGEST_ARGUMENT = 200
 _ANYWHERE = 2**62
 """The place of a use for which the order of statements does not matter, such as a type's."""
-_COMMENTS = rule_names("comment line_comment block_comment html_comment")
 
 Rule = Callable[..., None]
+
+
+class Scope:
+    """A part of a file in which names are declared.
+
+    Attributes:
+        parent: The scope around it; `None` for the file.
+        label: The names of the named scopes up to this one, with dots.
+        is_function: Whether its statements run later than those around it.
+        names: The declarations of each name.
+        depth: The number of scopes around it.
+    """
+
+    __slots__ = ("depth", "is_function", "label", "names", "parent")
+
+    def __init__(
+        self, parent: "Scope | None" = None, label: str = "", *, is_function: bool = False
+    ) -> None:
+        self.parent = parent
+        self.is_function = is_function
+        self.names: dict[str, list[Declaration]] = {}
+        around = parent.label if parent else ""
+        self.label: str = f"{around}.{label}" if around and label else label or around
+        self.depth: int = parent.depth + 1 if parent else 0
+
+    def add(self, name: str, declaration: Declaration) -> None:
+        """Declare a name."""
+        self.names.setdefault(name, []).append(declaration)
+
+
+class _TooDeepError(Exception):
+    """A scope is in too many other scopes."""
 
 
 class Walk:
@@ -41,7 +65,7 @@ class Walk:
     """The kinds of declarations that may share a name in one scope."""
     in_order: ClassVar[bool]
     """Whether a name that is not yet declared may mean one of an outer scope."""
-    suites: ClassVar[Suites]
+    blocks: ClassVar[BlockRules]
 
     def __init__(self, nodes: Sequence[SyntaxNode]) -> None:
         """Prepare to read *nodes*, which follow each other at the top level of a file."""
@@ -54,14 +78,14 @@ class Walk:
         self._used: list[tuple[str, int, Scope]] = []
         self._declaring: set[int] = set()
         self._clashes: list[Clash] = []
-        self._functions: list[Function] = []
+        self._functions: list[NamedFunction] = []
         self._calls: list[Call] = []
         self.repeated: dict[bytes, int] = {}
         self.skipped = 0
         self.has_glob = False
         self.is_module = False
 
-    def read(self) -> Names:
+    def read(self) -> ScopeNames:
         """Read the nodes."""
         rules, uses, stack = self.rules, self.uses, self._stack
         self.push(self._nodes, self.file)
@@ -73,11 +97,14 @@ class Walk:
                     place = _ANYWHERE if kind == "type_identifier" else node.start_byte
                     self._used.append((self.text(node), place, scope))
             elif (rule := rules.get(kind)) is not None:
-                rule(self, node, scope)
+                try:
+                    rule(self, node, scope)
+                except _TooDeepError:
+                    continue
             elif node.child_count:
                 self.push(node.children, scope)
         free, local = self._resolve()
-        return Names(
+        return ScopeNames(
             declared=tuple(
                 (name, each) for name, found in self.file.names.items() for each in found
             ),
@@ -140,24 +167,21 @@ class Walk:
             kinds.setdefault(each.kind, each.line)
         return Clash(name, label, tuple(sorted(lines))) if lines else None
 
-    # --- what rules use --------------------------------------------------------------------
-
     def push(self, nodes: Iterable[SyntaxNode], scope: Scope) -> None:
         """Read *nodes* next, as parts of a scope."""
         self._stack += [(node, scope) for node in nodes if node.is_named][::-1]
 
-    def open(self, parent: Scope, label: str = "", *, is_function: bool = False) -> Scope | None:
-        """Open a scope; `None` if it is too deep to be read."""
+    def open(self, parent: Scope, label: str = "", *, is_function: bool = False) -> Scope:
+        """Open a scope; if it is too deep, the rule ends here, and nothing in it is read."""
         if parent.depth >= _DEEPEST:
-            return None
+            raise _TooDeepError
         scope = Scope(parent, label, is_function=is_function)
         self._scopes.append(scope)
         return scope
 
     def inner(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the children of a node in a scope of their own."""
-        if (found := self.open(scope)) is not None:
-            self.push(node.children, found)
+        self.push(node.children, self.open(scope))
 
     def skip(self, _node: SyntaxNode, _scope: Scope) -> None:
         """Read nothing."""
@@ -188,12 +212,12 @@ class Walk:
 
     def statements(self, nodes: Sequence[SyntaxNode]) -> None:
         """Note the statements of a block that are never reached, and those it repeats."""
-        nodes = [node for node in nodes if node.is_named and node.type not in _COMMENTS]
-        self.skipped += self.suites.count_skipped(nodes)
-        for text, number in self.suites.repeated(nodes).items():
+        nodes = [node for node in nodes if node.is_named and node.type not in COMMENTS]
+        self.skipped += self.blocks.count_skipped(nodes)
+        for text, number in self.blocks.repeated(nodes).items():
             self.repeated[text] = self.repeated.get(text, 0) + number
 
-    def add_function(self, function: Function) -> None:
+    def add_function(self, function: NamedFunction) -> None:
         """Note a function with a name."""
         self._functions.append(function)
 
@@ -201,7 +225,7 @@ class Walk:
         """Note a call."""
         if given is None:
             return
-        found = [node for node in given.children if node.is_named and node.type not in _COMMENTS]
+        found = [node for node in given.children if node.is_named and node.type not in COMMENTS]
         kinds = {node.type for node in found}
         is_spread = not kinds.isdisjoint({"spread_element", "variadic_argument"})
         if given.type == "argument_list" and len(found) == 1 and "call_expression" in kinds:

@@ -23,7 +23,12 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
-from cooperbench_eval.strategies.structured.layout import spaced, spread
+from cooperbench_eval.strategies.structured.ordering import (
+    check_repeated,
+    join_blocks,
+    spaced,
+    spread,
+)
 from cooperbench_eval.strategies.structured.overlaps import (
     AlignedVersion,
     Overlap,
@@ -32,20 +37,27 @@ from cooperbench_eval.strategies.structured.overlaps import (
     join_uses,
 )
 from cooperbench_eval.strategies.structured.rules import chains, clauses
-from cooperbench_eval.strategies.structured.rules.bounds import BOUNDS, merge_bounds
 from cooperbench_eval.strategies.structured.rules.combining import combine
 from cooperbench_eval.strategies.structured.rules.copies import with_edits_in_copies
-from cooperbench_eval.strategies.structured.rules.documents import check_repeated, join_blocks
-from cooperbench_eval.strategies.structured.rules.imports import check_imports
-from cooperbench_eval.strategies.structured.rules.named import merge_named, need_names
-from cooperbench_eval.strategies.structured.rules.overloads import is_overload_of
-from cooperbench_eval.strategies.structured.rules.positions import (
+from cooperbench_eval.strategies.structured.rules.named import (
+    check_imports,
+    is_overload_of,
+    merge_named,
+    need_names,
+)
+from cooperbench_eval.strategies.structured.rules.refusing import (
     POSITIONAL,
+    check_operands,
     check_positions,
     check_tuples,
 )
-from cooperbench_eval.strategies.structured.rules.precedence import check_operands
-from cooperbench_eval.strategies.structured.rules.united import separated, unite, unite_insertions
+from cooperbench_eval.strategies.structured.rules.united import (
+    BOUNDS,
+    merge_bounds,
+    separated,
+    unite,
+    unite_insertions,
+)
 from cooperbench_eval.strategies.structured.strings import merge_literals, merge_strings
 
 __all__ = ["TreeMerge"]

@@ -1,8 +1,11 @@
-"""Puts what both sides insert at one place into an order that the language allows."""
+"""Arranges what both sides insert at one place: its order, its layout, and repeated blocks."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum
+
+from attrs import evolve
 
 from cooperbench_eval.languages.tree import (
     Construct,
@@ -10,9 +13,21 @@ from cooperbench_eval.languages.tree import (
     Element,
     Elements,
     OrderError,
+    same,
 )
 
-__all__ = ["Leaving", "arrange", "find_leaving", "has_positional", "may_leave"]
+__all__ = [
+    "Leaving",
+    "arrange",
+    "check_repeated",
+    "find_leaving",
+    "has_positional",
+    "join_blocks",
+    "may_leave",
+    "spaced",
+    "spread",
+]
+
 
 _LEAVING = frozenset({"return", "raise", "break", "continue"})
 _LAST_CLAUSES = {b"except": 1, b"case _": 1, b"default": 1, b"else": 2, b"finally": 3}
@@ -202,3 +217,106 @@ def _check_parameters(first: Sequence[_Ranked], second: Sequence[_Ranked]) -> No
         takes_any = any(rank == _STAR and len(each.children) > 1 for rank, each in one)
         if is_double or (takes_any and any(rank in _POSITIONAL for rank, _ in other)):
             raise DisagreementError.at(*(each for _, each in (*first, *second)))
+
+
+_DEFINITIONS = frozenset({"def", "class"})
+
+
+def spaced(
+    before: Elements, first: Elements, second: Elements, following: Element | None, kind: str
+) -> Elements:
+    """Put as many empty lines between two inserted definitions as there are around them."""
+    if not first or not second:
+        return second
+    head, *rest = second
+    is_clause = kind not in {"file", "suite"}
+    if is_clause and following is not None:
+        space = min(head.space, following.space, key=len)
+    elif not {first[-1].kind, head.kind} & _DEFINITIONS:
+        return second
+    elif following is None or following.kind == "end":
+        newline = b"\r\n" if any(b"\r\n" in each.source for each in second) else b"\n"
+        space = first[0].space if before else newline * (3 if kind == "file" else 2)
+    else:
+        space = following.space
+    if not is_clause and head.space.count(b"\n") >= space.count(b"\n"):
+        return second
+    return (head.with_space(space), *rest)
+
+
+def spread(items: Elements, base: Construct, ours: Construct, theirs: Construct) -> Elements:
+    """Format a list like the side that changed its layout."""
+    before, mine, other = (_is_ended(each.children) for each in (base, ours, theirs))
+    is_ended = other if mine == before else mine
+    layout = next((each for each in (ours, theirs) if _is_spread(each.children)), None)
+    out = list(items)
+    for i, item in enumerate(items):
+        if layout and isinstance(item, Construct) and b"\n" not in item.space:
+            out[i] = item.with_space(layout.children[0].space)
+    firsts = [each.children[0] for each in (ours, theirs) if each.children]
+    heads = {*map(id, firsts)}
+    is_padded = bool(firsts) and all(each.space == b" " for each in firsts)
+    for i, item in enumerate(out):
+        if not isinstance(item, Construct):
+            continue
+        if i and not item.space and id(item) in heads:
+            out[i] = item.with_space(b" ")
+        elif not i and item.space == b" " and not is_padded and id(item) not in heads:
+            out[i] = item.with_space(b"")
+    if out and isinstance(last := out[-1], Construct):
+        comma = (last.comma or b"") if is_ended else None
+        out[-1] = evolve(last, comma=comma)
+    return tuple(out)
+
+
+def _is_ended(items: Elements) -> bool:
+    """Whether the last item of a list has a comma after it."""
+    return bool(items) and isinstance(items[-1], Construct) and items[-1].comma is not None
+
+
+def _is_spread(items: Elements) -> bool:
+    """Whether each item of a list begins a line."""
+    return bool(items) and all(b"\n" in item.space for item in items)
+
+
+_BULLETS = frozenset({b"-", b"*", b"+"})
+
+
+def join_blocks(first: Elements, second: Elements, following: Element) -> Elements:
+    """Return both insertions; blocks with which both begin, such as a heading, occur once.
+
+    Args:
+        first: The blocks that come first.
+        second: The other side's blocks.
+        following: The block after the first ones in their version, or the end.
+    """
+    pairs = zip(first, second, strict=False)
+    shared = next((i for i, pair in enumerate(pairs) if not same(*pair)), None)
+    if shared is None:
+        return max(first, second, key=len)
+    head, *rest = second[shared:]
+    if shared and {_opening(first[shared]), _opening(head)} <= _BULLETS:
+        head = head.with_space(b"\n" + head.space.rpartition(b"\n")[2])
+    elif following.kind != "end":
+        head = head.with_space(min(head.space, following.space, key=len))
+    return (*first, head, *rest)
+
+
+def _opening(block: Element) -> bytes:
+    return block.words()[0]
+
+
+def check_repeated(base: Construct, ours: Construct, theirs: Construct, merged: Elements) -> None:
+    """Refuse a document that repeats text which both sides moved.
+
+    Both may split a paragraph by an item: the text after it is then a part of both insertions.
+
+    Raises:
+        DisagreementError: A word occurs more often than the changes explain.
+    """
+    before, mine, other = (Counter(version.words()) for version in (base, ours, theirs))
+    for word, count in Counter(word for each in merged for word in each.words()).items():
+        added = mine[word] + other[word] - before[word]
+        if count > max(mine[word], other[word], added):
+            shown = word.decode("utf-8", "replace")
+            raise DisagreementError(f"{shown!r} would occur more often than the changes explain")

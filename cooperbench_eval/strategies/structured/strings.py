@@ -1,14 +1,32 @@
-"""Merges strings that both sides changed: docstrings by lines, others by their parts."""
+"""Merges strings and comments that both sides changed, by their lines, words or parts."""
 
 import re
-from itertools import chain
+from itertools import (
+    chain,
+)
 
-from cooperbench_eval.git.merging.line_diff import diff_lines, split_lines
-from cooperbench_eval.git.merging.regions import Refinement
-from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
-from cooperbench_eval.languages.tokens import TokenMergeError, merge_tokens
+from cooperbench_eval.git.merging.line_diff import (
+    diff_lines,
+    split_lines,
+)
+from cooperbench_eval.git.merging.regions import (
+    Refinement,
+)
+from cooperbench_eval.git.merging.text_merge import (
+    TextConflict,
+    merge_text,
+)
+from cooperbench_eval.languages.token_merge import (
+    TokenMergeError,
+    merge_tokens,
+)
+from cooperbench_eval.languages.tree import (
+    Elements,
+    Token,
+)
 
-__all__ = ["merge_lines", "merge_literals", "merge_strings"]
+__all__ = ["merge_comments", "merge_literals", "merge_strings"]
+
 
 _MOST_TOKENS = 4000
 _QUOTES = (b'"""', b"'''")
@@ -51,8 +69,6 @@ def _settled(chunk: bytes | TextConflict) -> bytes:
         return chunk.union()
     return merge_tokens(chunk.base, chunk.ours, chunk.theirs, max_tokens=_MOST_TOKENS)
 
-
-# --- strings that programs use
 
 _OPENING = re.compile(rb"[A-Za-z]{0,3}(?:\"\"\"|\'\'\'|[\"\'`])")
 _HOLE = re.compile(rb"\$?\{(?:[^{}]|\{[^{}]*\})*\}|%[-+#0-9.*]*[A-Za-z]")
@@ -100,3 +116,49 @@ def merge_literals(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 _SEPARATOR = re.compile(rb"[\s\"\'{%]|\$\{")
+
+
+_SIGNS = (b"///", b"//!", b"//", b"#")
+"""What a comment that ends with its line begins with; longer signs first."""
+_DIRECTIVE = re.compile(
+    rb"(?://|/\*+|#)\s*(?:[+!@]|[a-z]+:|(?:biome|eslint|istanbul|mypy|noqa|pragma|prettier)\b)"
+)
+"""A comment for a tool, such as `//go:build linux` or `# type: ignore`."""
+
+
+def merge_comments(base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
+    """Merge comments line by line, and the same line word by word.
+
+    Returns:
+        The merged comments; `None` if not all are comments of one kind for people, or if
+        both sides changed the same words.
+    """
+    versions = base, ours, theirs
+    every = [each for version in versions for each in version]
+    if not all(versions) or any(each.kind != "comment" for each in every):
+        return None
+    if any(_DIRECTIVE.match(each.plain) for each in every):
+        return None
+    if all(len(version) == 1 and version[0].plain.startswith(b"/*") for version in versions):
+        text = merge_lines(base[0].plain, ours[0].plain, theirs[0].plain)
+        if text is None or not text.startswith(b"/*") or text.find(b"*/") != len(text) - 2:
+            return None
+        return (Token(ours[0].space, text, "comment"),)
+    sign = next((each for each in _SIGNS if base[0].plain.startswith(each)), b"")
+    if not sign or not all(each.plain.startswith(sign) for each in every):
+        return None
+    return _merge_block(base, ours, theirs, sign)
+
+
+def _merge_block(base: Elements, ours: Elements, theirs: Elements, sign: bytes) -> Elements | None:
+    """Merge comments of which each ends with its line."""
+    versions = base, ours, theirs
+    merged = merge_lines(*(b"\n".join(each.plain for each in version) for version in versions))
+    lines = [] if merged is None else merged.split(b"\n")
+    if not lines or not all(line.startswith(sign) for line in lines):
+        return None
+    spaces = {each.plain: each.space for version in (theirs, ours) for each in version[1:]}
+    head = ours[0].space
+    usual = b"\n" + head.rpartition(b"\n")[2]
+    following = (Token(spaces.get(line, usual), line, "comment") for line in lines[1:])
+    return (Token(head, lines[0], "comment"), *following)

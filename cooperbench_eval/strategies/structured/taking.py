@@ -17,12 +17,19 @@ from typing import NamedTuple
 
 from attrs import evolve
 
-from cooperbench_eval.languages.functions import functions_of
-from cooperbench_eval.languages.languages import read_versions
-from cooperbench_eval.languages.tree import Construct, Element, Mode, StructureError, render, same
+from cooperbench_eval.languages.files import read_versions
+from cooperbench_eval.languages.tree import (
+    Construct,
+    Element,
+    Mode,
+    StructureError,
+    functions_of,
+    render,
+    same,
+)
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 
-__all__ = ["Taken", "take_functions"]
+__all__ = ["take_functions"]
 
 _MOST_BYTES = 500_000
 

@@ -6,7 +6,7 @@ import pytest
 
 from cooperbench_eval.languages.hazards.kinds import HazardKind
 from cooperbench_eval.languages.readers import grammars
-from cooperbench_eval.languages.scopes import syntax
+from cooperbench_eval.languages.scopes import uses
 
 TWICE, REMOVED, CHANGED = (
     HazardKind.DECLARED_TWICE,
@@ -409,7 +409,7 @@ def test_without_grammars_there_are_no_hazards(hazards_of, monkeypatch):
     """The packages are optional."""
     for name in ("go", "javascript", "rust", "typescript"):
         monkeypatch.setitem(sys.modules, f"tree_sitter_{name}", None)
-    caches = (grammars._parser, grammars._tree, syntax.read_syntax)
+    caches = (grammars._parser, grammars._tree, uses.read_syntax)
     for cache in caches:
         cache.cache_clear()
 

@@ -6,7 +6,7 @@ import pytest
 from generators import three_way_programs
 from hypothesis import given
 
-from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge

@@ -49,7 +49,7 @@ def trial(seed):
 
 
 def parses(text):
-    """Whether the merge has no empty suite; the judge refuses one that has."""
+    """Whether the merge has no empty suite; the checks refuse one that has."""
     try:
         ast.parse(text)
     except SyntaxError:

@@ -3,7 +3,7 @@
 import pytest
 from needs import need_package
 
-from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import DisagreementError, render
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 

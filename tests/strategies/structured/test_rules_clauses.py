@@ -2,7 +2,7 @@
 
 import pytest
 
-from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import DisagreementError, render
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 

@@ -14,7 +14,7 @@ from generators import three_way_programs, three_way_texts
 from hypothesis import event, given, settings
 
 import cooperbench_eval as ce
-from cooperbench_eval.languages.tokens import count_tokens
+from cooperbench_eval.languages.token_merge import count_tokens
 from cooperbench_eval.strategies.blocks import FileMerge, Proposal, Resolution, resolve_files
 from cooperbench_eval.strategies.structured.strategy import StructuredStrategy
 from cooperbench_eval.testing import STRATEGY_LAWS

@@ -179,7 +179,7 @@ def test_it_is_an_option_of_structured_and_of_cascades(name, encode):
 
 
 def test_a_cascade_without_the_option_rejects_what_a_member_took():
-    """The judge finds that something of ours is lost."""
+    """The checks find that something of ours is lost."""
     texts = [text.encode() for text in (BASE, LOSSY, BOTH)]
     member = ce.get_strategy("structured", takes_sides=True)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperbench_eval.languages.languages import find_syntax_fault, read_versions
+from cooperbench_eval.languages.files import find_syntax_fault, read_versions
 from cooperbench_eval.languages.tree import DisagreementError, render
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 

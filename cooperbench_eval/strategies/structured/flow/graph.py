@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from attrs import field, frozen, mutable
+from attrs import define, field, frozen
 
 from cooperbench_eval.languages.tree import Construct, Element, Mode, StructureError
-from cooperbench_eval.strategies.structured.flow.facts import Facts, facts_of
-from cooperbench_eval.strategies.structured.flow.targets import parameters_of
+from cooperbench_eval.strategies.structured.flow.facts import StepFacts, facts_of, parameters_of
 
 __all__ = ["Graph", "Step", "graph_of"]
 
+
 _MOST_STEPS = 10_000
+_MOST_VISITED = 500_000
 _LEAVING = frozenset({"return", "raise", "break", "continue"})
 _LOOPS = frozenset({"for", "while", "loop", "do"})
 _BRANCHING = _LOOPS | {"if", "elif", "case", "arm", "clause", "except", "switch", "match"}
@@ -36,7 +37,7 @@ class Step:
     header: Construct
     kind: str
     within: tuple[int, ...]
-    facts: Facts = field(repr=False)
+    facts: StepFacts = field(repr=False)
 
     @property
     def is_exit(self) -> bool:
@@ -54,11 +55,12 @@ class Step:
         return self.kind in _BRANCHING
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Graph:
-    """The flow of control through a function.
+    """The flow of control through a function, and of values along its paths.
 
-    The first step stands for the entry, where the parameters are set.
+    The first step stands for the entry, where the parameters are set. The effort of all
+    searches together is bounded.
 
     Attributes:
         steps: The steps, in the order of the source.
@@ -70,6 +72,9 @@ class Graph:
     steps: Sequence[Step]
     after: Sequence[Sequence[int]]
     names: Sequence[dict[bytes, bytes]] = field(repr=False)
+    _left: int = field(default=_MOST_VISITED, init=False)
+    _uses: dict[tuple[int, bytes], frozenset[int]] = field(factory=dict, init=False)
+    _sources: dict[tuple[int, bytes], frozenset[int]] = field(factory=dict, init=False)
 
     @cached_property
     def before(self) -> Sequence[Sequence[int]]:
@@ -104,6 +109,86 @@ class Graph:
             for step, names in zip(self.steps, self.sets, strict=True)
         ]
 
+    def uses(self, start: int, name: bytes) -> frozenset[int]:
+        """Return the steps that may read the value that a step gives a variable.
+
+        Steps that overwrite it without reading it are found by `overwriting`.
+
+        Raises:
+            StructureError: The search would take too long.
+        """
+        key = start, name
+        if key not in self._uses:
+            variable = self.variable(start, name)
+            through = self._search(self.after, [start], variable)
+            self._uses[key] = frozenset(
+                i for i in through if i < len(self.steps) and self._reads(i, variable)
+            )
+        return self._uses[key]
+
+    def overwriting(self, start: int, name: bytes) -> list[int]:
+        """Return the steps that a value may reach and that set its variable."""
+        variable = self.variable(start, name)
+        through = self._search(self.after, [start], variable)
+        sets = self.sets
+        return [i for i in through if i < len(sets) and variable in sets[i]]
+
+    def sources(self, use: int, name: bytes) -> frozenset[int]:
+        """Return the steps that may have given a variable the value that a step reads."""
+        key = use, name
+        if key not in self._sources:
+            variable = self.variable(use, name)
+            through = self._search(self.before, [use], variable)
+            found = (i for i in through if i < len(self.steps))
+            self._sources[key] = frozenset(i for i in found if variable in self.sets[i])
+        return self._sources[key]
+
+    def onwards(self, start: int) -> set[int]:
+        """Return the steps that may be executed after a step, in the same turn of its loops.
+
+        Raises:
+            StructureError: The search would take too long.
+        """
+        steps, found = self.steps, set[int]()
+        stack = [start]
+        while stack:
+            at = stack.pop()
+            for each in self.after[at]:
+                if each > at:
+                    new = [each]
+                else:  # back to the head of a loop, and out of it
+                    ends = self.after[each]
+                    new = [i for i in ends if i >= len(steps) or each not in steps[i].within]
+                stack += (i for i in new if i not in found and i < len(steps))
+                found.update(new)
+            self._spend()
+        return found
+
+    def _reads(self, step: int, variable: bytes) -> bool:
+        return any(self.variable(step, name) == variable for name in self.steps[step].facts.reads)
+
+    def _search(
+        self, edges: Sequence[Sequence[int]], starts: Sequence[int], variable: bytes
+    ) -> set[int]:
+        """Return what can be reached, without going past steps that set the variable."""
+        sets = self.replaces
+        found: set[int] = set()
+        stack = [each for at in starts if at < len(sets) for each in edges[at]]
+        while stack:
+            at = stack.pop()
+            if at in found:
+                continue
+            found.add(at)
+            self._spend()
+            if at < len(sets) and variable not in sets[at]:
+                stack += edges[at]
+        return found
+
+    def _spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise StructureError("a function has too many paths to follow its values")
+
 
 def graph_of(function: Construct) -> Graph:
     """Build the flow of control through a function.
@@ -117,7 +202,7 @@ def graph_of(function: Construct) -> Graph:
         defs = (e for e in function.children if isinstance(e, Construct) and e.kind == "def")
         inner = next(defs, function)
     entry = Construct(kind="entry", children=())
-    builder.add(entry, [], Facts(sets=frozenset(parameters_of(inner))))
+    builder.add(entry, [], StepFacts(sets=frozenset(parameters_of(inner))))
     ends = [0]
     for part in inner.children:
         if isinstance(part, Construct) and part.kind == "suite":
@@ -125,13 +210,8 @@ def graph_of(function: Construct) -> Graph:
     return builder.finish(ends)
 
 
-@mutable
-class _Jumps:
-    """Where jumps out of a construct start: they are linked when it ends."""
-
-    breaks: list[int] = field(factory=list)
-    target: int | None = None
-    """The head of a loop, to which `continue` goes."""
+_Jumps = tuple[list[int], int | None]
+"""A construct's `break`s, which are linked when it ends, and a loop's head, for `continue`."""
 
 
 class _Builder:
@@ -151,9 +231,7 @@ class _Builder:
             self._after[i].append(end)
         return Graph(self._steps, [sorted(set(each)) for each in self._after], self._names)
 
-    # --- steps
-
-    def add(self, header: Construct, ends: Iterable[int], facts: Facts | None = None) -> int:
+    def add(self, header: Construct, ends: Iterable[int], facts: StepFacts | None = None) -> int:
         """Add a step after the steps *ends*; return its index."""
         at = len(self._steps)
         if at > _MOST_STEPS:
@@ -215,20 +293,18 @@ class _Builder:
             self._leaving[-1].append(at)
             return
         labelled = [word for word in words[1:] if word != b";"]
-        for jump in self._jumps if labelled else self._jumps[-1:]:
+        for breaks, target in self._jumps if labelled else self._jumps[-1:]:
             if kind == "break":
-                jump.breaks.append(at)
-            elif jump.target is not None:
-                self._after[at].append(jump.target)
+                breaks.append(at)
+            elif target is not None:
+                self._after[at].append(target)
             else:
                 self._leave_switch(at)
 
     def _leave_switch(self, at: int) -> None:
-        target = next((j.target for j in reversed(self._jumps) if j.target is not None), None)
+        target = next((to for _, to in reversed(self._jumps) if to is not None), None)
         if target is not None:
             self._after[at].append(target)
-
-    # --- compound statements
 
     def _inside(self, head: int, body: Sequence[Element], ends: list[int]) -> list[int]:
         scope = self._scope
@@ -258,8 +334,8 @@ class _Builder:
 
     def _cases(self, head: int, members: Sequence[Element]) -> list[int]:
         """Add the cases of a `switch`; each may be the first one that fits, or fall through."""
-        jumps = _Jumps()
-        self._jumps.append(jumps)
+        breaks: list[int] = []
+        self._jumps.append((breaks, None))
         self._within.append(head)
         out, through = [head], list[int]()
         for member in members:
@@ -275,13 +351,13 @@ class _Builder:
             out += through
         self._within.pop()
         self._jumps.pop()
-        return [*out, *jumps.breaks]
+        return [*out, *breaks]
 
     def _loop(self, clauses: Sequence[Construct], ends: list[int]) -> list[int]:
         header, body = _body(clauses[0])
         head = self.add(header, ends)
-        jumps = _Jumps(target=head)
-        self._jumps.append(jumps)
+        breaks: list[int] = []
+        self._jumps.append((breaks, head))
         for i in self._inside(head, body, [head]):
             self._after[i].append(head)
         self._jumps.pop()
@@ -290,7 +366,7 @@ class _Builder:
             header, body = _body(clause)
             at = self.add(header, out)
             out = self._inside(at, body, [at])
-        return [*out, *jumps.breaks]
+        return [*out, *breaks]
 
     def _try(self, clauses: Sequence[Construct], ends: list[int]) -> list[int]:
         last = clauses[-1] if _first_word(clauses[-1]) == b"finally" else None

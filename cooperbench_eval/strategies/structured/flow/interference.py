@@ -6,17 +6,26 @@ interference. They compare program slices: what a version changed must depend on
 statements after the merge as before it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from attrs import frozen
 
 from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.functions import functions_of
-from cooperbench_eval.languages.tree import Construct, Element, StructureError, same
-from cooperbench_eval.strategies.structured.flow.graph import graph_of
-from cooperbench_eval.strategies.structured.flow.paths import Paths
-from cooperbench_eval.strategies.structured.flow.rules import Disturbance
-from cooperbench_eval.strategies.structured.flow.work import Work
+from cooperbench_eval.languages.tree import (
+    Construct,
+    Element,
+    StructureError,
+    Token,
+    functions_of,
+    same,
+)
+from cooperbench_eval.strategies.structured.flow.graph import Graph, graph_of
+from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work
+from cooperbench_eval.support.memo import WeighedMemo
 
 __all__ = ["find_interference"]
+
 
 _LEAST_ALIKE = 0.7
 
@@ -57,7 +66,370 @@ def _name_in(side: _Functions, name: bytes, before: _Functions) -> bytes:
 
 
 def _interfere(base: Construct, ours: Construct, theirs: Construct, merged: Construct) -> str:
-    before, after = Paths(graph_of(base)), Paths(graph_of(merged))
-    mine, other = (Work.of(before, graph_of(side), after.graph) for side in (ours, theirs))
+    before, after = graph_of(base), graph_of(merged)
+    mine, other = (Work.of(before, graph_of(side), after) for side in (ours, theirs))
     mine, other = mine.without_shared(other), other.without_shared(mine)
     return Disturbance(after, mine, other).find() or Disturbance(after, other, mine).find()
+
+
+Read = tuple[int, bytes]
+"""A step, and a variable whose value it works with."""
+
+
+@frozen(eq=False)
+class Spread:
+    """The effects of some steps of a function.
+
+    Attributes:
+        steps: The affected steps.
+        reads: What the affected steps read from other affected ones.
+        flows: The same, each with the step that set the value before it.
+    """
+
+    steps: frozenset[int]
+    reads: frozenset[Read]
+    flows: frozenset[tuple[int, int, bytes]]
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        starts: Collection[int],
+        orphans: Collection[Read],
+        exempt: Collection[int],
+    ) -> "Spread":
+        """Follow the effects of some steps.
+
+        A step is affected if it works with a value that an affected step sets, or if it is
+        in the suite of an affected condition and sets a variable. Effects do not pass
+        through calls, whose results are taken to keep their meaning.
+
+        Args:
+            graph: The function.
+            starts: The steps.
+            orphans: Reads of values whose sources were removed.
+            exempt: Steps that conditions around them do not affect.
+
+        Raises:
+            StructureError: The search would take too long.
+        """
+        steps, found, flows = graph.steps, set[int](), set[tuple[int, int, bytes]]()
+        stack = [*starts, *(step for step, _ in orphans)]
+        while stack:
+            at = stack.pop()
+            if at in found:
+                continue
+            found.add(at)
+            for name in steps[at].facts.sets:
+                uses = [i for i in graph.uses(at, name) if name in steps[i].facts.direct]
+                flows.update((at, use, name) for use in uses)
+                stack += uses
+            if steps[at].branches:
+                stack += (i for i in _controlled(graph, at) if i not in exempt)
+        reads = {(use, name) for _, use, name in flows}.union(orphans)
+        return cls(frozenset(found), frozenset(reads), frozenset(flows))
+
+
+def _controlled(graph: Graph, head: int) -> Iterator[int]:
+    """Yield the steps that a condition may skip and that set variables."""
+    steps = graph.steps
+    for i in range(head + 1, len(steps)):
+        if head not in steps[i].within:
+            return
+        if steps[i].facts.sets:
+            yield i
+
+
+_SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
+_CONDITION = "one side changes a condition, the other what depends on it"
+_LEAST_COPIED = 6
+"""The fewest words, brackets included, of a call that is taken for a copy."""
+
+
+@frozen(eq=False)
+class Disturbance:
+    """The effects of one side's work, and what they do to the other's.
+
+    Attributes:
+        merged: The merged function.
+        one: The work that has effects.
+        other: The work that may be disturbed.
+    """
+
+    merged: Graph
+    one: Work
+    other: Work
+
+    def find(self) -> str:
+        """Return the first disturbance; empty if there is none."""
+        values = self._uses, self._rest, self._removes, self._overwrites, self._mixes, self._both
+        rules = *values, self._leaves, self._splits, self._copies
+        return next((found for rule in rules for found in rule()), "")
+
+    @cached_property
+    def _reverse(self) -> "Disturbance":
+        """The effects of the other's work."""
+        return Disturbance(self.merged, self.other, self.one)
+
+    @cached_property
+    def always(self) -> frozenset[int]:
+        """The merged steps that are affected even if the one side's new options are not used."""
+        origins = self.one.origins
+        starts = [i for i in self._starts if not self.one.is_optional(origins[i])]
+        return self._spread(starts).steps
+
+    @cached_property
+    def sometimes(self) -> Spread:
+        """What may be affected in the merged function."""
+        return self._spread(self._starts)
+
+    @cached_property
+    def own(self) -> Spread:
+        """What may be affected in the one side's own version."""
+        starts = [self.one.origins[i] for i in self._starts]
+        return Spread.of(self.one.graph, starts, self._orphans, ())
+
+    @property
+    def _starts(self) -> list[int]:
+        return [i for i, change in self.one.changes.items() if change in MEANT]
+
+    def _spread(self, starts: Collection[int]) -> Spread:
+        # Skipping the other side's steps leaves the side's own version.
+        return Spread.of(self.merged, starts, list(self._orphans_in_merge()), self.other.changes)
+
+    @cached_property
+    def _orphans(self) -> frozenset[Read]:
+        """What steps of the one side read instead of a value that it no longer computes."""
+        base, work = self.one.base, self.one
+        steps = base.steps
+        now = {before: own for own, before in work.before.items()}
+        return frozenset(
+            (now[use], name)
+            for gone in work.gone
+            for name in steps[gone].facts.sets - work.sets_anew
+            for use in base.uses(gone, name)
+            if use in now and name in steps[use].facts.direct
+        )
+
+    def _orphans_in_merge(self) -> Iterator[Read]:
+        """Yield what is read instead in the merged function as well."""
+        places, graph = self.one.places, self.one.graph
+        for own, name in self._orphans:
+            sources = {places.get(source) for source in graph.sources(own, name)}
+            place = places.get(own)
+            if place is not None and not self.merged.sources(place, name).isdisjoint(sources):
+                yield place, name
+
+    def _uses(self) -> Iterator[str]:
+        """The value or condition that the other's new work relies on has changed."""
+        for i, change in self.other.changes.items():
+            if change not in MEANT:
+                continue
+            is_optional = self.other.is_optional(self.other.origins[i])
+            affected = self.always if is_optional else self.sometimes.steps
+            for name in sorted(self._needed(i)):
+                sources = self.merged.sources(i, name) & affected - {i}
+                if self._lacks(i, name) or any(name in self._sets(at) for at in sources):
+                    yield f"one side changes {_shown(name)}, the other how it is used"
+            for head in self.merged.steps[i].within:
+                if head in affected and self.one.changes.get(head) is not Change.NEW:
+                    yield _CONDITION
+            own = self.other.step(i).within
+            if any(self.other.before.get(head) in self.one.gone for head in own):
+                yield _CONDITION
+
+    def _needed(self, merged: int) -> frozenset[bytes]:
+        """Return the base's variables whose values the other's step works with."""
+        direct = self.merged.steps[merged].facts.direct
+        return direct & self.other.step(merged).facts.direct & self._known
+
+    def _lacks(self, merged: int, name: bytes) -> bool:
+        """Whether the one side no longer computes a value that the other's step reads."""
+        sources = self.other.graph.sources(self.other.origins[merged], name)
+        before = {self.other.before[at] for at in sources if at in self.other.before}
+        return not before.isdisjoint(self.one.gone) and name not in self.one.sets_anew
+
+    def _sets(self, merged: int) -> frozenset[bytes]:
+        return self.merged.steps[merged].facts.sets
+
+    @property
+    def _known(self) -> frozenset[bytes]:
+        return frozenset(name for step in self.one.base.steps for name in step.facts.sets)
+
+    def _rest(self) -> Iterator[str]:
+        """The other's changes reach more or less of the base's statements than in its version."""
+        effects = self._reverse
+        places, origins = self.other.places, self.other.origins
+        mine = self.one.changes
+        own = {(places.get(at), places.get(use), name) for at, use, name in effects.own.flows}
+        for at, use, name in effects.sometimes.flows - own:
+            if at in origins and use in origins and not {at, use} & mine.keys():
+                yield f"one side changes where {_shown(name)} comes from, the other its value"
+        for step, name in effects.own.reads:
+            use = places.get(step, -1)
+            is_lost = use >= 0 and (use, name) not in effects.sometimes.reads
+            if is_lost and use not in mine and not self._passes(use, name):
+                yield f"one side changes where {_shown(name)} comes from, the other its value"
+        for step, name in effects.own.reads:
+            if self._drops(step, name):
+                yield f"one side removes what uses {_shown(name)}, which the other changes"
+
+    def _passes(self, use: int, name: bytes) -> bool:
+        """Whether a step of the one side takes a value and sets the variable anew from it."""
+        sources = self.merged.sources(use, name) & self.one.changes.keys()
+        return any(name in self.merged.steps[at].facts.reads for at in sources)
+
+    def _drops(self, step: int, name: bytes) -> bool:
+        """Whether the one side removed the base's use of a variable in a step of the other's."""
+        kept = (i for i, change in self.one.changes.items() if change in _SETTING)
+        if self.other.before.get(step) in self.one.gone:
+            return not any(name in self.one.step(i).facts.reads for i in kept)
+        place = self.other.places.get(step, -1)
+        is_edited = self.one.changes.get(place) is Change.EDITED
+        return is_edited and name not in self.one.step(place).facts.reads
+
+    def _mixes(self) -> Iterator[str]:
+        """A statement of the base gets a value from the one side or from the other."""
+        mine, other = self.always, self._reverse.always
+        for use, name in sorted(self._reverse.sometimes.reads):
+            sources = self.merged.sources(use, name)
+            if sources & mine - other and sources & other - mine:
+                yield f"both sides change {_shown(name)}"
+
+    def _removes(self) -> Iterator[str]:
+        """Both remove values of one variable, so that an older one comes through."""
+        sides = (set(self.one.gone), set(self.other.gone))
+        steps = self.one.base.steps
+        mine, other = (
+            {name for i in gone - shared for name in steps[i].facts.sets}
+            for gone, shared in (sides, sides[::-1])
+        )
+        if both := (mine & other) - self.one.sets_anew - self.other.sets_anew:
+            yield f"both sides remove statements that set {_shown(min(both))}"
+
+    def _overwrites(self) -> Iterator[str]:
+        """The one side sets a variable before the value that the other gave it is used."""
+        for i in sorted(self.other.changes):
+            for name in sorted(self._sets(i)):
+                for at in self.merged.overwriting(i, name):
+                    if self._replaces(at, name) and self._loses(i, at, name):
+                        yield f"one side overwrites {_shown(name)}, which the other computes"
+
+    def _replaces(self, at: int, name: bytes) -> bool:
+        """Whether a step of the one side always gives a variable a value of its own."""
+        if self.one.changes.get(at) not in _SETTING or at in self.other.changes:
+            return False
+        reads = self.merged.steps[at].facts.reads
+        return name not in reads and not self.one.is_optional(self.one.origins[at])
+
+    def _loses(self, computed: int, at: int, name: bytes) -> bool:
+        """Whether a use that the computed value had in the other's version gets another one."""
+        uses = self.other.graph.uses(self.other.origins[computed], name)
+        places = (self.other.places.get(use) for use in uses)
+        return not self.merged.uses(at, name).isdisjoint(places)
+
+    def _both(self) -> Iterator[str]:
+        """Both introduce a variable, and the other uses the one side's."""
+        common = self.one.origins.keys() & self.other.origins.keys()
+        shared = {name for i in common for name in self._sets(i)}
+        for i in self.one.changes:
+            for name in self._sets(i) - self._known - shared:
+                for use in self.merged.uses(i, name):
+                    is_theirs = use in self.other.changes and use not in self.one.changes
+                    if is_theirs and name in self.other.step(use).facts.reads:
+                        yield f"both sides introduce {_shown(name)}"
+
+    def _leaves(self) -> Iterator[str]:
+        """The one side leaves before what the other's work affects is done."""
+        affected = self._reverse.sometimes.steps
+        for head, exit_ in self._exits():
+            skipped = self.merged.onwards(head) - self.merged.onwards(exit_)
+            if any(each in skipped and each not in self.one.changes for each in affected):
+                yield "one side leaves the function before the other's work is done"
+                return
+
+    def _exits(self) -> Iterator[tuple[int, int]]:
+        """Yield the one side's new exits, each with the condition around it.
+
+        An exit under a condition that the side edited counts as new. A new
+        error is not expected, so a `raise` does not count.
+        """
+        for merged, own in self.one.origins.items():
+            step = self.one.step(merged)
+            if not step.is_exit or step.kind == "raise" or self.one.is_optional(own):
+                continue
+            head = self.one.head_of(merged)
+            is_new = self.one.changes.get(merged) is Change.NEW or self.one.has_moved(own)
+            if head is not None and (is_new or self.one.changes_condition(head)):
+                yield head, merged
+
+    def _splits(self) -> Iterator[str]:
+        """The one side's new condition covers a part of the other's work, but not all of it."""
+        steps, work = self.merged.steps, self.other
+        always = [i for i in work.changes if not work.is_optional(work.origins[i])]
+        for i in always:
+            if work.changes[i] not in MEANT:
+                continue
+            for head in steps[i].within:
+                is_new = self.one.changes.get(head) is Change.NEW and head not in work.origins
+                if is_new and steps[head].branches:
+                    outside = [each for each in always if head not in steps[each].within]
+                    if any(each < head for each in outside):
+                        yield "one side's new condition covers only a part of the other's work"
+
+    def _copies(self) -> Iterator[str]:
+        """The other copied a call that the one side changes everywhere."""
+        base, one, other, merged = (
+            _calls(graph)
+            for graph in (self.one.base, self.one.graph, self.other.graph, self.merged)
+        )
+        for call, places in base.items():
+            copies = [own for own in other.get(call, ()) if own not in self.other.before]
+            if call in one or call not in merged or not copies:
+                continue
+            is_extended = all(self._is_extended(place) for place in places)
+            if is_extended and all(map(self.other.is_optional, copies)):
+                continue
+            yield f"one side changes a call, the other copies it: {_shown(call)[:40]}"
+
+    def _is_extended(self, before: int) -> bool:
+        """Whether the one side only extended a step of the base."""
+        place = next((own for own, old in self.one.before.items() if old == before), None)
+        merged = None if place is None else self.one.places.get(place)
+        return merged is not None and self.one.changes.get(merged) is Change.EXTENDED
+
+
+def _calls(graph: Graph) -> dict[bytes, list[int]]:
+    """Return the calls with arguments in a function, each with its steps."""
+    found: dict[bytes, list[int]] = {}
+    for i, step in enumerate(graph.steps):
+        for call in _calls_of(step.header):
+            found.setdefault(call, []).append(i)
+    return found
+
+
+def _calls_of(header: Construct) -> tuple[bytes, ...]:
+    found = _known_calls.get(header.plain)
+    if found is None:
+        calls = _calls_in(header.children)
+        found = tuple(call for call in calls if call.count(b" ") + 1 >= _LEAST_COPIED)
+        _known_calls.keep(header.plain, found, size=len(header.plain))
+    return found
+
+
+# Versions of a function share most of their statements.
+_known_calls = WeighedMemo[bytes, tuple[bytes, ...]](max_bytes=1 << 20)
+
+
+def _calls_in(elements: Sequence[Element]) -> Iterator[bytes]:
+    before = b""
+    for each in elements:
+        if isinstance(each, Construct):
+            if before and each.kind == "group" and each.children[0].plain == b"(":
+                yield b" ".join([before, *each.words()])
+            yield from _calls_in(each.children)
+        before = each.word if isinstance(each, Token) else b""
+
+
+def _shown(name: bytes) -> str:
+    return name.decode("utf-8", "replace")

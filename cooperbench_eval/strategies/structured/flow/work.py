@@ -9,11 +9,10 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode, Token, same
+from cooperbench_eval.strategies.structured.flow.facts import is_name
 from cooperbench_eval.strategies.structured.flow.graph import Graph, Step
-from cooperbench_eval.strategies.structured.flow.paths import Paths
-from cooperbench_eval.strategies.structured.flow.words import is_name
 
-__all__ = ["MEANT", "Change", "Work", "places_in"]
+__all__ = ["MEANT", "Change", "Work"]
 
 
 class Change(Enum):
@@ -39,28 +38,28 @@ class Work:
     """A side's version of a function.
 
     Attributes:
-        base: The paths of the base.
-        paths: The side's paths.
+        base: The function in the base.
+        graph: The function on the side.
         origins: The side's step that each merged step is, by its index.
         before: The base's step that each step of the side was, by its index.
         gone: The steps of the base that the side removed.
         shared: The merged steps that both sides have, so that they count for neither.
     """
 
-    base: Paths
-    paths: Paths
+    base: Graph
+    graph: Graph
     origins: Mapping[int, int]
     before: Mapping[int, int]
     gone: Sequence[int]
     shared: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, base: Paths, side: Graph, merged: Graph) -> "Work":
+    def of(cls, base: Graph, side: Graph, merged: Graph) -> "Work":
         """Compare a side with the base and with the merged function."""
-        kept = places_in(base.graph, side)
+        kept = places_in(base, side)
         return cls(
             base,
-            Paths(side),
+            side,
             {place: i for i, place in enumerate(places_in(side, merged)) if place is not None},
             {place: i for i, place in enumerate(kept) if place is not None},
             [i for i, place in enumerate(kept) if place is None],
@@ -84,7 +83,7 @@ class Work:
 
     def step(self, merged: int) -> Step:
         """Return the side's version of a merged step."""
-        return self.paths.graph.steps[self.origins[merged]]
+        return self.graph.steps[self.origins[merged]]
 
     @cached_property
     def places(self) -> Mapping[int, int]:
@@ -92,17 +91,17 @@ class Work:
         return {own: merged for merged, own in self.origins.items()}
 
     def _change(self, own: int) -> Change | None:
-        after = self.paths.graph.steps[own].header
+        after = self.graph.steps[own].header
         if own not in self.before:
             return Change.NAMING if _value(after) in self._values_gone else Change.NEW
-        before = self.base.graph.steps[self.before[own]].header
+        before = self.base.steps[self.before[own]].header
         if same(before, after):
             return None
         return Change.EXTENDED if _extends(before, after) else Change.EDITED
 
     @cached_property
     def _values_gone(self) -> Collection[tuple[bytes, ...]]:
-        steps = self.base.graph.steps
+        steps = self.base.steps
         return {_value(steps[i].header) for i in self.gone} - {()}
 
     @cached_property
@@ -113,7 +112,7 @@ class Work:
 
     def head_of(self, merged: int) -> int | None:
         """Return the merged condition under which the side executes a step, if any."""
-        steps = self.paths.graph.steps
+        steps = self.graph.steps
         heads = [head for head in self.step(merged).within if steps[head].branches]
         return self.places.get(heads[-1]) if heads else None
 
@@ -125,9 +124,7 @@ class Work:
     def has_moved(self, own: int) -> bool:
         """Whether a step of the base was under a condition that the side removed."""
         before = self.before.get(own, 0)
-        return not set(self.gone).isdisjoint(self.base.graph.steps[before].within)
-
-    # --- options
+        return not set(self.gone).isdisjoint(self.base.steps[before].within)
 
     def is_optional(self, own: int) -> bool:
         """Whether a step is executed only if an option that the side added is used.
@@ -135,7 +132,7 @@ class Work:
         That is the case if it is in the suite of a condition that the side inserted and that
         reads a new parameter or attribute of its own.
         """
-        steps = self.paths.graph.steps
+        steps = self.graph.steps
         for head in steps[own].within:
             if head in self.before or not steps[head].branches:
                 continue
@@ -145,28 +142,28 @@ class Work:
 
     def _is_alternative(self, own: int, head: int) -> bool:
         """Whether a step is in a later clause of the same statement, as after `else`."""
-        within = self.paths.graph.steps[own].within
+        within = self.graph.steps[own].within
         following = within[within.index(head) + 1 :]
-        return bool(following) and self.paths.graph.steps[following[0]].is_alternative
+        return bool(following) and self.graph.steps[following[0]].is_alternative
 
     def _asks(self, head: int) -> bool:
         """Whether a condition holds only if an option of the side's own is used."""
-        words = self.paths.graph.steps[head].header.words()
+        words = self.graph.steps[head].header.words()
         if any(one in {b"not", b"!"} for one in words[1:3]) or _asks_for_none(words):
             return False
-        reads = self.paths.graph.steps[head].facts.reads
+        reads = self.graph.steps[head].facts.reads
         return any(self._is_own(head, name) for name in reads)
 
     def _is_own(self, use: int, name: bytes, depth: int = 8) -> bool:
         """Whether a value comes from a parameter or attribute that the side added."""
         if b"." in name and name not in self._known:
             return True
-        sources = self.paths.sources(use, name)
+        sources = self.graph.sources(use, name)
         if 0 in sources:
             return name not in self._known
         if depth == 0 or name in self._known:
             return False
-        steps = self.paths.graph.steps
+        steps = self.graph.steps
         return any(
             self._is_own(each, other, depth - 1)
             for each in sources
@@ -177,7 +174,7 @@ class Work:
     @cached_property
     def _known(self) -> frozenset[bytes]:
         """The variables of the base."""
-        return frozenset(_names(self.base.graph))
+        return frozenset(_names(self.base))
 
 
 def _names(graph: Graph) -> Iterator[bytes]:

@@ -20,7 +20,7 @@ from cooperbench_eval.languages.tree import (
     Token,
     same,
 )
-from cooperbench_eval.strategies.structured.rules.merger import Merger
+from cooperbench_eval.strategies.structured.rules.statements import Merger
 
 __all__ = ["CHAIN", "flatten", "has_chain", "merge_chain", "with_chains"]
 

@@ -1,16 +1,25 @@
 """Combines the edits of both sides where they changed the same statements."""
 
-from cooperbench_eval.languages.tree import Elements, Mode
-from cooperbench_eval.strategies.structured.rules.absorbing import merge_absorbed
+from collections.abc import Collection, Iterator
+
+from attrs import evolve, frozen
+
+from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, Token
+from cooperbench_eval.strategies.structured.ordering import may_leave
+from cooperbench_eval.strategies.structured.rules.absorbing import merge_absorbed, merge_wrapped
 from cooperbench_eval.strategies.structured.rules.clauses import merge_tries
-from cooperbench_eval.strategies.structured.rules.comments import merge_comments
 from cooperbench_eval.strategies.structured.rules.copies import merge_copied
-from cooperbench_eval.strategies.structured.rules.headers import merge_headers
-from cooperbench_eval.strategies.structured.rules.merger import Merger
-from cooperbench_eval.strategies.structured.rules.returns import merge_returns
-from cooperbench_eval.strategies.structured.rules.wrapping import merge_wrapped
+from cooperbench_eval.strategies.structured.rules.statements import (
+    Merger,
+    target_of,
+    value_of,
+    with_value,
+)
+from cooperbench_eval.strategies.structured.strings import merge_comments
 
 __all__ = ["combine"]
+
 
 _PLACEHOLDERS = frozenset({b"pass", b"..."})
 
@@ -37,6 +46,180 @@ def _fill(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> E
     if any(each.plain not in _PLACEHOLDERS for each in base):
         return None
     return merger.merge_children((), ours, theirs, Mode.MEMBERS)
+
+
+_SHORTEST = 3
+"""The fewest parts of a header: its keyword, a condition, and what follows."""
+
+
+def merge_headers(
+    merger: Merger, base: Elements, ours: Elements, theirs: Elements
+) -> Elements | None:
+    """Merge versions of which one has the first part of a header as a statement of its own."""
+    versions = base, ours, theirs
+    alone = [{each.plain for each in version} for version in versions]
+    inside = [set(_first_parts(version)) for version in versions]
+    moved = set().union(*alone) & set().union(*inside)
+    if not moved:
+        return None
+    before, mine, other = (
+        _split_all(version, moved - there) for version, there in zip(versions, alone, strict=True)
+    )
+    return merger.merge_children(before, mine, other, Mode.MEMBERS)
+
+
+def _first_parts(statements: Elements) -> Iterator[bytes]:
+    for each in statements:
+        if parts := _split(each):
+            yield parts[0].plain
+
+
+def _split_all(statements: Elements, moved: Collection[bytes]) -> Elements:
+    out: list[Element] = []
+    for each in statements:
+        parts = _split(each)
+        out += parts if parts and parts[0].plain in moved else (each,)
+    return tuple(out)
+
+
+def _split(statement: Element) -> tuple[Construct, Construct] | None:
+    """Split a statement into the first part of its header, and the rest."""
+    if not isinstance(statement, Construct) or statement.mode is not Mode.MEMBERS:
+        return None
+    head, *clauses = statement.children
+    if not isinstance(head, Construct) or head.kind not in {"if", "switch"}:
+        return None
+    if len(head.children) < _SHORTEST:
+        return None
+    found = _split_semicolon(head.children) or _split_walrus(head.children)
+    if found is None:
+        return None
+    first, rest = found
+    word = head.children[0].with_space(b"\n")
+    head = evolve(head, children=(word, *rest))
+    return first.with_space(statement.space), evolve(statement, children=(head, *clauses))
+
+
+def _split_semicolon(header: Elements) -> tuple[Construct, Elements] | None:
+    """Split `if first; rest`."""
+    _, first, sign, *rest = header
+    if not isinstance(first, Construct) or sign.plain != b";":
+        return None
+    return first, tuple(rest)
+
+
+def _split_walrus(header: Elements) -> tuple[Construct, Elements] | None:
+    """Split `if (name := value) rest` into `name = value` and `if name rest`.
+
+    The brackets are evaluated first, so nothing moves across another expression.
+    """
+    group = header[1]
+    items = group.children[1].children if group.kind == "group" else ()
+    words = items[0].children if len(items) == 1 else ()
+    name, sign, *_ = (*words, None, None)
+    if not isinstance(name, Token) or not isinstance(sign, Token) or sign.word != b":=":
+        return None
+    if _continues(header[2]):
+        return None
+    first = Construct(
+        kind="assignment",
+        key=name.plain,
+        children=(name, sign._replace(word=b"="), *words[2:]),
+    )
+    return first, (name.with_space(group.space), *header[2:])
+
+
+def _continues(element: Element) -> bool:
+    """Whether the element continues the operand before it."""
+    return element.kind == "group" or element.plain == b"."
+
+
+_LEAST_ALIKE = 0.5
+
+
+def merge_returns(
+    merger: Merger, base: Elements, ours: Elements, theirs: Elements
+) -> Elements | None:
+    """Combine two sides that turned `return value` into work on a named value.
+
+    One side's work is done first, then the other side's work on its result. A side that
+    may return early comes second.
+    """
+    if len(base) != 1 or base[0].kind != "return":
+        return None
+    mine, other = (_Return.of(value_of(base[0]), side) for side in (ours, theirs))
+    if mine is None or other is None or (mine.leaves_early and other.leaves_early):
+        return None
+    value = merger.merge(value_of(base[0]), mine.value, other.value)
+    if not isinstance(value, Construct):
+        return None
+    theirs_first = (
+        merger.theirs_first if mine.leaves_early == other.leaves_early else mine.leaves_early
+    )
+    first, second = (other, mine) if theirs_first else (mine, other)
+    return first.then(second, value)
+
+
+@frozen(kw_only=True)
+class _Return:
+    """Statements that compute a value, name it, work on it, and return a result.
+
+    Attributes:
+        before: The statements before the value is computed.
+        value: The value.
+        naming: The assignment of the value; `None` if it is returned directly.
+        work: The statements between the assignment and the `return`.
+        last: The `return`.
+    """
+
+    before: Elements
+    value: Construct
+    naming: Construct | None
+    work: Elements
+    last: Construct
+
+    @classmethod
+    def of(cls, value: Construct, statements: Elements) -> "_Return | None":
+        """Match the statements into which a side turned `return value`, or return `None`."""
+        if not statements:
+            return None
+        last = statements[-1]
+        if not isinstance(last, Construct) or last.kind != "return":
+            return None
+        if _are_alike(value_of(last), value):
+            return cls(
+                before=statements[:-1], value=value_of(last), naming=None, work=(), last=last
+            )
+        for i, each in enumerate(statements):
+            if isinstance(each, Construct) and each.kind == "assignment":
+                found = value_of(each)
+                if _are_alike(found, value):
+                    before, work = statements[:i], statements[i + 1 : -1]
+                    return cls(before=before, value=found, naming=each, work=work, last=last)
+        return None
+
+    @property
+    def leaves_early(self) -> bool:
+        return any(map(may_leave, self.work))
+
+    def then(self, other: "_Return", value: Construct) -> Elements:
+        """Return statements for this side's work on *value*, then the other's on the result."""
+        before = (*self.before, *other.before)
+        if self.naming is None or other.naming is None:
+            one = other if self.naming is None else self
+            last = one.last if one.naming else with_value(one.last, value.children)
+            return (*before, *one.named(value), *one.work, last)
+        handed = value_of(self.last)
+        is_named = [handed.plain] == target_of(other.naming).split()[:1]
+        passing = () if is_named else (with_value(other.naming, handed.children),)
+        return (*before, *self.named(value), *self.work, *passing, *other.work, other.last)
+
+    def named(self, value: Construct) -> Elements:
+        return () if self.naming is None else (with_value(self.naming, value.children),)
+
+
+def _are_alike(one: Construct, other: Construct) -> bool:
+    return similarity(one.words(), other.words()) >= _LEAST_ALIKE
 
 
 _RULES = (

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
-from cooperbench_eval.strategies.structured.rules.merger import Merger
+from cooperbench_eval.strategies.structured.rules.statements import Merger
 
 __all__ = ["merge_copied", "with_edits_in_copies"]
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import Protocol
 
 from attrs import evolve
 
@@ -12,10 +13,12 @@ from cooperbench_eval.languages.tree import (
     DisagreementError,
     Element,
     Elements,
+    Mode,
     Token,
 )
 
 __all__ = [
+    "Merger",
     "count_name",
     "is_name",
     "may_be_formatted",
@@ -27,6 +30,7 @@ __all__ = [
     "with_body",
     "with_value",
 ]
+
 
 _NAME = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*\Z")
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
@@ -148,3 +152,19 @@ def replaced(element: Element, old: Construct, new: Construct) -> Element:
         return element
     children = tuple(replaced(child, old, new) for child in element.children)
     return evolve(element, children=children)
+
+
+class Merger(Protocol):
+    """The three-way merge that the rules use for the parts of statements."""
+
+    @property
+    def theirs_first(self) -> bool:
+        """Whether theirs comes first where both orders are allowed."""
+
+    def merge(self, base: Element, ours: Element, theirs: Element) -> Element:
+        """Merge two versions of a construct."""
+
+    def merge_children(
+        self, base: Elements, ours: Elements, theirs: Elements, mode: Mode, kind: str = "suite"
+    ) -> Elements:
+        """Merge two versions of the children of a construct of some kind."""

@@ -1,4 +1,4 @@
-"""What the judge finds in the scopes of JavaScript, TypeScript, Go and Rust."""
+"""What the checks find in the scopes of JavaScript, TypeScript, Go and Rust."""
 
 import re
 import time

@@ -4,8 +4,13 @@ import pytest
 from generators import three_way_texts, three_way_tokens
 from hypothesis import assume, given
 
-from cooperbench_eval.languages import tokens as tokenmerge
-from cooperbench_eval.languages.tokens import Order, TokenMergeError, count_tokens, merge_tokens
+from cooperbench_eval.languages import token_merge
+from cooperbench_eval.languages.token_merge import (
+    Order,
+    TokenMergeError,
+    count_tokens,
+    merge_tokens,
+)
 from cooperbench_eval.languages.tree import Token
 
 OVERLAP = "both sides changed the same tokens"
@@ -285,7 +290,7 @@ def test_reading_stops_after_too_many_tokens(monkeypatch):
         made.append(word)
         return Token(space, word)
 
-    monkeypatch.setattr(tokenmerge, "Token", make)
+    monkeypatch.setattr(token_merge, "Token", make)
     versions = [word * 10_000 for word in (b"a ", b"b ", b"c ")]
     with pytest.raises(TokenMergeError, match="more than 20 tokens"):
         merge(*(version + b"\n" for version in versions), max_tokens=20)

@@ -12,7 +12,7 @@ def write(text):
     return textwrap.dedent(text).lstrip("\n").encode()
 
 
-def judge(base, ours, theirs, merged):
+def fault_of(base, ours, theirs, merged):
     """Return the fault of a merged file, without the check for lost text."""
     return find_fault("a.py", (base, ours, theirs), merged)
 
@@ -60,7 +60,7 @@ def test_a_scope_that_declares_a_name_twice_is_a_fault(frame, one, two, name):
     """Every class and every function is a scope."""
     versions = both_added(one, two, frame=frame)
 
-    assert judge(*versions).startswith(f"{name} would be declared ")
+    assert fault_of(*versions).startswith(f"{name} would be declared ")
 
 
 NOT_DECLARED = {
@@ -85,7 +85,7 @@ NOT_DECLARED = {
 @pytest.mark.parametrize(("frame", "one", "two"), NOT_DECLARED.values(), ids=NOT_DECLARED)
 def test_a_declaration_that_may_be_repeated_is_no_fault(frame, one, two):
     """Some definitions extend an earlier one."""
-    assert judge(*both_added(one, two, frame=frame)) == ""
+    assert fault_of(*both_added(one, two, frame=frame)) == ""
 
 
 BRANCHES = {
@@ -123,7 +123,7 @@ def test_a_statement_after_one_that_leaves_is_a_fault(last):
     """However it leaves."""
     versions = both_added(last, "more(a)", frame=FUNCTION, before="start(a)")
 
-    assert judge(*versions) == "a statement would never be reached"
+    assert fault_of(*versions) == "a statement would never be reached"
 
 
 REACHED = {
@@ -143,7 +143,7 @@ def test_a_statement_that_may_be_reached_is_no_fault(last):
     """It depends on values that only exist when the code runs."""
     versions = both_added(last, "more(a)", frame=FUNCTION, before="start(a)")
 
-    assert judge(*versions) == ""
+    assert fault_of(*versions) == ""
 
 
 TWICE = {
@@ -162,8 +162,8 @@ def test_the_same_statement_twice_in_one_suite_is_a_fault(text, kind):
         f"{text}\none(a)", f"{text}\ntwo(b)", frame=FUNCTION, before="start(a)"
     )
 
-    assert judge(base, ours, theirs, merged) == f"the same {kind} would occur twice"
-    assert judge(base, merged, theirs, merged) == ""
+    assert fault_of(base, ours, theirs, merged) == f"the same {kind} would occur twice"
+    assert fault_of(base, merged, theirs, merged) == ""
 
 
 SLIPS = {
@@ -196,7 +196,7 @@ def test_repeated_code_is_a_fault(frame, one, two, words):
     base = base.replace(b"pass\ndef", b"def") if frame.startswith("@") else base
     base = ours if frame.startswith("try") else base
 
-    assert judge(base, ours, theirs, merged) == words
+    assert fault_of(base, ours, theirs, merged) == words
 
 
 SET_AGAIN = {
@@ -213,12 +213,12 @@ SET_AGAIN = {
 @pytest.mark.parametrize(("one", "two"), SET_AGAIN.values(), ids=SET_AGAIN)
 def test_a_variable_that_is_set_again_after_a_use_is_no_fault(one, two):
     """Or that is not certainly the same variable."""
-    assert judge(*both_added(one, two, frame=FUNCTION)) == ""
+    assert fault_of(*both_added(one, two, frame=FUNCTION)) == ""
 
 
 def moved(base, ours, theirs, merged):
     """Return the fault of functions with these bodies."""
-    return judge(*(
+    return fault_of(*(
         write("def work(a):\n" + textwrap.indent(textwrap.dedent(each).strip(), "    ") + "\n")
         for each in (base, ours, theirs, merged)
     ))  # fmt: skip
@@ -357,8 +357,8 @@ def test_a_name_of_the_top_level_that_is_used_above_its_definition_is_a_fault():
         def one(a): return a
         """)
 
-    assert judge(base, ours, theirs, merged) == "one would be used above its definition"
-    assert judge(base, merged, theirs, merged) == ""
+    assert fault_of(base, ours, theirs, merged) == "one would be used above its definition"
+    assert fault_of(base, merged, theirs, merged) == ""
 
 
 def test_a_function_may_use_what_is_defined_below_it():
@@ -371,7 +371,7 @@ def test_a_function_may_use_what_is_defined_below_it():
         def one(): return 1
         """)
 
-    assert judge(base, ours, base, ours) == ""
+    assert fault_of(base, ours, base, ours) == ""
 
 
 CALLS = {
@@ -415,8 +415,8 @@ def test_a_call_that_fits_no_longer_is_a_fault(defined, call, problem):
         theirs = defined.partition("    def h")[0] + f"{tail}0\n"
     versions = [each.encode() for each in (base, ours, theirs)]
 
-    assert problem in judge(*versions, merged.encode())
-    assert judge(versions[0], merged.encode(), versions[2], merged.encode()) == ""
+    assert problem in fault_of(*versions, merged.encode())
+    assert fault_of(versions[0], merged.encode(), versions[2], merged.encode()) == ""
 
 
 CERTAIN_NOT = {
@@ -444,7 +444,7 @@ def test_a_call_of_something_uncertain_is_no_fault(defined):
     texts = [f"f = 0{tail}0\n", f"f = 0{tail}f(b=1)\n", f"{defined}{tail}0\n"]
     merged = f"{defined}{tail}f()\n"
 
-    assert "a call to" not in judge(*(each.encode() for each in texts), merged.encode())
+    assert "a call to" not in fault_of(*(each.encode() for each in texts), merged.encode())
 
 
 def test_arguments_that_stars_give_are_not_counted():
@@ -454,7 +454,7 @@ def test_arguments_that_stars_give_are_not_counted():
         texts = [f"def f(): 0{tail}0\n", f"def f(): 0{tail}{call}\n", f"def f(a, b): 0{tail}0\n"]
         merged = f"def f(a, b): 0{tail}{call}\n"
 
-        assert judge(*(each.encode() for each in texts), merged.encode()) == ""
+        assert fault_of(*(each.encode() for each in texts), merged.encode()) == ""
 
 
 @pytest.mark.parametrize(("size", "is_found"), [(99_000, True), (101_000, False)])
@@ -466,4 +466,4 @@ def test_calls_are_followed_in_chunks_up_to_a_size(size, is_found):
         for parameter, value in (("*a", "0"), ("*a", "f(1)"), ("a, b", "0"), ("a, b", "f(1)"))
     ]
 
-    assert ("does not pass b" in judge(*texts)) == is_found
+    assert ("does not pass b" in fault_of(*texts)) == is_found

@@ -6,14 +6,19 @@ without decorators, under names that nothing else in the file binds.
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from attrs import frozen
 
-from cooperbench_eval.languages.faults.losses import differing
-from cooperbench_eval.languages.python.facts import parse_chunk
-from cooperbench_eval.languages.python.names import bound_by, names_of, parameters
+from cooperbench_eval.languages.faults.losses import Files, differing
+from cooperbench_eval.languages.python.facts import (
+    Function,
+    bound_by,
+    names_of,
+    parameters,
+    parse_chunk,
+)
 
 __all__ = ["find_misfit"]
 
@@ -116,12 +121,8 @@ class _Uses:
     bound: Counter[str]
 
 
-def find_misfit(files: Sequence[Sequence[str]]) -> str:
-    """Find a call that fits its function in every version, but not in the last file.
-
-    Args:
-        files: The chunks of the versions and of the merged file.
-    """
+def find_misfit(files: Files) -> str:
+    """Find a call that fits its function in every version, but not in the last file."""
     changed = [_uses(chunk) for chunk in differing([Counter(file) for file in files])[-1]]
     names = {name for uses in changed for name in (*uses.signatures, *uses.calls)}
     *before, now = files
@@ -212,7 +213,7 @@ def _read_class(node: ast.ClassDef, uses: _Uses) -> None:
             _read_calls(method, node.name, uses)
 
 
-def _kind(method: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+def _kind(method: Function) -> str | None:
     """Return the decorator that makes a method static or a class method; `None` if unknown."""
     names = [getattr(each, "id", None) for each in method.decorator_list]
     if not names:
@@ -220,7 +221,7 @@ def _kind(method: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
     return names[0] if names in (["staticmethod"], ["classmethod"]) else None
 
 
-def _read_calls(method: ast.FunctionDef | ast.AsyncFunctionDef, scope: str, uses: _Uses) -> None:
+def _read_calls(method: Function, scope: str, uses: _Uses) -> None:
     """Add the calls that a method makes through its first parameter."""
     first = next(parameters(method.args), "")
     if list(_bound_names(ast.Module([method], []))).count(first) > 1:

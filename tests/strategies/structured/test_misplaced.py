@@ -4,11 +4,11 @@ import pytest
 from generators import three_way_programs
 from hypothesis import given
 
-from cooperbench_eval.languages.languages import read_versions
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.tree import StructureError
 from cooperbench_eval.strategies.structured.merge import TreeMerge
-from cooperbench_eval.strategies.structured.placing import find_misplaced
+from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 
 
 def function(*lines):

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from cooperbench_eval.languages.functions import functions_of
-from cooperbench_eval.languages.tree import Construct, Element, Mode, Token, same
+from cooperbench_eval.languages.tree import Construct, Element, Mode, Token, functions_of, same
 from cooperbench_eval.support.memo import WeighedMemo
 
 __all__ = ["find_misplaced"]

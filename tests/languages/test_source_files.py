@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from cooperbench_eval.languages.languages import (
+from cooperbench_eval.languages.files import (
     GRAMMARS,
     SyntaxFault,
     find_syntax_fault,
@@ -126,7 +126,7 @@ def test_definitions_have_qualified_names(path, source, expected):
 
 
 def test_a_missing_grammar_is_not_used(monkeypatch):
-    """The judge goes without."""
+    """The checks go without."""
     monkeypatch.setitem(sys.modules, "tree_sitter_rust", None)
     grammars._parser.cache_clear()
     grammars._tree.cache_clear()

@@ -14,11 +14,12 @@ from hypothesis import given
 import cooperbench_eval as ce
 from cooperbench_eval.languages.faults import faults, losses
 from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.faults.python import find_declared_twice
 from cooperbench_eval.languages.faults.pythonbinding import find_early_use, find_unordered
+from cooperbench_eval.languages.faults.pythoncalls import find_misfit
 from cooperbench_eval.languages.faults.pythonslips import count_slips
-from cooperbench_eval.languages.python.calls import find_misfit
-from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, UnreadableError, cut
-from cooperbench_eval.languages.python.scopes import find_declared_twice
+from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, cut
+from cooperbench_eval.languages.tree import SyntaxFaultError
 
 ONE, TWO = b"def one():\n    return 1\n", b"def two():\n    return 2\n"
 
@@ -426,14 +427,14 @@ def test_a_syntax_error_is_that_of_the_compiler(source):
     with pytest.raises(SyntaxError) as expected:
         compile(source, "<merged>", "exec", dont_inherit=True)
 
-    with pytest.raises(UnreadableError) as found:
+    with pytest.raises(SyntaxFaultError) as found:
         cut(source)
 
     assert str(found.value) == str(expected.value)
 
 
 class Whole:
-    """The reference for the judge: a whole file is read at once, without a short cut."""
+    """The reference for the checks: a whole file is read at once, without a short cut."""
 
     def __init__(self, source):
         text = source.decode()
@@ -472,7 +473,7 @@ def plain_fault(versions, merged, *, is_whole):
 
 
 def fault_of(versions, merged, *, is_whole):
-    """Return the judge's fault; `a version` if one does not parse."""
+    """Return the fault found; `a version` if one does not parse."""
     fault = find_fault("a.py", tuple(versions), merged, is_whole=is_whole)
     return "a version" if "does not parse" in fault else _unnamed(fault)
 
@@ -629,7 +630,7 @@ def test_checking_in_chunks_finds_the_same_faults(seed):
     assert fault == plain_python_fault(versions, merged, is_whole=True)
 
 
-# --- the judge decides ---------------------------------------------------------------------
+# --- the checks decide ---------------------------------------------------------------------
 
 
 def merge_one(base, ours, theirs, path="a.py"):

@@ -1,4 +1,4 @@
-"""The judge finds the names that the real compilers find declared twice or not at all."""
+"""The checks find the names that the real compilers find declared twice or not at all."""
 
 import bisect
 import json

@@ -1,25 +1,24 @@
-"""Chooses the reader for a file by its name."""
+"""Reads files in the language that their names imply, and finds their syntax errors."""
 
+import json
+import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
-from cooperbench_eval.languages.datafiles import DATA, SyntaxFault, find_data_fault
-from cooperbench_eval.languages.python.facts import UnreadableError, cut
-from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxFaultError, parse_soundly
+from cooperbench_eval.languages.python.facts import cut
+from cooperbench_eval.languages.readers.grammars import Grammar, parse_soundly
 from cooperbench_eval.languages.readers.prose import read_prose
 from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.readers.syntax import read_syntax
-from cooperbench_eval.languages.tree import Construct, StructureError
+from cooperbench_eval.languages.tree import Construct, StructureError, SyntaxFaultError
 
-__all__ = [
-    "GRAMMARS",
-    "SyntaxFault",
-    "find_syntax_fault",
-    "is_code",
-    "read_versions",
-]
+__all__ = ["GRAMMARS", "PYTHON", "SyntaxFault", "find_syntax_fault", "is_code", "read_versions"]
 
-_PYTHON = frozenset({".py", ".pyi"})
+PYTHON = frozenset({".py", ".pyi"})
+"""The suffixes of Python files."""
+_DATA = frozenset({".json", ".toml"})
 _PROSE = frozenset({".md", ".rst", ".txt"})
 GRAMMARS: Mapping[str, Grammar] = {
     ".js": Grammar.JAVASCRIPT,
@@ -37,9 +36,21 @@ GRAMMARS: Mapping[str, Grammar] = {
 """The grammars by the suffixes of file names."""
 
 
+class SyntaxFault(NamedTuple):
+    """Why a file does not parse.
+
+    Attributes:
+        problem: The error of the parser or the compiler.
+        line: Its line, counted from 1; `None` if unknown.
+    """
+
+    problem: str
+    line: int | None
+
+
 def is_code(path: str) -> bool:
     """Whether a file is in one of the supported languages."""
-    return PurePosixPath(path).suffix in _PYTHON | GRAMMARS.keys()
+    return PurePosixPath(path).suffix in PYTHON | GRAMMARS.keys()
 
 
 def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
@@ -51,7 +62,7 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
     """
     suffix = PurePosixPath(path).suffix
     grammar = GRAMMARS.get(suffix)
-    if grammar is None and suffix not in _PYTHON | _PROSE:
+    if grammar is None and suffix not in PYTHON | _PROSE:
         raise StructureError(f"the structure of {suffix or 'such'} files is not known")
     if not all(version.endswith(b"\n") for version in versions):
         raise StructureError("the last line of a version has no newline")
@@ -69,16 +80,37 @@ def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
         The fault; `None` if there is none, or if files of this kind cannot be parsed here.
     """
     suffix = PurePosixPath(path).suffix
-    if suffix in DATA:
-        return find_data_fault(suffix, source)
+    if suffix in _DATA:
+        return _data_fault(suffix, source)
     grammar = GRAMMARS.get(suffix)
     try:
-        if suffix in _PYTHON:
+        if suffix in PYTHON:
             cut(source)
         elif grammar:
             parse_soundly(grammar, source)
-    except (UnreadableError, SyntaxFaultError) as exc:
+    except SyntaxFaultError as exc:
         return SyntaxFault(str(exc), exc.line)
     except StructureError:
         return None
     return None
+
+
+def _data_fault(suffix: str, source: bytes) -> SyntaxFault | None:
+    """Return where a file is wrong; a key that occurs twice in one object is an error too."""
+    try:
+        text = source.decode()
+        if suffix == ".json":
+            json.loads(text, object_pairs_hook=_object)
+        else:
+            tomllib.loads(text)
+    except (ValueError, RecursionError) as exc:
+        return SyntaxFault(str(exc), getattr(exc, "lineno", None))
+    return None
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise ValueError(f"the key {key!r} occurs twice in one object")
+    return found

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
 
-__all__ = ["Suites"]
+__all__ = ["BlockRules"]
 
 _CALLS = rule_names(
     """call_expression macro_invocation method_invocation new_expression
@@ -44,7 +44,7 @@ _LONGEST = 10_000
 
 
 @frozen(kw_only=True)
-class Suites:
+class BlockRules:
     """How the blocks of a language are read, by the names of grammar rules.
 
     Attributes:
