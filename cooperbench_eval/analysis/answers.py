@@ -8,9 +8,8 @@ from typing import NamedTuple, Self, TypeVar
 from attrs import frozen
 
 from cooperbench_eval.analysis.clusters import Cluster, cluster_of
-from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts
+from cooperbench_eval.analysis.facts import AttemptFacts, GroupFacts, PairFacts, TeamAttemptFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
-from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.git.merging.records import MergeStatus
 from cooperbench_eval.reporting.identity import PairId, PairKey

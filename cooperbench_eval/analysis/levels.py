@@ -12,14 +12,19 @@ from attrs import frozen
 
 from cooperbench_eval.analysis.answers import CORRECT, answer_of, has_answer
 from cooperbench_eval.analysis.columns import Columns, Kind, attributes, passed, run_columns
-from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts
+from cooperbench_eval.analysis.facts import (
+    AttemptFacts,
+    GroupFacts,
+    PairFacts,
+    TeamAttemptFacts,
+    TeamFacts,
+)
 from cooperbench_eval.analysis.sources import (
     FactsSource,
     iterate_facts,
     iterate_reports,
     iterate_team_facts,
 )
-from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts, TeamFacts
 from cooperbench_eval.git.merging.records import (
     USAGE,
     Conflict,

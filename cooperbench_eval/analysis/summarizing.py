@@ -26,6 +26,7 @@ from cooperbench_eval.analysis.costs import (
     measure_agents,
     measure_cost,
 )
+from cooperbench_eval.analysis.facts import GroupFacts, TeamFacts
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.measures import Distribution, Mean
 from cooperbench_eval.analysis.policies import LEAD, POLICIES, Policy, find_policies
@@ -33,7 +34,6 @@ from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
 from cooperbench_eval.analysis.tally import Tally, TeamAttemptTally, TeamTally
-from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts
 from cooperbench_eval.analysis.verdicts import (
     GoldSummary,
     PolicySummary,

@@ -23,8 +23,13 @@ from cooperbench_eval.analysis.answers import (
     has_answer,
 )
 from cooperbench_eval.analysis.clusters import Cluster
-from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
-from cooperbench_eval.analysis.team_facts import TeamAttemptFacts, TeamFacts
+from cooperbench_eval.analysis.facts import (
+    AttemptFacts,
+    PairFacts,
+    RunFacts,
+    TeamAttemptFacts,
+    TeamFacts,
+)
 from cooperbench_eval.git.merging.records import MergeStatus, UsageTotals
 from cooperbench_eval.reporting.agentcosts import AGENT_USAGE, AgentUsage
 from cooperbench_eval.reporting.blame import BlameKind

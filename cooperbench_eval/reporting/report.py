@@ -4,7 +4,6 @@ The module that writes JSON is imported when a report is first written or read, 
 cattrs would add much to the import time of the library.
 """
 
-import datetime as dt
 from collections.abc import Mapping
 from enum import StrEnum
 
@@ -25,7 +24,6 @@ from cooperbench_eval.reporting.rows import (
     Attempt,
     FeatureReport,
     Unpickled,
-    has_time_zone,
     have_own_names,
 )
 from cooperbench_eval.running.judgements import JudgeRule
@@ -54,7 +52,11 @@ def _own(versions: Mapping[str, str]) -> dict[str, str]:
     return dict(versions)
 
 
-@frozen(kw_only=True, getstate_setstate=False, field_transformer=inherited_after("attempts"))
+@frozen(
+    kw_only=True,
+    getstate_setstate=False,
+    field_transformer=inherited_after("attempts", "timestamp"),
+)
 class MergeReport(Unpickled, PairOrigin, Shown, JsonRecord):
     """Everything that is known about a pair: feature 1 merged into feature 2.
 
@@ -87,9 +89,6 @@ class MergeReport(Unpickled, PairOrigin, Shown, JsonRecord):
 
     _kind = "pair"
 
-    repo_name: str
-    task_id: int
-    timestamp: dt.datetime = field(validator=has_time_zone)
     feature1: FeatureReport
     feature2: FeatureReport
     conflict_details: ConflictDetails | None

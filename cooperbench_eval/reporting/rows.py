@@ -1,6 +1,5 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import starmap
@@ -35,7 +34,6 @@ __all__ = [
     "Unpickled",
     "Verdict",
     "find_verdict",
-    "has_time_zone",
     "have_own_names",
     "was_run",
 ]
@@ -327,20 +325,6 @@ def find_verdict(status: MergeStatus, *outcomes: bool | None) -> Verdict:
     if False in outcomes:
         return Verdict.INCORRECT
     return Verdict.NOT_RUN if None in outcomes else Verdict.CORRECT
-
-
-def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
-    """Reject a time that has no time zone or that UTC cannot express; a validator for attrs.
-
-    Raises:
-        ValueError: *timestamp* has no time zone, or in UTC its year is not from 1 to 9999.
-    """
-    if timestamp.utcoffset() is None:
-        raise ValueError(f"the timestamp {timestamp} has no time zone")
-    try:
-        timestamp.astimezone(dt.UTC)
-    except OverflowError:
-        raise ValueError(f"the timestamp {timestamp} cannot be expressed in UTC") from None
 
 
 def have_own_names(_: object, __: object, attempts: Sequence[_Named]) -> None:

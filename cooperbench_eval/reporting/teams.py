@@ -1,6 +1,5 @@
 """The record `TeamReport`: which features of a team land, and why the others do not."""
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
@@ -28,7 +27,6 @@ from cooperbench_eval.reporting.rows import (
     MergeRow,
     Verdict,
     find_verdict,
-    has_time_zone,
     have_own_names,
 )
 from cooperbench_eval.running.judgements import JudgeRule, outcome_of
@@ -203,7 +201,7 @@ def _own(versions: Mapping[str, str]) -> dict[str, str]:
     return dict(versions)
 
 
-@frozen(kw_only=True, field_transformer=inherited_after("attempts"))
+@frozen(kw_only=True, field_transformer=inherited_after("attempts", "timestamp"))
 class TeamReport(PairOrigin, Shown, JsonRecord):
     """Everything that is known about a team: its features merged in their order.
 
@@ -231,9 +229,6 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
 
     _kind = "team"
 
-    repo_name: str
-    task_id: int
-    timestamp: dt.datetime = field(validator=has_time_zone)
     features: tuple[FeatureReport, ...] = field(
         converter=tuple[FeatureReport, ...], validator=_are_of_a_team
     )
