@@ -238,7 +238,8 @@ class _Stored(PairOrigin):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as plain JSON values, without values that are at their defaults."""
-        return _compact(type(self)).dump(self)
+        kind: type = type(self)
+        return _compact(kind).dump(self)
 
     @classmethod
     @checked(data=None)
@@ -248,12 +249,13 @@ class _Stored(PairOrigin):
         Raises:
             ReportError: The values are not the facts of a pair or a team.
         """
-        found: Self = _compact(cls).load(data)
+        kind: type = cls
+        found: Self = _compact(kind).load(data)
         return found
 
 
 @cache
-def _compact(kind: Any) -> "Compact[Any]":
+def _compact(kind: type) -> "Compact[Any]":
     from cooperbench_eval.support.json_records import Compact  # noqa: PLC0415
 
     return Compact(kind)

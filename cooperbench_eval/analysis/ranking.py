@@ -4,8 +4,14 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from cooperbench_eval.analysis.answers import CORRECT, Answer, Decider, has_answer, task_of_key
-from cooperbench_eval.analysis.bytask import ByTask
+from cooperbench_eval.analysis.answers import (
+    CORRECT,
+    Answer,
+    ByTask,
+    Decider,
+    has_answer,
+    task_of_key,
+)
 from cooperbench_eval.analysis.clusters import Counts
 from cooperbench_eval.analysis.grouping import key_text
 from cooperbench_eval.analysis.letters import groups_of, letter
