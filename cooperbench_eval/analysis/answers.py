@@ -101,7 +101,7 @@ def answer_of_policy(found: PolicyVerdict) -> str:
 def answers_of(facts: GroupFacts, policies: Iterable[Policy]) -> PairAnswers:
     """Return the answer of every strategy and policy to a pair or team."""
     rows = {each.strategy: answer_of(each) for each in facts.attempts}
-    if facts.merge_status is PairStatus.NOT_EVALUATED:
+    if facts.failure is not None or facts.merge_status is PairStatus.NOT_EVALUATED:
         rows = dict.fromkeys(rows, Verdict.NOT_RUN.value)
     return PairAnswers(
         strategies=tuple(rows.items()),

@@ -14,10 +14,9 @@ from cooperbench_eval.git.merging.records import MergeStatus, Severity, UsageTot
 from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.reporting.agentcosts import AgentUsage
 from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.landings import LeftOut
-from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.report import FailureKind, PairStatus
 from cooperbench_eval.reporting.rows import Verdict, find_verdict, have_own_names
 from cooperbench_eval.running.results import CaseCounts, Ended, TestStatus
 from cooperbench_eval.support.arguments import checked, named_fields

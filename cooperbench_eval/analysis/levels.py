@@ -35,9 +35,8 @@ from cooperbench_eval.git.merging.records import (
 from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.reporting.agentcosts import AGENT_USAGE
 from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
-from cooperbench_eval.reporting.report import MergeReport, PairStatus
+from cooperbench_eval.reporting.report import FailureKind, MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import Verdict
 from cooperbench_eval.running.results import (
     CaseCounts,

@@ -41,10 +41,9 @@ from cooperbench_eval.analysis.verdicts import (
     Verdicts,
 )
 from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import LeftOutReason
-from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.report import FailureKind, PairStatus
 from cooperbench_eval.support.arguments import checked, rule_of
 
 __all__ = ["summarize"]

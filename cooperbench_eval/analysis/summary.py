@@ -16,8 +16,7 @@ from cooperbench_eval.analysis.verdicts import (
     TeamStrategySummary,
 )
 from cooperbench_eval.git.merging.records import USAGE
-from cooperbench_eval.reporting.failure import FailureKind
-from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.report import FailureKind, PairStatus
 from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["Summary", "TeamSummary"]

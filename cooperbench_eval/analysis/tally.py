@@ -32,10 +32,9 @@ from cooperbench_eval.analysis.facts import (
 from cooperbench_eval.git.merging.records import MergeStatus, UsageTotals
 from cooperbench_eval.reporting.agentcosts import AGENT_USAGE, AgentUsage
 from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.landings import LeftOutReason
-from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.report import FailureKind, PairStatus
 
 __all__ = ["AttemptTally", "RunTally", "Tally"]
 
@@ -209,7 +208,7 @@ class Tally(_Counts):
             self.failures[facts.failure] += 1
         if facts.conflict_score is not None:
             self.scores.append(facts.conflict_score)
-        if facts.merge_status is not PairStatus.NOT_EVALUATED:
+        if facts.failure is None and facts.merge_status is not PairStatus.NOT_EVALUATED:
             self.tries[hash(pair)] += 1
         if isinstance(facts, PairFacts):
             self.alone.add(facts.feature1.tests, cluster)

@@ -1,11 +1,10 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import starmap
-from typing import Any, Final, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
-from attrs import NOTHING, Factory, field, fields, frozen
+from attrs import field, frozen
 
 from cooperbench_eval.git.merging.records import (
     ConflictDetails,
@@ -31,10 +30,11 @@ __all__ = [
     "Judged",
     "MergeRow",
     "PatchReport",
-    "Unpickled",
+    "Tried",
     "Verdict",
     "find_verdict",
     "have_own_names",
+    "runs_in",
     "was_run",
 ]
 
@@ -52,32 +52,20 @@ class Verdict(StrEnum):
     """A suite was not run or could not be, or there was nothing to merge."""
 
 
-Judged = tuple[TestResult | None, Judgement | None]
-"""A run and its judgement: `None` if there was no run, and if all of its cases must pass."""
+class Judged(NamedTuple):
+    """A run, or `None` if there was none, and its judgement, or `None` if every case counts."""
+
+    tests: TestResult | None = None
+    judgement: Judgement | None = None
+
+    @property
+    def outcome(self) -> bool | None:
+        """Whether the run counts as a pass; `None` if it has no result for its tree."""
+        return outcome_of(self.tests, self.judgement)
 
 
-class Unpickled:
-    """Lets a record be unpickled that an earlier version wrote without some attributes.
-
-    They get their defaults.
-    """
-
-    __slots__ = ()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(type(self))}  # type: ignore[arg-type] # only records inherit this
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        for each in fields(type(self)):  # type: ignore[arg-type] # as above
-            value = state.get(each.name, each.default)
-            if isinstance(value, Factory):  # type: ignore[arg-type] # attrs types it as a function
-                value = value.factory()
-            if value is not NOTHING:
-                object.__setattr__(self, each.name, value)
-
-
-@frozen(kw_only=True, getstate_setstate=False, field_transformer=named_fields)
-class PatchReport(Unpickled):
+@frozen(kw_only=True, field_transformer=named_fields)
+class PatchReport:
     """How a feature's patch was applied.
 
     Attributes:
@@ -116,8 +104,8 @@ class PatchReport(Unpickled):
         return self.status.is_usable
 
 
-@frozen(kw_only=True, getstate_setstate=False)
-class FeatureReport(Unpickled):
+@frozen(kw_only=True)
+class FeatureReport:
     """One feature without the other: its own patch on the base.
 
     Attributes:
@@ -172,25 +160,7 @@ class FeatureReport(Unpickled):
 
 @frozen(kw_only=True)
 class MergeRow:
-    """How one merge ended.
-
-    Attributes:
-        status: How the merge ended.
-        conflicts_met: The number of conflicts of the three-way merge.
-        conflict_details: Measures of the conflicts that the strategy left open.
-        tree_id: The git tree id of the merged tree; `None` if it failed.
-        diff: The merged tree as a git diff against the base; `None` if it failed.
-        failure: Why it failed; empty otherwise.
-        duration_seconds: The time that the strategy took, without tests.
-        ledger: What happened to each conflict or block of conflicts, if the strategy
-            records it.
-        usage: The use of language models, one record for each model.
-        service_failed: Whether a service that the strategy needs, such as a model's
-            provider, failed, so that another attempt may end differently.
-        replacements: What replaced the naive merge's conflicts in the merged tree; each
-            conflict is in one of the replacements. Empty if the strategy failed, or if
-            an earlier version of this library made the record.
-    """
+    """How one merge ended: what a pair's `Attempt` and a team's `TeamStep` have in common."""
 
     status: MergeStatus = field(converter=MergeStatus)
     conflicts_met: int = 0
@@ -207,17 +177,51 @@ class MergeRow:
     )
 
 
-_FIRST: Final = ("strategy", "implementation", "status", "conflicts_met", "conflict_details")
+class Tried(Shown):
+    """A strategy's row in the report of a pair or team."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # each kind of row describes its own
+        strategy: str
+        status: MergeStatus
+
+        @property
+        def service_failed(self) -> bool: ...  # noqa: D102
+        @property
+        def own_runs(self) -> tuple[Judged, ...]: ...  # noqa: D102
+        @property
+        def joint_run(self) -> Judged: ...  # noqa: D102
+        @property
+        def regression_run(self) -> Judged: ...  # noqa: D102
+        @property
+        def _counting(self) -> Sequence[Judged]: ...
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the strategy's merge of all features.
+
+        Every run that is not a pass counts against it, including a timeout or an
+        inconclusive run: a merge is correct only if its tests were seen to pass.
+        """
+        runs = self._counting or [Judged()]
+        return find_verdict(self.status, *(each.outcome for each in runs))
+
+    @property
+    def absolute_verdict(self) -> Verdict:
+        """The verdict if only the features' tests count, and every case of them must pass."""
+        runs = self.own_runs or [Judged()]
+        return find_verdict(self.status, *(outcome_of(each.tests) for each in runs))
 
 
 @frozen(
     kw_only=True,
-    getstate_setstate=False,
     field_transformer=beginning_with(
-        *_FIRST, "tree_id", "diff", "failure", "feature1_tests", "feature2_tests"
+        *("strategy", "implementation", "status", "conflicts_met", "conflict_details"),
+        *("tree_id", "diff", "failure", "feature1_tests", "feature2_tests"),
     ),
 )
-class Attempt(Unpickled, MergeRow, Shown):
+class Attempt(MergeRow, Tried):
     """One strategy's try at the pair.
 
     Attributes:
@@ -268,41 +272,25 @@ class Attempt(Unpickled, MergeRow, Shown):
     trace: FailureTrace | None = field(default=None, repr=False)
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict on the strategy's merge.
-
-        Every run that is not a pass counts against it, including a timeout or an
-        inconclusive run: a merge is correct only if its tests were seen to pass.
-        """
-        others = (self.joint_run, self.regression_run)
-        runs = (*self.own_runs, *(each for each in others if each[0] is not None))
-        return find_verdict(self.status, *starmap(outcome_of, runs))
-
-    @property
-    def absolute_verdict(self) -> Verdict:
-        """The verdict if only the two features' tests count, and every case of them must pass."""
-        return find_verdict(self.status, *(outcome_of(run) for run, _ in self.own_runs))
-
-    @property
     def own_runs(self) -> tuple[Judged, Judged]:
         """The runs of feature 1's and of feature 2's tests on the merged tree, each judged."""
-        one = self.feature1_tests, self.feature1_judgement
-        return one, (self.feature2_tests, self.feature2_judgement)
+        one = Judged(self.feature1_tests, self.feature1_judgement)
+        return one, Judged(self.feature2_tests, self.feature2_judgement)
 
     @property
     def joint_run(self) -> Judged:
         """The run of the joint tests on the merged tree, and its judgement."""
-        return self.joint_tests, self.joint_judgement
+        return Judged(self.joint_tests, self.joint_judgement)
 
     @property
     def regression_run(self) -> Judged:
         """The run of the repository's own tests on the merged tree, and its judgement."""
-        return self.regression_tests, self.regression_judgement
+        return Judged(self.regression_tests, self.regression_judgement)
 
-
-class _Named(Protocol):
     @property
-    def strategy(self) -> str: ...
+    def _counting(self) -> Sequence[Judged]:
+        others = (self.joint_run, self.regression_run)
+        return (*self.own_runs, *(each for each in others if each.tests is not None))
 
 
 RUNS = (
@@ -310,6 +298,14 @@ RUNS = (
     *("joint_tests", "regression_tests", "base_joint_tests", "base_regression_tests"),
 )
 """The names of all test runs in a report and its rows."""
+
+
+def runs_in(rows: Iterable[object]) -> Iterator[TestResult]:
+    """Yield the test runs that are attributes of *rows*."""
+    found = (getattr(row, name, None) for row in rows for name in RUNS)
+    return (run for run in found if run is not None)
+
+
 _UNHANDLED: Final = frozenset({MergeStatus.CONFLICTED, MergeStatus.FAILED})
 
 
@@ -327,7 +323,7 @@ def find_verdict(status: MergeStatus, *outcomes: bool | None) -> Verdict:
     return Verdict.NOT_RUN if None in outcomes else Verdict.CORRECT
 
 
-def have_own_names(_: object, __: object, attempts: Sequence[_Named]) -> None:
+def have_own_names(_: object, __: object, attempts: Sequence[Any]) -> None:
     """Refuse two rows of one strategy; a validator for attrs.
 
     Raises:

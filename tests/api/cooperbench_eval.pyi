@@ -31,7 +31,9 @@ class Attempt:
     def __init__(
         self,
         *,
+        strategy: str,
         status: MergeStatus,
+        service_failed: bool = False,
         conflicts_met: int = 0,
         conflict_details: ConflictDetails | None = None,
         tree_id: str | None = None,
@@ -40,9 +42,7 @@ class Attempt:
         duration_seconds: float = 0.0,
         ledger: tuple[LedgerRow, ...] = (),
         usage: tuple[ModelUsage, ...] = (),
-        service_failed: bool = False,
         replacements: tuple[Replacement, ...] = (),
-        strategy: str,
         implementation: str,
         feature1_tests: TestResult | None = None,
         feature2_tests: TestResult | None = None,
@@ -55,9 +55,7 @@ class Attempt:
         hazards: tuple[Hazard, ...] = (),
         trace: FailureTrace | None = None,
     ) -> None: ...
-    def __getstate__(self) -> dict[str, Any]: ...
     def __rich__(self) -> Renderable: ...
-    def __setstate__(self, state: Mapping[str, Any]) -> None: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     @property
@@ -640,6 +638,9 @@ class MergeReport:
     def __init__(
         self,
         *,
+        failure: Failure | None = None,
+        base_regression_tests: TestResult | None = None,
+        attempts: tuple[Attempt, ...] = (),
         repo_name: str,
         task_id: int,
         timestamp: dt.datetime,
@@ -653,16 +654,11 @@ class MergeReport:
         conflict_details: ConflictDetails | None,
         conflicts: tuple[Conflict, ...] = (),
         diff: bytes | None = None,
-        attempts: tuple[Attempt, ...] = (),
         versions: Mapping[str, str] = dict(),
-        failure: Failure | None = None,
         judge: JudgeRule = JudgeRule.ABSOLUTE,
         base_joint_tests: TestResult | None = None,
-        base_regression_tests: TestResult | None = None,
     ) -> None: ...
-    def __getstate__(self) -> dict[str, Any]: ...
     def __rich__(self) -> Renderable: ...
-    def __setstate__(self, state: Mapping[str, Any]) -> None: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     @property
@@ -915,6 +911,10 @@ class TeamReport:
     def __init__(
         self,
         *,
+        failure: Failure | None = None,
+        base_regression_tests: TestResult | None = None,
+        features: tuple[FeatureReport, ...],
+        attempts: tuple[TeamAttempt, ...] = (),
         repo_name: str,
         task_id: int,
         timestamp: dt.datetime,
@@ -923,14 +923,10 @@ class TeamReport:
         model: str | None = None,
         setting: str | None = None,
         k: int = 1,
-        features: tuple[FeatureReport, ...],
         merges: tuple[TeamStep, ...] = (),
-        attempts: tuple[TeamAttempt, ...] = (),
         versions: Mapping[str, str] = dict(),
-        failure: Failure | None = None,
         judge: JudgeRule = JudgeRule.ABSOLUTE,
         base_joint_tests: TestResult | None = None,
-        base_regression_tests: TestResult | None = None,
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...

@@ -149,14 +149,14 @@ class ConflictResolution:
     def __init__(
         self,
         *,
-        conflict: Conflict,
         kind: ResolutionKind,
-        text: bytes | None = None,
         together: tuple[int, ...],
+        text: bytes | None = None,
         lines_before: int = 0,
         lines_after: int = 0,
         is_exact: bool = True,
         reason: str = '',
+        conflict: Conflict,
         ledger: LedgerRow | None = None,
     ) -> None: ...
     conflict: Conflict
@@ -249,8 +249,6 @@ class FeatureReport:
         regression_judgement: Judgement | None = None,
         agent: AgentRun | None = None,
     ) -> None: ...
-    def __getstate__(self) -> dict[str, Any]: ...
-    def __setstate__(self, state: Mapping[str, Any]) -> None: ...
     agent: AgentRun | None
     base_tests: TestResult | None
     @property
@@ -440,8 +438,6 @@ class PatchReport:
         base_tree_id: str | None = None,
         base_commit: str | None = None,
     ) -> None: ...
-    def __getstate__(self) -> dict[str, Any]: ...
-    def __setstate__(self, state: Mapping[str, Any]) -> None: ...
     base_commit: str | None
     base_tree_id: str | None
     diff: bytes | None
@@ -624,8 +620,8 @@ class TeamAttempt:
         self,
         *,
         strategy: str,
-        implementation: str,
         status: MergeStatus,
+        implementation: str,
         landed: tuple[int, ...] = (),
         left_out: tuple[LeftOut, ...] = (),
         steps: tuple[TeamStep, ...] = (),

@@ -635,17 +635,3 @@ def test_a_report_with_judgements_survives_json_and_pickling():
         ce.analysis.facts_of(report).to_dict()
     ) == ce.analysis.facts_of(report)
     assert ce.analysis.facts_of(report).attempts[0].verdict is report.attempt("naive").verdict
-
-
-def test_a_record_that_an_earlier_version_pickled_is_read():
-    """What it lacks gets its default."""
-    report = evaluate(pair_of(base=GOOD, tests=(b"", b"")))
-    for record in (report, report.feature1, report.attempts[0]):
-        state = record.__getstate__()
-        for name in ("judge", "judgement", "joint_tests", "feature1_judgement", "replacements"):
-            state.pop(name, None)
-        old = object.__new__(type(record))
-        old.__setstate__(state)
-        assert repr(old)
-        assert getattr(old, "judge", "absolute") == "absolute"
-        assert getattr(old, "joint_tests", None) is None

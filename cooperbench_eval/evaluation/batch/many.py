@@ -37,9 +37,8 @@ from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 from cooperbench_eval.reporting.agentcosts import AgentRun
-from cooperbench_eval.reporting.agents import with_agents
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.teams import GroupReport, TeamReport
+from cooperbench_eval.reporting.teams import GroupReport, TeamReport, with_agents
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
 
 __all__ = ["evaluate_many"]
