@@ -22,7 +22,8 @@ from cooperbench_eval.cooperbench.tasks import PairOptions, SuiteOf, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
 from cooperbench_eval.evaluation.batch.many import evaluate_many
 from cooperbench_eval.evaluation.batch.payloads import failure_of
-from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
+from cooperbench_eval.evaluation.evaluator import Evaluator
+from cooperbench_eval.evaluation.groups import report_failure
 from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, MergeReport
 from cooperbench_eval.reporting.identity import PairId, PairKey

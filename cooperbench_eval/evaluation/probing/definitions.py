@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from pathlib import PurePosixPath
 
-from cooperbench_eval.evaluation.fold import Merged
+from cooperbench_eval.evaluation.sides import Merged
 from cooperbench_eval.git.merging.records import Conflict
 from cooperbench_eval.languages.outline import UnreadableError, functions, is_known
 from cooperbench_eval.reporting.probes import ConflictedFile

@@ -5,11 +5,10 @@ from collections.abc import Hashable
 from attrs import field, frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.fold import Merged, merge_sides
 from cooperbench_eval.evaluation.probing.branches import Bases, Branch
 from cooperbench_eval.evaluation.probing.definitions import conflicted_files
 from cooperbench_eval.evaluation.probing.memory import Memory
-from cooperbench_eval.evaluation.sides import Side, merge_input
+from cooperbench_eval.evaluation.sides import Merged, Side, merge_input, merge_sides
 from cooperbench_eval.git.merging.records import MergeStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.probes import ConflictedFile, ProbeState
