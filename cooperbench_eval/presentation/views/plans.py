@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.presentation.views.teams import left_out_text
+from cooperbench_eval.presentation.views.reports import left_out_text
 from cooperbench_eval.reporting.plans import LandingPlan, PairOutcome
 from cooperbench_eval.support.rendering.records import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import visible
