@@ -21,10 +21,9 @@ from cooperbench_eval.git.patching.policy import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards import find_hazards
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
-from cooperbench_eval.reporting.blame import find_blame
+from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
-from cooperbench_eval.reporting.losses import lost_tests_of
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.reporting.traces import FailureTrace
 from cooperbench_eval.running import TestRunner

@@ -10,7 +10,7 @@ core, *ours* is feature 2 and *theirs* is feature 1. No other module chooses the
 import re
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Self
+from typing import Required, Self, TypedDict
 
 from attrs import evolve, field, frozen
 
@@ -18,7 +18,15 @@ from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, FeaturePair
 from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.git.merging.history import different, step_base
-from cooperbench_eval.git.merging.records import Conflict, ConflictKind, MergeStatus
+from cooperbench_eval.git.merging.records import (
+    Conflict,
+    ConflictDetails,
+    ConflictKind,
+    LedgerRow,
+    MergeStatus,
+    ModelUsage,
+    Replacement,
+)
 from cooperbench_eval.git.merging.result import Labels, Stage
 from cooperbench_eval.git.merging.tree import merge_changes
 from cooperbench_eval.git.patching.patch import Patch
@@ -138,6 +146,22 @@ def pair_merge_input(pair: FeaturePair, side1: Changes, side2: Changes) -> Merge
 _COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
 
 
+class RowFields(TypedDict, total=False):
+    """The fields of a `MergeRow`; those that a failed merge lacks are left out."""
+
+    status: Required[MergeStatus]
+    conflicts_met: int
+    conflict_details: ConflictDetails
+    tree_id: str
+    diff: bytes
+    failure: str
+    duration_seconds: float
+    ledger: tuple[LedgerRow, ...]
+    usage: tuple[ModelUsage, ...]
+    service_failed: bool
+    replacements: tuple[Replacement, ...]
+
+
 @frozen(kw_only=True)
 class Merged:
     """One merge by a strategy.
@@ -194,7 +218,7 @@ class Merged:
         scorer: ConflictScorer,
         diff_of: Callable[[Changes], bytes],
         features_at: Callable[[str], Iterable[int]],
-    ) -> dict[str, Any]:
+    ) -> RowFields:
         """Return the fields of a `MergeRow`.
 
         Args:
@@ -204,24 +228,23 @@ class Merged:
             features_at: Returns the features that a conflict in a file is between.
         """
         given, outcome = self.given, self.outcome
-        row = {
+        row: RowFields = {
             "status": outcome.status,
             "conflicts_met": len(given.conflicts),
             "failure": outcome.failure,
             "duration_seconds": self.seconds,
-            "ledger": [evolve(row, features=features_at(row.path)) for row in outcome.ledger],
+            "ledger": tuple(evolve(row, features=features_at(row.path)) for row in outcome.ledger),
             "usage": outcome.usage,
             "service_failed": outcome.service_failed,
         }
         if outcome.failure:
             return row
         tree = given.base.overlay(outcome.changes)
-        return row | {
-            "conflict_details": scorer.score(outcome.conflicts),
-            "tree_id": tree.tree_id,
-            "diff": diff_of(self.changes_of(base)),
-            "replacements": given.merge.replacements(tree, outcome.conflicts),
-        }
+        row["conflict_details"] = scorer.score(outcome.conflicts)
+        row["tree_id"] = tree.tree_id
+        row["diff"] = diff_of(self.changes_of(base))
+        row["replacements"] = given.merge.replacements(tree, outcome.conflicts)
+        return row
 
 
 def merge_sides(strategy: MergeStrategy, given: MergeInput) -> Merged:

@@ -156,6 +156,46 @@ class Report(Shown, JsonRecord):
         """
         return find_warnings(self)
 
+    def reward(self, policy: object = "strict") -> dict[str, float]:
+        """Return what the pair or team achieved under a policy, as finite numbers only.
+
+        `reward` is 1.0 if the policy's verdict is correct, and otherwise 0.0. Under `strict`,
+        it is 1.0 only if git's own merge of all features is complete and every suite of the
+        pair or team passes on it. A patch that is empty or does not apply, a conflict and a
+        failing test give 0.0.
+
+        The other numbers grade that result. A number that is not known is left out. Flags are
+        0.0 or 1.0, and rates are from 0.0 to 1.0:
+
+        - `conflict_score` of the naive merges; for a pair, also their `conflict_sections` and
+          `conflict_lines`;
+        - `feature1_alone` and `feature2_alone`: whether each feature of a pair passes its own
+          tests without the other; `features_alone`: the share of a team's features that pass
+          theirs without the others;
+        - `merged`: whether the row's merge of all features is complete;
+        - `landed`: the share of a team's features that landed;
+        - `feature1_passed` and `feature2_passed`, `joint_passed` and `regression_passed`: whether
+          each suite passes on the row's tree of all features; for a team, `features_passed`: the
+          share of the features whose tests pass there;
+        - `feature1_pass_rate` and `feature2_pass_rate`: the shares of passed cases there for a
+          pair, and `pass_rate` for all features together;
+        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
+
+        The row is that of the strategy that decided, or else of the first one that the policy
+        names. Tests are not run while conflicts are left.
+
+        Args:
+            policy: A `Policy`, or the name of one in `POLICIES`.
+
+        Raises:
+            AnalysisError: No policy has this name.
+            ReportError: The report has no answer: the pair or team was not evaluated, tests could
+                not run, or a row that the policy needs is missing. That is not a failure of the
+                agents, so it has no reward.
+        """
+        reward: dict[str, float] = upcall("reward")(self, policy)
+        return reward
+
 
 def row_of(strategy: str, attempts: Sequence[_Row]) -> _Row:
     """Return the row of *strategy*.
@@ -292,39 +332,3 @@ class MergeReport(PairOrigin, Report):
             UnknownAttemptError: The report has no row for the strategy.
         """
         return read_resolutions(self.conflicts, self.attempt(strategy))
-
-    def reward(self, policy: object = "strict") -> dict[str, float]:
-        """Return what the pair achieved under a policy, as finite numbers only.
-
-        `reward` is 1.0 if the policy's verdict is correct, and otherwise 0.0. Under `strict`,
-        it is 1.0 only if git's own merge of both features is complete and every suite of the
-        pair passes on it. A patch that is empty or does not apply, a conflict and a failing
-        test give 0.0.
-
-        The other numbers grade that result. A number that is not known is left out. Flags are
-        0.0 or 1.0, and rates are from 0.0 to 1.0:
-
-        - `conflict_score`, `conflict_sections` and `conflict_lines` of the naive merge;
-        - `feature1_alone` and `feature2_alone`: whether each feature passes its own tests without
-          the other;
-        - `merged`: whether the row's merge is complete;
-        - `feature1_passed` and `feature2_passed`, `joint_passed` and `regression_passed`: whether
-          each suite passes on the row's merged tree;
-        - `feature1_pass_rate` and `feature2_pass_rate`: the shares of passed cases there, and
-          `pass_rate` for both together;
-        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
-
-        The row is that of the strategy that decided, or else of the first one that the policy
-        names. Tests are not run while conflicts are left.
-
-        Args:
-            policy: A `Policy`, or the name of one in `POLICIES`.
-
-        Raises:
-            AnalysisError: No policy has this name.
-            ReportError: The report has no answer: the pair was not evaluated, tests could not
-                run, or a row that the policy needs is missing. That is not a failure of the
-                agents, so it has no reward.
-        """
-        reward: dict[str, float] = upcall("reward")(self, policy)
-        return reward

@@ -28,7 +28,6 @@ from cooperbench_eval.running.judgements import JudgeRule
 from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
-from cooperbench_eval.support.upcalls import upcall
 
 __all__ = [
     "GroupReport",
@@ -292,41 +291,6 @@ class TeamReport(PairOrigin, Report):
             BrokenTests(suite=TeamSuite.REGRESSION, tests=lost_regression),
         ]
         return TeamBlame(kind=kind, features=numbers, lost=[each for each in lost if each.tests])
-
-    def reward(self, policy: object = "strict") -> dict[str, float]:
-        """Return what the team achieved under a policy, as finite numbers only.
-
-        `reward` is 1.0 if the policy's verdict is correct, and otherwise 0.0. Under `strict`,
-        it is 1.0 only if git's own merge of all features is complete and every suite of the
-        team passes on it. A patch that is empty or does not apply, a conflict and a failing
-        test give 0.0.
-
-        The other numbers grade that result. A number that is not known is left out. Flags are
-        0.0 or 1.0, and rates are from 0.0 to 1.0:
-
-        - `conflict_score` of the naive merges;
-        - `features_alone`: the share of the features that pass their own tests without the others;
-        - `merged`: whether the row's merge of all features is complete;
-        - `landed`: the share of the features that landed;
-        - `features_passed`: the share of the features whose tests pass on the row's tree of all
-          features, and `pass_rate`: the share of passed cases there;
-        - `joint_passed` and `regression_passed`: whether these suites pass there;
-        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
-
-        The row is that of the strategy that decided, or else of the first one that the policy
-        names. Tests are not run while conflicts are left.
-
-        Args:
-            policy: A `Policy`, or the name of one in `POLICIES`.
-
-        Raises:
-            AnalysisError: No policy has this name.
-            ReportError: The report has no answer: the team was not evaluated, tests could not
-                run, or a row that the policy needs is missing. That is not a failure of the
-                agents, so it has no reward.
-        """
-        reward: dict[str, float] = upcall("reward")(self, policy)
-        return reward
 
 
 GroupReport = MergeReport | TeamReport
