@@ -1,22 +1,37 @@
-"""`Evaluator`: the options of an evaluation, and its calls."""
+"""Evaluates a pair or a team. This is the only module that knows the whole pipeline."""
 
-from collections.abc import Iterable
+import datetime as dt
+import functools
+from collections.abc import Iterable, Iterator
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.evaluation.groups import evaluate_pair, evaluate_team
-from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
+from cooperbench_eval.evaluation.features_alone import Alone
+from cooperbench_eval.evaluation.merge_queue import Landed, MergeQueue
+from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.evaluation.scoring import ConflictScorer
+from cooperbench_eval.evaluation.sides import Merged, Side, merge_sides, pair_merge_input
+from cooperbench_eval.evaluation.suite_runs import SuiteRuns
+from cooperbench_eval.evaluation.tracing import trace_failures
+from cooperbench_eval.git.merging.records import MergeStatus
 from cooperbench_eval.git.patching.paths import TestFileFilter
 from cooperbench_eval.git.patching.policy import ApplyPolicy
-from cooperbench_eval.reporting import MergeReport
-from cooperbench_eval.reporting.teams import TeamReport
+from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.languages.hazards import find_hazards
+from cooperbench_eval.reporting import Attempt, MergeReport
+from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
+from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
+from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep, not_tried
+from cooperbench_eval.reporting.traces import FailureTrace
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.running.judgements import JudgeRule
-from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.naive import NaiveStrategy
+from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.strategies.run import implementation_of
 from cooperbench_eval.support.arguments import able_to, checked_fields, follows
+from cooperbench_eval.support.versions import versions
 
 __all__ = ["Evaluator"]
 
@@ -92,7 +107,7 @@ class Evaluator:
             TestRunError: A test command cannot be started.
         """
         _check_pair(pair)
-        return evaluate_pair(pair, self)
+        return _evaluate_pair(pair, self)
 
     def evaluate_team(self, team: FeatureTeam) -> TeamReport:
         """Evaluate *team* in the calling thread: find out which of its features land.
@@ -113,7 +128,7 @@ class Evaluator:
             TestRunError: A test command cannot be started.
         """
         _check_group(team, "team", FeatureTeam, "evaluate() takes a FeaturePair")
-        return evaluate_team(team, self)
+        return _evaluate_team(team, self)
 
     async def aevaluate(self, pair: FeaturePair) -> MergeReport:
         """Evaluate *pair* in a process of its own, for asyncio.
@@ -138,3 +153,234 @@ class Evaluator:
 
         _check_pair(pair)
         return await await_in_process(self.evaluate, pair)
+
+
+class _Evaluation:
+    """What the strategies' attempts at a pair or team share.
+
+    Attributes:
+        alone: Each feature without the others.
+        diff_of: Returns changes as a diff against the base.
+    """
+
+    def __init__(self, group: FeatureGroup, options: Evaluator, *, test_other: bool) -> None:
+        self.options = options
+        self.runs = SuiteRuns(group, options.runner, options.judge, test_base=options.test_base)
+        self.alone = Alone(
+            group, self.runs, options.test_filter, options.apply_policy, test_other=test_other
+        ).evaluate()
+        # Several strategies often return the same tree.
+        self.diff_of = functools.cache(functools.partial(Changes.diff, base=group.base))
+
+
+# --- a pair ------------------------------------------------------------------
+
+
+def _evaluate_pair(pair: FeaturePair, options: Evaluator) -> MergeReport:
+    """Evaluate a pair; see `Evaluator.evaluate`."""
+    began = dt.datetime.now(dt.UTC)
+    work = _PairEvaluation(pair, options, test_other=options.test_other)
+    alone = work.alone
+    feature1, feature2 = alone.reports
+    given = None
+    if alone.is_complete:
+        side1, side2 = (alone.sides[number] for number in pair.numbers)
+        given = pair_merge_input(pair, side1, side2)
+    merge = given.merge if given else None
+    return MergeReport(
+        repo_name=pair.repo_name,
+        task_id=pair.task_id,
+        timestamp=began,
+        feature1=feature1,
+        feature2=feature2,
+        conflict_details=options.scorer.score(merge.conflicts) if merge else None,
+        conflicts=merge.conflicts if merge else (),
+        diff=work.diff_of(merge.changes) if merge else None,
+        attempts=tuple(work.attempts(given)),
+        base_tree_id=pair.base.tree_id,
+        base_commit=pair.base.commit_id,
+        model=pair.model,
+        setting=pair.setting,
+        k=pair.k,
+        versions=versions(),
+        judge=options.judge,
+        base_joint_tests=alone.base_joint,
+        base_regression_tests=alone.base_regression,
+    )
+
+
+class _PairEvaluation(_Evaluation):
+    def __init__(self, pair: FeaturePair, options: Evaluator, *, test_other: bool) -> None:
+        super().__init__(pair, options, test_other=test_other)
+        self._pair = pair
+
+    def attempts(self, given: MergeInput | None) -> Iterator[Attempt]:
+        """Run each strategy; if a side is missing, its row says that it was not tried."""
+        if given is None:
+            yield from (not_tried(each, Attempt) for each in self.options.strategies)
+            return
+        base, (one, two) = self._pair.base, self.alone.reports
+
+        # Once for all strategies that return the same tree, and lose the same tests on it.
+        hazards_of = functools.cache(
+            functools.partial(
+                find_hazards,
+                base,
+                given.ours,
+                given.theirs,
+                ours_feature=two.number,
+                theirs_feature=one.number,
+            )
+        )
+
+        @functools.cache
+        def trace_of(changes: Changes, failures: tuple[tuple[str, str], ...]) -> FailureTrace:
+            return trace_failures(base, given.theirs, given.ours, changes, dict(failures))
+
+        for strategy in self.options.strategies:
+            merged = merge_sides(strategy, given)
+            attempt = self._merged(strategy, merged)
+            if merged.is_complete:
+                changes = merged.outcome.changes
+                attempt = evolve(self._tested(attempt, changes), hazards=hazards_of(changes))
+                blame = find_blame(one, two, attempt, self.alone.base_regression)
+                failures = {each.name: each.message for each in lost_tests_of(attempt, blame)}
+                if failures:
+                    attempt = evolve(attempt, trace=trace_of(changes, tuple(failures.items())))
+            yield attempt
+
+    def _merged(self, strategy: MergeStrategy, merged: Merged) -> Attempt:
+        """Return the row of a strategy before any test runs."""
+        number1, number2 = self._pair.numbers
+        return Attempt(
+            strategy=strategy.name,
+            implementation=implementation_of(strategy),
+            **merged.row(
+                self._pair.base, self.options.scorer, self.diff_of, lambda _: (number2, number1)
+            ),
+        )
+
+    def _tested(self, attempt: Attempt, changes: Changes) -> Attempt:
+        """Add the runs of all suites on a merged tree."""
+        pair, runs = self._pair, self.runs
+        alone1, alone2 = (each.tests for each in self.alone.reports)
+        tests1 = runs.judged(pair.feature1.tests, changes, alone1)
+        tests2 = runs.judged(pair.feature2.tests, changes, alone2)
+        joint = runs.judged(pair.joint, changes)
+        is_wrong = False in {tests1.outcome, tests2.outcome, joint.outcome}
+        regression = runs.regression(changes, decides=not is_wrong)
+        return evolve(
+            attempt,
+            feature1_tests=tests1.tests,
+            feature1_judgement=tests1.judgement,
+            feature2_tests=tests2.tests,
+            feature2_judgement=tests2.judgement,
+            joint_tests=joint.tests,
+            joint_judgement=joint.judgement,
+            regression_tests=regression.tests,
+            regression_judgement=regression.judgement,
+        )
+
+
+# --- a team ------------------------------------------------------------------
+
+
+def _evaluate_team(team: FeatureTeam, options: Evaluator) -> TeamReport:
+    """Evaluate a team; see `Evaluator.evaluate_team`."""
+    began = dt.datetime.now(dt.UTC)
+    work = _TeamEvaluation(team, options)
+    alone = work.alone
+    return TeamReport(
+        repo_name=team.repo_name,
+        task_id=team.task_id,
+        timestamp=began,
+        features=alone.reports,
+        merges=work.rows(work.queue(NaiveStrategy()).land()),
+        attempts=tuple(map(work.attempt, options.strategies)),
+        base_tree_id=team.base.tree_id,
+        base_commit=team.base.commit_id,
+        model=team.model,
+        setting=team.setting,
+        k=team.k,
+        versions=versions(),
+        judge=options.judge,
+        base_joint_tests=alone.base_joint,
+        base_regression_tests=alone.base_regression,
+    )
+
+
+class _TeamEvaluation(_Evaluation):
+    def __init__(self, team: FeatureTeam, options: Evaluator) -> None:
+        super().__init__(team, options, test_other=False)
+        self._base = team.base
+        sides = self.alone.sides
+        self._sides = {
+            each.number: Side.of(each, sides[each.number])
+            for each in team.features
+            if each.number in sides
+        }
+
+    def queue(self, strategy: MergeStrategy) -> MergeQueue:
+        """Return the features as they wait to be merged by a strategy."""
+        return MergeQueue(self._base, strategy, self.alone.reports, self._sides)
+
+    def attempt(self, strategy: MergeStrategy) -> TeamAttempt:
+        """Land the features with one strategy."""
+        queue = self.queue(strategy)
+        whole = queue.land()
+        tests = self._runs_on(whole.side)
+        landed, landed_tests = whole, tests
+        if any(each.broken for each in tests):
+            landed = queue.land(self._broken_on)
+            landed_tests = self._runs_on(landed.side)
+        is_whole = len(whole.numbers) == len(self.alone.reports)
+        changes = landed.side.changes if landed.side else Changes()
+        return TeamAttempt(
+            strategy=strategy.name,
+            implementation=implementation_of(strategy),
+            status=_status(whole, is_complete=self.alone.is_complete),
+            landed=landed.numbers,
+            left_out=landed.left_out,
+            steps=self.rows(whole, landed),
+            tree_id=changes.tree_id(self._base),
+            diff=self.diff_of(changes),
+            tests=tests if is_whole else (),
+            landed_tests=() if is_whole and landed is whole else landed_tests,
+        )
+
+    def rows(self, *landed: Landed) -> tuple[TeamStep, ...]:
+        """Return the records of all merges, each once."""
+        steps = {key: merged for each in landed for key, merged in each.steps.items()}
+        return tuple(self._row(into, number, merged) for (into, number), merged in steps.items())
+
+    def _row(self, into: tuple[int, ...], number: int, merged: Merged) -> TeamStep:
+        def features_at(path: str) -> tuple[int, ...]:
+            name = merged.name_on_a_side(path)
+            touching = (each for each in into if name in self._sides[each].changes)
+            # If nobody touches it under this name, it was renamed.
+            return (*(tuple(touching) or into), number)
+
+        return TeamStep(
+            feature=number,
+            into=into,
+            conflicts=merged.outcome.conflicts,
+            **merged.row(self._base, self.options.scorer, self.diff_of, features_at),
+        )
+
+    def _runs_on(self, side: Side | None) -> tuple[SuiteRun, ...]:
+        if self.options.runner is None or side is None:
+            return ()
+        return tuple(self.runs.of_features(side.numbers, side.changes, self.alone.tests))
+
+    def _broken_on(self, side: Side) -> tuple[BrokenTests, ...]:
+        found = (each.broken for each in self._runs_on(side))
+        return tuple(each for each in found if each is not None)
+
+
+def _status(whole: Landed, *, is_complete: bool) -> MergeStatus:
+    """Return how the merge of all features ended: as the merge that ended worst."""
+    if not is_complete:
+        return MergeStatus.NOT_TRIED
+    found = {merged.outcome.status for merged in whole.steps.values()}
+    worst_first = (MergeStatus.FAILED, MergeStatus.CONFLICTED, MergeStatus.RESOLVED)
+    return next((each for each in worst_first if each in found), MergeStatus.CLEAN)
