@@ -9,7 +9,13 @@ from typing import NamedTuple, Self, TypeVar
 from attrs import frozen
 
 from cooperbench_eval.analysis.clusters import Cluster, cluster_of
-from cooperbench_eval.analysis.facts import AttemptFacts, GroupFacts, PairFacts, TeamAttemptFacts
+from cooperbench_eval.analysis.facts import (
+    AttemptFacts,
+    GroupFacts,
+    PairFacts,
+    TeamAttemptFacts,
+    TeamFacts,
+)
 from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
 from cooperbench_eval.analysis.verdicts import Verdicts
 from cooperbench_eval.errors import AnalysisError
@@ -36,6 +42,7 @@ __all__ = [
     "task_of",
     "task_of_key",
     "verdicts_of",
+    "was_evaluated",
 ]
 
 _Found = TypeVar("_Found")
@@ -98,10 +105,17 @@ def answer_of_policy(found: PolicyVerdict) -> str:
     return MISSING if found.is_missing_input else found.verdict.value
 
 
+def was_evaluated(facts: GroupFacts) -> bool:
+    """Whether there is a result; facts from elsewhere may have a failure and a merge's status."""
+    if isinstance(facts, TeamFacts):
+        return facts.failure is None
+    return facts.merge_status is not PairStatus.NOT_EVALUATED
+
+
 def answers_of(facts: GroupFacts, policies: Iterable[Policy]) -> PairAnswers:
     """Return the answer of every strategy and policy to a pair or team."""
     rows = {each.strategy: answer_of(each) for each in facts.attempts}
-    if facts.failure is not None or facts.merge_status is PairStatus.NOT_EVALUATED:
+    if not was_evaluated(facts):
         rows = dict.fromkeys(rows, Verdict.NOT_RUN.value)
     return PairAnswers(
         strategies=tuple(rows.items()),

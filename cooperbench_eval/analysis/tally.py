@@ -20,6 +20,7 @@ from cooperbench_eval.analysis.answers import (
     PairAnswers,
     count_end,
     has_answer,
+    was_evaluated,
 )
 from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.facts import (
@@ -208,7 +209,7 @@ class Tally(_Counts):
             self.failures[facts.failure] += 1
         if facts.conflict_score is not None:
             self.scores.append(facts.conflict_score)
-        if facts.failure is None and facts.merge_status is not PairStatus.NOT_EVALUATED:
+        if was_evaluated(facts):
             self.tries[hash(pair)] += 1
         if isinstance(facts, PairFacts):
             self.alone.add(facts.feature1.tests, cluster)
