@@ -194,14 +194,14 @@ def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
         conflicts_met=attempt.conflicts_met,
         conflict_sections=None if left is None else left.conflict_sections,
         conflict_score=None if left is None else left.conflict_score,
-        feature1_tests=_run(attempt.feature1_tests, attempt.feature1_judgement),
-        feature2_tests=_run(attempt.feature2_tests, attempt.feature2_judgement),
+        feature1_tests=_run(*attempt.own_runs[0]),
+        feature2_tests=_run(*attempt.own_runs[1]),
         duration_seconds=attempt.duration_seconds,
         **asdict(total_usage(attempt.usage), recurse=False),
         failure=_one_line(attempt.failure),
         service_failed=attempt.service_failed,
-        joint_tests=_run(attempt.joint_tests, attempt.joint_judgement),
-        regression_tests=_run(attempt.regression_tests, attempt.regression_judgement),
+        joint_tests=_run(*attempt.joint_run),
+        regression_tests=_run(*attempt.regression_run),
         tests_cannot_run=blame is BlameKind.UNKNOWN and any(map(cannot_run, report.features)),
     )
 

@@ -20,7 +20,7 @@ VIEWS: Final = {
     "ConflictDetails": "reports:details_view",
     "Explanation": "explanations:explanation_view",
     "LandingPlan": "plans:plan_view",
-    "LeftOut": "reports:left_out_view",
+    "LeftOut": "plans:left_out_view",
     "MergeReport": "reports:report_view",
     "Probe": "probes:probe_view",
     "PolicySummary": "summaries:judged_view",

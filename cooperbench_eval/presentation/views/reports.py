@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from cooperbench_eval.git.merging.records import ConflictDetails, FileConflicts, MergeStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.presentation.views.plans import broken_text, left_out_text, owner_text
 from cooperbench_eval.reporting import (
     Attempt,
     Blame,
@@ -16,13 +17,6 @@ from cooperbench_eval.reporting import (
     PairStatus,
     PatchReport,
     Verdict,
-)
-from cooperbench_eval.reporting.landings import (
-    BrokenTests,
-    LeftOut,
-    LeftOutReason,
-    SuiteRun,
-    TeamSuite,
 )
 from cooperbench_eval.reporting.rows import Tried
 from cooperbench_eval.reporting.teams import (
@@ -42,9 +36,6 @@ __all__ = [
     "blame_view",
     "details_view",
     "landed_text",
-    "left_out_text",
-    "left_out_view",
-    "owner_text",
     "report_view",
     "run_view",
     "step_view",
@@ -61,7 +52,6 @@ _MOST_LOST = 20
 _MOST_ROWS = 20
 _FEW_FILES = 4
 _FEW_LOST = 3
-_FEW_SUITES = 2
 # Lengths in characters.
 _ID = 12
 _NAME = 40
@@ -212,10 +202,10 @@ def attempt_view(attempt: Attempt) -> View:
     if attempt.failure:
         lines.append(f"it failed: {visible(attempt.failure, _REASON)}")
     runs = (
-        ("of the first feature", attempt.feature1_tests, attempt.feature1_judgement),
-        ("of the second feature", attempt.feature2_tests, attempt.feature2_judgement),
-        ("of both together", attempt.joint_tests, attempt.joint_judgement),
-        ("of the repository", attempt.regression_tests, attempt.regression_judgement),
+        ("of the first feature", *attempt.own_runs[0]),
+        ("of the second feature", *attempt.own_runs[1]),
+        ("of both together", *attempt.joint_run),
+        ("of the repository", *attempt.regression_run),
     )
     rows = [
         (owner, _run_cell(run, judgement), f"{run.duration_seconds:.1f}")
@@ -363,15 +353,10 @@ def team_blame_view(blame: TeamBlame) -> View:
     return View(
         title=wording.blame_text(blame),
         notes=[
-            *map(_broken_text, blame.lost[:_MOST_ROWS]),
+            *map(broken_text, blame.lost[:_MOST_ROWS]),
             *wording.and_more(len(blame.lost) - _MOST_ROWS, "suite"),
         ],
     )
-
-
-def left_out_view(left_out: LeftOut) -> View:
-    """Describe why a feature was left out."""
-    return View(title=left_out_text(left_out))
 
 
 def step_view(step: TeamStep) -> View:
@@ -382,27 +367,6 @@ def step_view(step: TeamStep) -> View:
     if step.failure:
         notes.append(visible(step.failure, _REASON))
     return View(title=f"{feature} into {into}: {status} ({conflicts})", notes=notes)
-
-
-def left_out_text(left_out: LeftOut, *, named: bool = True) -> str:
-    """Return why a feature was left out, as a clause; *named* adds some names of tests."""
-    features = wording.features_text(left_out.features) if left_out.features else "the base"
-    files = cut_list(left_out.files, _FEW_LOST, _NAME)
-    broken = [_broken_text(each, named=named) for each in left_out.tests[:_FEW_SUITES]]
-    broken += wording.and_more(len(left_out.tests) - _FEW_SUITES, "suite")
-    tests = "; ".join(broken) or "tests"
-    problem = f" ({visible(left_out.problem, _REASON)})" if left_out.problem else ""
-    texts = {
-        LeftOutReason.MISSING_INPUT: "has no usable patch",
-        LeftOutReason.DUPLICATE: f"makes the same changes as {features}",
-        LeftOutReason.FAILS_OWN_TESTS: "fails its own tests without the others",
-        LeftOutReason.CONFLICT: f"conflicts with {features} in {files}",
-        LeftOutReason.STRATEGY_FAILED: "could not be merged because the strategy failed",
-        LeftOutReason.BREAKS: f"breaks {tests}",
-        LeftOutReason.NOT_EXAMINED: "was not examined",
-    }
-    # Only a list of very many features is cut here.
-    return visible(f"feature {left_out.number} {texts[left_out.reason]}{problem}", _TEAM_NOTE)
 
 
 def _merges(report: TeamReport) -> str:
@@ -444,28 +408,3 @@ def _step(step: TeamStep) -> tuple[str, ...]:
         wording.spoken(step.status),
         f"{step.conflicts_met} met, {left} left",
     )
-
-
-def owner_text(run: SuiteRun | BrokenTests) -> str:
-    """Return whose tests a suite of a team has."""
-    owners = {
-        TeamSuite.FEATURE: f"feature {run.feature}",
-        TeamSuite.JOINT: "all features together",
-        TeamSuite.REGRESSION: "the repository",
-    }
-    return owners[run.suite]
-
-
-def _broken_text(broken: BrokenTests, *, named: bool = True) -> str:
-    if not broken.tests:
-        return f"the tests of {owner_text(broken)}"
-    tests = f"{wording.counted(len(broken.tests), 'test')} of {owner_text(broken)}"
-    return f"{tests}: {_test_names(broken.tests)}" if named else tests
-
-
-def _test_names(names: tuple[str, ...]) -> str:
-    """Return the first names; of a long one the end, in which tests differ."""
-    shown = [name if len(name) <= _NAME else f"…{name[1 - _NAME :]}" for name in names[:_FEW_LOST]]
-    # An escape takes more room than its character.
-    text = ", ".join(visible(name, 2 * _NAME) for name in shown)
-    return " ".join([text, *wording.and_more(len(names) - _FEW_LOST)])
