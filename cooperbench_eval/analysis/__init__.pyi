@@ -9,6 +9,8 @@ from .facts import AttemptFacts as AttemptFacts
 from .facts import FeatureFacts as FeatureFacts
 from .facts import PairFacts as PairFacts
 from .facts import RunFacts as RunFacts
+from .facts import TeamAttemptFacts as TeamAttemptFacts
+from .facts import TeamFacts as TeamFacts
 from .measures import Distribution as Distribution
 from .measures import Mean as Mean
 from .policies import POLICIES as POLICIES
@@ -28,8 +30,6 @@ from .summary import TeamSummary as TeamSummary
 from .tables import to_pandas as to_pandas
 from .tables import to_polars as to_polars
 from .tables import to_records as to_records
-from .team_facts import TeamAttemptFacts as TeamAttemptFacts
-from .team_facts import TeamFacts as TeamFacts
 from .tries import Tries as Tries
 from .tries import solved_within as solved_within
 from .verdicts import GoldSummary as GoldSummary

@@ -1,16 +1,23 @@
 """The answers of strategies and policies to pairs and teams, and what decides that one is right."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from sys import intern
 from typing import NamedTuple, Self, TypeVar
 
 from attrs import frozen
 
 from cooperbench_eval.analysis.clusters import Cluster, cluster_of
-from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts
+from cooperbench_eval.analysis.facts import (
+    AttemptFacts,
+    GroupFacts,
+    PairFacts,
+    TeamAttemptFacts,
+    TeamFacts,
+)
 from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
-from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts
+from cooperbench_eval.analysis.verdicts import Verdicts
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.reporting.identity import PairId, PairKey
@@ -21,6 +28,7 @@ __all__ = [
     "CORRECT",
     "MISSING",
     "Answer",
+    "ByTask",
     "Decider",
     "Ends",
     "PairAnswers",
@@ -33,6 +41,8 @@ __all__ = [
     "has_answer",
     "task_of",
     "task_of_key",
+    "verdicts_of",
+    "was_evaluated",
 ]
 
 _Found = TypeVar("_Found")
@@ -95,10 +105,17 @@ def answer_of_policy(found: PolicyVerdict) -> str:
     return MISSING if found.is_missing_input else found.verdict.value
 
 
-def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
-    """Return the answer of every strategy and policy to a pair."""
+def was_evaluated(facts: GroupFacts) -> bool:
+    """Whether there is a result; facts from elsewhere may have a failure and a merge's status."""
+    if isinstance(facts, TeamFacts):
+        return facts.failure is None
+    return facts.merge_status is not PairStatus.NOT_EVALUATED
+
+
+def answers_of(facts: GroupFacts, policies: Iterable[Policy]) -> PairAnswers:
+    """Return the answer of every strategy and policy to a pair or team."""
     rows = {each.strategy: answer_of(each) for each in facts.attempts}
-    if facts.merge_status is PairStatus.NOT_EVALUATED:
+    if not was_evaluated(facts):
         rows = dict.fromkeys(rows, Verdict.NOT_RUN.value)
     return PairAnswers(
         strategies=tuple(rows.items()),
@@ -163,3 +180,55 @@ def by_pair(
             raise AnalysisError(f"{whose} has {pair} twice")
         found[pair.key] = answer(each)
     return found
+
+
+# --- verdicts by task --------------------------------------------------------
+
+_MERGED = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNHANDLED)
+
+
+def verdicts_of(counts: Counter[Answer]) -> Verdicts:
+    """Return the verdicts of the number of pairs with each answer."""
+    decided = {verdict.value: counts[verdict.value] for verdict in _MERGED}
+    return Verdicts(
+        **decided,
+        not_run=counts.total() - sum(decided.values()),
+        missing_input=counts[MISSING],
+    )
+
+
+class ByTask(Mapping[str, Verdicts]):
+    """The verdicts of a strategy or policy in each task, in the order of the tasks' names.
+
+    They are made on first access, because all strategies and policies share their numbers.
+    """
+
+    def __init__(self, answers: tuple[Answer, ...], pairs: tuple[Counter[PairKey], ...]) -> None:
+        """Count the *answers*; *pairs* counts the reports of each pair that has the answer."""
+        self._answers = answers
+        self._pairs = pairs
+
+    @cached_property
+    def _verdicts(self) -> dict[str, Verdicts]:
+        found: defaultdict[str, Counter[Answer]] = defaultdict(Counter)
+        for key, answer, count in self.pairs():
+            found[task_of_key(key)][answer] += count
+        return {task: verdicts_of(found[task]) for task in sorted(found)}
+
+    def pairs(self) -> Iterator[tuple[PairKey, Answer, int]]:
+        """Yield each pair or team with an answer, and the number of reports that give it."""
+        for answer, pairs in zip(self._answers, self._pairs, strict=True):
+            for key, count in pairs.items():
+                yield key, answer, count
+
+    def __getitem__(self, task: str) -> Verdicts:
+        return self._verdicts[task]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._verdicts)
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def __repr__(self) -> str:
+        return repr(self._verdicts)

@@ -1,36 +1,63 @@
-"""`PairFacts`: a report without its texts and test cases, for statistics over many.
+"""`PairFacts` and `TeamFacts`: a report without its texts and test cases, for statistics.
 
 The report of a real pair takes hundreds of kilobytes, its facts one or two. Summaries and
 frames are built from facts. A store keeps them with each report, so that reports can be
 summed up without being read again.
 """
 
-import datetime as dt
-from collections.abc import Iterable
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import (
+    cache,
+)
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Self,
+)
 
-from attrs import asdict, field, frozen
+from attrs import (
+    field,
+    frozen,
+)
 
-from cooperbench_eval.analysis.languages import find_language
-from cooperbench_eval.git.merging.conflicts import MergeStatus, Severity, UsageTotals, total_usage
-from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.reporting.agentcosts import AgentUsage
-from cooperbench_eval.reporting.blame import BlameKind, cannot_run
-from cooperbench_eval.reporting.failure import FailureKind
-from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
-from cooperbench_eval.reporting.report import MergeReport, PairStatus
+from cooperbench_eval.git.merging.conflicts import (
+    MergeStatus,
+    Severity,
+    UsageTotals,
+)
+from cooperbench_eval.git.patching.placements import (
+    PatchStatus,
+)
+from cooperbench_eval.reporting.agentcosts import (
+    AgentUsage,
+)
+from cooperbench_eval.reporting.blame import (
+    BlameKind,
+)
+from cooperbench_eval.reporting.identity import (
+    PairOrigin,
+    inherited_after,
+)
+from cooperbench_eval.reporting.landings import (
+    LeftOut,
+)
+from cooperbench_eval.reporting.report import (
+    FailureKind,
+    PairStatus,
+)
 from cooperbench_eval.reporting.rows import (
-    Attempt,
-    FeatureReport,
     Verdict,
     find_verdict,
-    has_time_zone,
     have_own_names,
 )
-from cooperbench_eval.running.judgements import Judgement
-from cooperbench_eval.running.results import CaseCounts, Ended, TestResult, TestStatus, name_counts
-from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.running.results import (
+    CaseCounts,
+    Ended,
+    TestStatus,
+)
+from cooperbench_eval.support.arguments import (
+    checked,
+    named_fields,
+)
 
 if TYPE_CHECKING:
     from cooperbench_eval.support.json_records import Compact
@@ -38,14 +65,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AttemptFacts",
     "FeatureFacts",
+    "GroupFacts",
     "PairFacts",
     "RunFacts",
-    "feature_facts",
-    "one_line",
-    "pair_facts",
+    "TeamAttemptFacts",
+    "TeamFacts",
 ]
-
-_SHOWN_FAILURE = 200
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("status"))
@@ -95,8 +120,44 @@ class FeatureFacts:
     other_tests: RunFacts | None = None
 
 
+class _Counted:
+    """What a strategy's attempt at a pair or team counts as."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        service_failed: bool
+        tests_cannot_run: bool
+
+        @property
+        def verdict(self) -> Verdict: ...
+        @property
+        def absolute_verdict(self) -> Verdict: ...
+
+    @property
+    def counted_verdict(self) -> Verdict:
+        """The verdict as statistics count it.
+
+        Conflicts that are left because a service failed say nothing about the strategy, and
+        neither do tests that cannot run, so both count as not run.
+        """
+        return self._counted(self.verdict)
+
+    @property
+    def counted_absolute_verdict(self) -> Verdict:
+        """The same for `absolute_verdict`."""
+        return self._counted(self.absolute_verdict)
+
+    def _counted(self, verdict: Verdict) -> Verdict:
+        if self.service_failed and verdict is Verdict.UNHANDLED:
+            return Verdict.NOT_RUN
+        if self.tests_cannot_run and verdict is Verdict.INCORRECT:
+            return Verdict.NOT_RUN
+        return verdict
+
+
 @frozen(kw_only=True, field_transformer=inherited_after("duration_seconds"))
-class AttemptFacts(UsageTotals):
+class AttemptFacts(UsageTotals, _Counted):
     """One strategy's attempt at the pair, and its requests to models.
 
     The counts of model requests are those of `UsageTotals`. *cost_usd* covers only the
@@ -158,30 +219,87 @@ class AttemptFacts(UsageTotals):
             self.status, *(run.passed if run and run.was_run else None for run in runs)
         )
 
-    @property
-    def counted_verdict(self) -> Verdict:
-        """The verdict as statistics count it.
 
-        Conflicts that are left because a service failed say nothing about the strategy, and
-        neither do tests that cannot run, so both count as not run.
+@frozen(kw_only=True, field_transformer=inherited_after("duration_seconds"))
+class TeamAttemptFacts(UsageTotals, _Counted):
+    """One strategy's attempt at a team, and its requests to models.
+
+    The counts of model requests are those of `UsageTotals`. *cost_usd* covers only the
+    requests with a known price; it is `None` if there were requests and no price is known.
+
+    Attributes:
+        strategy: The strategy's name.
+        status: How the merge of all features in their order ended.
+        verdict: The verdict on that merge.
+        blame: Why the team fails under the strategy.
+        landed: The numbers of the features that landed, in the order in which they did.
+        left_out: The other features, each with the reason and the features that it concerns,
+            without files, tests and problem.
+        conflicts_met: Conflicts of all its three-way merges.
+        duration_seconds: Time of all its merges, tests not counted.
+        service_failed: Whether a service that it needs, such as a model's provider, failed.
+        tests_cannot_run: Whether the only reason against the merge is that a feature's tests
+            give no result, with or without its patch.
+        absolute_verdict: The verdict if only the features' tests count, and every case of them
+            must pass; not run in facts of earlier versions.
+    """
+
+    strategy: str
+    status: MergeStatus = field(converter=MergeStatus)
+    verdict: Verdict = field(converter=Verdict)
+    blame: BlameKind = field(converter=BlameKind)
+    landed: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
+    left_out: tuple[LeftOut, ...] = field(default=(), converter=tuple[LeftOut, ...])
+    conflicts_met: int = 0
+    duration_seconds: float = 0.0
+    service_failed: bool = False
+    tests_cannot_run: bool = False
+    absolute_verdict: Verdict = field(default=Verdict.NOT_RUN, converter=Verdict)
+
+    @property
+    def score(self) -> float:
+        """The share of the features that landed, from 0 to 1."""
+        count = len(self.landed) + len(self.left_out)
+        return len(self.landed) / count if count else 0.0
+
+
+class _Stored(PairOrigin):
+    """Facts that a store keeps as JSON."""
+
+    __slots__ = ()
+
+    @property
+    def task(self) -> str:
+        """The task's name over all repositories, such as `click/2068`."""
+        return f"{self.repo_name}/{self.task_id}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as plain JSON values, without values that are at their defaults."""
+        kind: type = type(self)
+        return _compact(kind).dump(self)
+
+    @classmethod
+    @checked(data=None)
+    def from_dict(cls, data: object) -> Self:
+        """Read what `to_dict` returned; keys that this version does not know are ignored.
+
+        Raises:
+            ReportError: The values are not the facts of a pair or a team.
         """
-        return self._counted(self.verdict)
-
-    @property
-    def counted_absolute_verdict(self) -> Verdict:
-        """The same for `absolute_verdict`."""
-        return self._counted(self.absolute_verdict)
-
-    def _counted(self, verdict: Verdict) -> Verdict:
-        if self.service_failed and verdict is Verdict.UNHANDLED:
-            return Verdict.NOT_RUN
-        if self.tests_cannot_run and verdict is Verdict.INCORRECT:
-            return Verdict.NOT_RUN
-        return verdict
+        kind: type = cls
+        found: Self = _compact(kind).load(data)
+        return found
 
 
-@frozen(kw_only=True, field_transformer=inherited_after("attempts"))
-class PairFacts(PairOrigin):
+@cache
+def _compact(kind: type) -> "Compact[Any]":
+    from cooperbench_eval.support.json_records import Compact  # noqa: PLC0415
+
+    return Compact(kind)
+
+
+@frozen(kw_only=True, field_transformer=inherited_after("attempts", "timestamp"))
+class PairFacts(_Stored):
     """The parts of a pair's report that statistics need.
 
     The base, model, setting and try have the names that they have in a `MergeReport`.
@@ -221,9 +339,6 @@ class PairFacts(PairOrigin):
         ((1, 2), 'missing_input')
     """
 
-    repo_name: str
-    task_id: int
-    timestamp: dt.datetime = field(validator=has_time_zone)
     feature1: FeatureFacts
     feature2: FeatureFacts
     merge_status: PairStatus = field(converter=PairStatus)
@@ -249,116 +364,50 @@ class PairFacts(PairOrigin):
         """The numbers of feature 1 and feature 2."""
         return self.feature1.number, self.feature2.number
 
+
+@frozen(kw_only=True, field_transformer=inherited_after("attempts", "timestamp"))
+class TeamFacts(_Stored):
+    """The parts of a team's report that statistics need.
+
+    The base, model, setting and try have the names that they have in a `TeamReport`.
+
+    Attributes:
+        repo_name: The repository's name in the benchmark.
+        task_id: The task's number.
+        timestamp: When the evaluation began, with its time zone.
+        features: Each feature without the others, in the team's order.
+        merge_status: The result of successive `git merge`s of the features in their order.
+        conflict_score: The sum of the scores of these merges; `None` if a patch is missing.
+        failure: Why the team could not be evaluated; `None` if it was.
+        problem: Why it was not, or why a feature's tests cannot run, cut to one line; else
+            empty.
+        attempts: One row for each strategy, in the requested order; names are unique.
+        language: The programming language of most of the files that the patches change, as
+            Pygments names it; empty if it is not known.
+        agent_usage: What the agents' work cost; an agent that made several features counts once.
+    """
+
+    features: tuple[FeatureFacts, ...] = field(converter=tuple[FeatureFacts, ...])
+    merge_status: PairStatus = field(converter=PairStatus)
+    conflict_score: int | None = None
+    failure: FailureKind | None = None
+    problem: str = ""
+    attempts: tuple[TeamAttemptFacts, ...] = field(
+        default=(), converter=tuple[TeamAttemptFacts, ...], validator=have_own_names
+    )
+    language: str = ""
+    agent_usage: AgentUsage = field(factory=AgentUsage)
+
     @property
-    def task(self) -> str:
-        """The task's name over all repositories, such as `click/2068`."""
-        return f"{self.repo_name}/{self.task_id}"
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the features in the team's order."""
+        return tuple(each.number for each in self.features)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain JSON values, without values that are at their defaults."""
-        return _compact().dump(self)
-
-    @classmethod
-    @checked(data=None)
-    def from_dict(cls, data: object) -> "PairFacts":
-        """Read what `to_dict` returned; keys that this version does not know are ignored.
-
-        Raises:
-            ReportError: The values are not the facts of a pair.
-        """
-        return _compact().load(data)
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        return len(self.features)
 
 
-@cache
-def _compact() -> "Compact[PairFacts]":
-    from cooperbench_eval.support.json_records import Compact  # noqa: PLC0415
-
-    return Compact(PairFacts)
-
-
-# --- from a report -----------------------------------------------------------
-
-
-def pair_facts(report: MergeReport) -> PairFacts:
-    """Return the facts of *report*."""
-    details = report.conflict_details
-    return PairFacts(
-        repo_name=report.repo_name,
-        task_id=report.task_id,
-        timestamp=report.timestamp,
-        feature1=feature_facts(report.feature1),
-        feature2=feature_facts(report.feature2),
-        merge_status=report.merge_status,
-        conflict_sections=None if details is None else details.conflict_sections,
-        conflict_lines=None if details is None else details.conflict_lines,
-        conflict_score=None if details is None else details.conflict_score,
-        severity=None if details is None else details.severity,
-        failure=None if report.failure is None else report.failure.kind,
-        problem=one_line(report.problem),
-        attempts=tuple(_attempt(report, attempt) for attempt in report.attempts),
-        base_tree_id=report.base_tree_id,
-        base_commit=report.base_commit,
-        model=report.model,
-        setting=report.setting,
-        k=report.k,
-        language=find_language(_paths(report)),
-        agent_usage=report.agent_usage,
-    )
-
-
-def _paths(report: MergeReport) -> Iterable[str]:
-    features = (report.feature1, report.feature2)
-    hunks = [hunk.path for feature in features for hunk in feature.patch.hunks if hunk.path]
-    return hunks or [conflict.path for conflict in report.conflicts]
-
-
-def feature_facts(feature: FeatureReport) -> FeatureFacts:
-    """Return the facts of one feature."""
-    return FeatureFacts(
-        number=feature.number,
-        patch_status=feature.patch.status,
-        tests=_run(feature.tests, feature.judgement),
-        base_tests=_run(feature.base_tests),
-        other_tests=_run(feature.other_tests),
-    )
-
-
-def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
-    left = attempt.conflict_details
-    blame = report.blame(attempt.strategy).kind
-    return AttemptFacts(
-        strategy=attempt.strategy,
-        status=attempt.status,
-        blame=blame,
-        conflicts_met=attempt.conflicts_met,
-        conflict_sections=None if left is None else left.conflict_sections,
-        conflict_score=None if left is None else left.conflict_score,
-        feature1_tests=_run(attempt.feature1_tests, attempt.feature1_judgement),
-        feature2_tests=_run(attempt.feature2_tests, attempt.feature2_judgement),
-        duration_seconds=attempt.duration_seconds,
-        **asdict(total_usage(attempt.usage), recurse=False),
-        failure=one_line(attempt.failure),
-        service_failed=attempt.service_failed,
-        joint_tests=_run(attempt.joint_tests, attempt.joint_judgement),
-        regression_tests=_run(attempt.regression_tests, attempt.regression_judgement),
-        tests_cannot_run=blame is BlameKind.UNKNOWN and any(map(cannot_run, report.features)),
-    )
-
-
-def one_line(failure: str) -> str:
-    """Return the first line of a reason, cut if it is long."""
-    line = failure.partition("\n")[0]
-    return line if len(line) <= _SHOWN_FAILURE else f"{line[: _SHOWN_FAILURE - 1]}…"
-
-
-def _run(tests: TestResult | None, judgement: Judgement | None = None) -> RunFacts | None:
-    if tests is None:
-        return None
-    decided = None if judgement is None else judgement.decide(tests)
-    return RunFacts(
-        status=tests.status,
-        duration_seconds=tests.duration_seconds,
-        accepted=decided,
-        is_undecided=judgement is not None and decided is None,
-        **name_counts(tests.cases),
-    )
+GroupFacts = PairFacts | TeamFacts
+"""The facts of a pair or of a team."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from attrs import frozen
 
-from cooperbench_eval.analysis.team_facts import GroupFacts
+from cooperbench_eval.analysis.facts import GroupFacts
 from cooperbench_eval.errors import AnalysisError, ArgumentError
 
 __all__ = [

@@ -1,25 +1,54 @@
 """The tables of reports: what a row of each is about, and its columns."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
-from enum import StrEnum
-from functools import partial
-from io import BytesIO
-from operator import attrgetter
-from typing import Any, Final, Literal
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+)
+from enum import (
+    StrEnum,
+)
+from functools import (
+    partial,
+)
+from io import (
+    BytesIO,
+)
+from operator import (
+    attrgetter,
+)
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+)
 
-from attrs import frozen
+from attrs import (
+    fields,
+    frozen,
+)
 
-from cooperbench_eval.analysis.answers import CORRECT, answer_of, has_answer
-from cooperbench_eval.analysis.columns import Columns, Kind, attributes, passed, run_columns
-from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts
+from cooperbench_eval.analysis.answers import (
+    CORRECT,
+    answer_of,
+    has_answer,
+)
+from cooperbench_eval.analysis.facts import (
+    AttemptFacts,
+    GroupFacts,
+    PairFacts,
+    RunFacts,
+    TeamAttemptFacts,
+    TeamFacts,
+)
 from cooperbench_eval.analysis.sources import (
     FactsSource,
     iterate_facts,
     iterate_reports,
     iterate_team_facts,
 )
-from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts, TeamFacts
 from cooperbench_eval.git.merging.conflicts import (
     USAGE,
     Conflict,
@@ -27,16 +56,36 @@ from cooperbench_eval.git.merging.conflicts import (
     MergeStatus,
     Severity,
 )
-from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.reporting.agentcosts import AGENT_USAGE
-from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.failure import FailureKind
-from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
-from cooperbench_eval.reporting.report import MergeReport, PairStatus
-from cooperbench_eval.reporting.rows import Verdict
-from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult
+from cooperbench_eval.git.patching.placements import (
+    PatchStatus,
+)
+from cooperbench_eval.reporting.agentcosts import (
+    AGENT_USAGE,
+)
+from cooperbench_eval.reporting.blame import (
+    BlameKind,
+)
+from cooperbench_eval.reporting.landings import (
+    LeftOut,
+    LeftOutReason,
+)
+from cooperbench_eval.reporting.report import (
+    FailureKind,
+    MergeReport,
+    PairStatus,
+)
+from cooperbench_eval.reporting.rows import (
+    Verdict,
+)
+from cooperbench_eval.running.results import (
+    CaseCounts,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+)
 
-__all__ = ["TABLES", "Level", "LevelName", "Table"]
+__all__ = ["TABLES", "Columns", "Kind", "Level", "LevelName", "Table", "attributes"]
 
 
 LevelName = Literal[
@@ -71,6 +120,47 @@ class Level(StrEnum):
     """A strategy's attempt at a team."""
     LEFT_OUT = "left_out"
     """A feature of a team that did not land in an attempt."""
+
+
+Kind = type[int | float | str | bool | dt.datetime | StrEnum]
+"""The type of a column; every value may also be missing."""
+
+
+@frozen
+class Columns:
+    """Columns whose values are taken together, which is faster than one by one."""
+
+    get: Callable[[Any], tuple[Any, ...]]
+    kinds: dict[str, Kind]
+
+
+def attributes(*paths: str, **kinds: Kind) -> Columns:
+    """Return two or more columns; *paths* are their attributes if the names differ."""
+    return Columns(attrgetter(*(paths or kinds)), kinds)
+
+
+def passed(tests: RunFacts | None) -> bool | None:
+    """Return whether a run passed; `None` if there is no result."""
+    return tests.passed if tests is not None and tests.was_run else None
+
+
+_CASES = attributes(
+    **{each.name: int for each in fields(CaseCounts)}, total_tests=int, duration_seconds=float
+)
+
+
+def run_columns(prefix: str, tests: str) -> Columns:
+    """Return the columns about the run in the attribute *tests*."""
+    kinds = {"status": TestStatus, "passed": bool, **_CASES.kinds}
+    run_of = attrgetter(tests)
+
+    def get(thing: object) -> tuple[Any, ...]:
+        run = run_of(thing)
+        if run is None:
+            return (None,) * len(kinds)
+        return run.status, passed(run), *_CASES.get(run)
+
+    return Columns(get, {f"{prefix}_{name}": kind for name, kind in kinds.items()})
 
 
 _IDENTITY = attributes(
@@ -118,8 +208,7 @@ class RunKind(StrEnum):
     """The tree that a strategy merged."""
 
 
-@frozen
-class _CaseOfRun:
+class _CaseOfRun(NamedTuple):
     feature: int
     run: RunKind
     strategy: str | None
@@ -204,6 +293,14 @@ class Table:
     columns: tuple[Columns, ...]
 
 
+_OUTCOME: dict[str, Kind] = {
+    "timestamp": dt.datetime,
+    "language": str,
+    "base_tree_id": str,
+    "base_commit": str,
+    "merge_status": PairStatus,
+}
+_FAILURE: dict[str, Kind] = {"failure": FailureKind, "problem": str}
 _USAGE: dict[str, Kind] = {name: float if name == "cost_usd" else int for name in USAGE}
 
 _AGENTS = attributes(
@@ -217,17 +314,12 @@ TABLES: Final = {
         things=lambda pair: (pair,),
         columns=(
             attributes(
-                timestamp=dt.datetime,
-                language=str,
-                base_tree_id=str,
-                base_commit=str,
-                merge_status=PairStatus,
+                **_OUTCOME,
                 conflict_sections=int,
                 conflict_lines=int,
                 conflict_score=int,
                 severity=Severity,
-                failure=FailureKind,
-                problem=str,
+                **_FAILURE,
             ),
             attributes(
                 *("feature1.patch_status", "feature2.patch_status"),
@@ -286,16 +378,7 @@ TABLES: Final = {
         identity=_TEAM_IDENTITY,
         things=lambda team: (team,),
         columns=(
-            attributes(
-                timestamp=dt.datetime,
-                language=str,
-                base_tree_id=str,
-                base_commit=str,
-                merge_status=PairStatus,
-                conflict_score=int,
-                failure=FailureKind,
-                problem=str,
-            ),
+            attributes(**_OUTCOME, conflict_score=int, **_FAILURE),
             _AGENTS,
         ),
     ),

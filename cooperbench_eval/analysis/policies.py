@@ -11,9 +11,15 @@ from types import MappingProxyType
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts
+from cooperbench_eval.analysis.facts import (
+    AttemptFacts,
+    FeatureFacts,
+    GroupFacts,
+    PairFacts,
+    TeamAttemptFacts,
+    TeamFacts,
+)
 from cooperbench_eval.analysis.sources import facts_of
-from cooperbench_eval.analysis.team_facts import GroupFacts, TeamAttemptFacts, TeamFacts
 from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.placements import PatchStatus

@@ -4,8 +4,14 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from cooperbench_eval.analysis.answers import CORRECT, Answer, Decider, has_answer, task_of_key
-from cooperbench_eval.analysis.bytask import ByTask
+from cooperbench_eval.analysis.answers import (
+    CORRECT,
+    Answer,
+    ByTask,
+    Decider,
+    has_answer,
+    task_of_key,
+)
 from cooperbench_eval.analysis.clusters import Counts
 from cooperbench_eval.analysis.grouping import key_text
 from cooperbench_eval.analysis.letters import groups_of, letter
@@ -16,7 +22,7 @@ from cooperbench_eval.analysis.signflips import Teams, adjusted_p_values, is_exa
 from cooperbench_eval.analysis.sources import FactsSource
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.summary import Summary
-from cooperbench_eval.analysis.verdicts import Judged
+from cooperbench_eval.analysis.verdicts import JudgedSummary
 from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.reporting.identity import PairKey
 from cooperbench_eval.support.arguments import checked, rule_of
@@ -148,7 +154,7 @@ def _listed(pair: PairKey) -> str:
     return ", ".join(map(str, sorted(pair[2])))
 
 
-def _judged(name: str, given: Any, judge: Decider, size: int | None) -> Judged:
+def _judged(name: str, given: Any, judge: Decider, size: int | None) -> JudgedSummary:
     """Return the verdicts of a team under the policy or strategy.
 
     Raises:
@@ -164,8 +170,8 @@ def _judged(name: str, given: Any, judge: Decider, size: int | None) -> Judged:
     if not (summary.pairs if size is None else of_size):
         about = "" if size is None else f" of a team of {size} features"
         raise AnalysisError(f"team {name!r} has no report{about}")
-    strategies: Mapping[str, Judged] = (of_size or summary).strategies
-    policies: Mapping[str, Judged] = {} if of_size else summary.policies
+    strategies: Mapping[str, JudgedSummary] = (of_size or summary).strategies
+    policies: Mapping[str, JudgedSummary] = {} if of_size else summary.policies
     known = {**strategies, **policies} if judge.policy is None else policies
     if judge.name not in known:
         kind = "strategy" if judge.policy is None else "policy"

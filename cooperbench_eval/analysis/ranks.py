@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.columns import Kind
+from cooperbench_eval.analysis.levels import Kind
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown

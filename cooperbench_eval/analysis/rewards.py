@@ -16,7 +16,6 @@ from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import TeamSuite
 from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
-from cooperbench_eval.running.judgements import Judgement, outcome_of
 from cooperbench_eval.running.results import TestResult, count_cases
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.staging import staged
@@ -168,7 +167,7 @@ def _graded(report: GroupReport, row: _Row | None) -> _Graded:
 
 
 def _of_row(row: _Row) -> _Graded:
-    own = [outcome_of(*judged) for judged in row.own_runs]
+    own = [each.outcome for each in row.own_runs]
     runs = [run for run, _ in row.own_runs if was_run(run)]
     if isinstance(row, TeamAttempt):
         yield "landed", row.score
@@ -177,8 +176,8 @@ def _of_row(row: _Row) -> _Graded:
         yield from _numbered("passed", own)
         yield from _numbered("pass_rate", (_pass_rate(run) for run, _ in row.own_runs))
     yield "pass_rate", _pass_rate(*runs)
-    yield "joint_passed", _flag(*row.joint_run)
-    yield "regression_passed", _flag(*row.regression_run)
+    yield "joint_passed", _flag(row.joint_run.outcome)
+    yield "regression_passed", _flag(row.regression_run.outcome)
 
 
 def _costs(report: GroupReport) -> _Graded:
@@ -189,7 +188,7 @@ def _costs(report: GroupReport) -> _Graded:
 def _numbered(name: str, values: Iterable[float | None]) -> _Graded:
     """Yield the values of feature 1 and feature 2."""
     for place, value in enumerate(values, start=1):
-        yield f"feature{place}_{name}", None if value is None else float(value)
+        yield f"feature{place}_{name}", _flag(value)
 
 
 def _share(outcomes: Iterable[bool | None]) -> float | None:
@@ -210,6 +209,5 @@ def _pass_rate(*runs: TestResult | None) -> float | None:
     return sum(each.passed_tests for each in counts) / total if total else None
 
 
-def _flag(run: TestResult | None, judgement: Judgement | None) -> float | None:
-    outcome = outcome_of(run, judgement)
-    return None if outcome is None else float(outcome)
+def _flag(value: float | None) -> float | None:
+    return None if value is None else float(value)

@@ -4,11 +4,27 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Protocol, overload, runtime_checkable
 
-from cooperbench_eval.analysis.facts import PairFacts, pair_facts
-from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts, team_facts
+from attrs import asdict
+
+from cooperbench_eval.analysis.facts import (
+    AttemptFacts,
+    FeatureFacts,
+    GroupFacts,
+    PairFacts,
+    RunFacts,
+    TeamAttemptFacts,
+    TeamFacts,
+)
+from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.errors import AnalysisError, ArgumentError
+from cooperbench_eval.git.merging.conflicts import Conflict, total_usage
+from cooperbench_eval.reporting.blame import BlameKind, cannot_run
+from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.reporting.report import MergeReport
-from cooperbench_eval.reporting.teams import GroupReport, TeamReport
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport
+from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
+from cooperbench_eval.running.judgements import Judgement
+from cooperbench_eval.running.results import TestResult, name_counts
 from cooperbench_eval.support.arguments import checked
 
 __all__ = [
@@ -21,6 +37,8 @@ __all__ = [
     "iterate_reports",
     "iterate_team_facts",
 ]
+
+_SHOWN_FAILURE = 200
 
 
 @runtime_checkable
@@ -42,7 +60,7 @@ def facts_of(report: TeamReport) -> TeamFacts: ...
 @checked
 def facts_of(report: GroupReport) -> GroupFacts:
     """Return the facts of the report of a pair or team."""
-    return team_facts(report) if isinstance(report, TeamReport) else pair_facts(report)
+    return _team_facts(report) if isinstance(report, TeamReport) else _pair_facts(report)
 
 
 def iterate_all_facts(reports: FactsSource, argument: str = "reports") -> Iterator[GroupFacts]:
@@ -120,3 +138,133 @@ def _known(each: object, argument: str) -> GroupReport:
 
 def _needs_reports(purpose: str) -> AnalysisError:
     return AnalysisError(f"{purpose} needs reports, but got facts")
+
+
+# --- the facts of a report ---------------------------------------------------
+
+
+def _pair_facts(report: MergeReport) -> PairFacts:
+    details = report.conflict_details
+    return PairFacts(
+        repo_name=report.repo_name,
+        task_id=report.task_id,
+        timestamp=report.timestamp,
+        feature1=_feature(report.feature1),
+        feature2=_feature(report.feature2),
+        merge_status=report.merge_status,
+        conflict_sections=None if details is None else details.conflict_sections,
+        conflict_lines=None if details is None else details.conflict_lines,
+        conflict_score=None if details is None else details.conflict_score,
+        severity=None if details is None else details.severity,
+        failure=None if report.failure is None else report.failure.kind,
+        problem=_one_line(report.problem),
+        attempts=tuple(_attempt(report, attempt) for attempt in report.attempts),
+        base_tree_id=report.base_tree_id,
+        base_commit=report.base_commit,
+        model=report.model,
+        setting=report.setting,
+        k=report.k,
+        language=_language(report, report.conflicts),
+        agent_usage=report.agent_usage,
+    )
+
+
+def _language(report: GroupReport, conflicts: Iterable[Conflict]) -> str:
+    hunks = [hunk.path for each in report.features for hunk in each.patch.hunks if hunk.path]
+    return find_language(hunks or [conflict.path for conflict in conflicts])
+
+
+def _feature(feature: FeatureReport) -> FeatureFacts:
+    return FeatureFacts(
+        number=feature.number,
+        patch_status=feature.patch.status,
+        tests=_run(feature.tests, feature.judgement),
+        base_tests=_run(feature.base_tests),
+        other_tests=_run(feature.other_tests),
+    )
+
+
+def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
+    left = attempt.conflict_details
+    blame = report.blame(attempt.strategy).kind
+    return AttemptFacts(
+        strategy=attempt.strategy,
+        status=attempt.status,
+        blame=blame,
+        conflicts_met=attempt.conflicts_met,
+        conflict_sections=None if left is None else left.conflict_sections,
+        conflict_score=None if left is None else left.conflict_score,
+        feature1_tests=_run(*attempt.own_runs[0]),
+        feature2_tests=_run(*attempt.own_runs[1]),
+        duration_seconds=attempt.duration_seconds,
+        **asdict(total_usage(attempt.usage), recurse=False),
+        failure=_one_line(attempt.failure),
+        service_failed=attempt.service_failed,
+        joint_tests=_run(*attempt.joint_run),
+        regression_tests=_run(*attempt.regression_run),
+        tests_cannot_run=blame is BlameKind.UNKNOWN and any(map(cannot_run, report.features)),
+    )
+
+
+def _team_facts(report: TeamReport) -> TeamFacts:
+    conflicts = [conflict for step in report.merges for conflict in step.conflicts]
+    return TeamFacts(
+        repo_name=report.repo_name,
+        task_id=report.task_id,
+        timestamp=report.timestamp,
+        features=map(_feature, report.features),
+        merge_status=report.merge_status,
+        conflict_score=report.conflict_score,
+        failure=None if report.failure is None else report.failure.kind,
+        problem=_one_line(report.problem),
+        attempts=[_team_attempt(report, each) for each in report.attempts],
+        base_tree_id=report.base_tree_id,
+        base_commit=report.base_commit,
+        model=report.model,
+        setting=report.setting,
+        k=report.k,
+        language=_language(report, conflicts),
+        agent_usage=report.agent_usage,
+    )
+
+
+def _team_attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
+    steps = attempt.steps
+    usage = total_usage([each for step in steps for each in step.usage])
+    blame = report.blame(attempt.strategy).kind
+    return TeamAttemptFacts(
+        strategy=attempt.strategy,
+        status=attempt.status,
+        verdict=attempt.verdict,
+        blame=blame,
+        landed=attempt.landed,
+        left_out=[
+            LeftOut(number=each.number, reason=each.reason, features=each.features)
+            for each in attempt.left_out
+        ],
+        conflicts_met=sum(step.conflicts_met for step in steps),
+        duration_seconds=sum(step.duration_seconds for step in steps),
+        **asdict(usage, recurse=False),
+        service_failed=attempt.service_failed,
+        tests_cannot_run=blame is BlameKind.UNKNOWN and any(map(cannot_run, report.features)),
+        absolute_verdict=attempt.absolute_verdict,
+    )
+
+
+def _one_line(failure: str) -> str:
+    """Return the first line of a reason, cut if it is long."""
+    line = failure.partition("\n")[0]
+    return line if len(line) <= _SHOWN_FAILURE else f"{line[: _SHOWN_FAILURE - 1]}…"
+
+
+def _run(tests: TestResult | None, judgement: Judgement | None = None) -> RunFacts | None:
+    if tests is None:
+        return None
+    decided = None if judgement is None else judgement.decide(tests)
+    return RunFacts(
+        status=tests.status,
+        duration_seconds=tests.duration_seconds,
+        accepted=decided,
+        is_undecided=judgement is not None and decided is None,
+        **name_counts(tests.cases),
+    )

@@ -8,15 +8,14 @@ from typing import Any
 from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.answers import (
-    Answer,
+    ByTask,
     Ends,
     answers_of,
-    count_end,
     gold_answers,
     has_answer,
     task_of,
+    verdicts_of,
 )
-from cooperbench_eval.analysis.bytask import ByTask, verdicts_of
 from cooperbench_eval.analysis.clusters import Cluster, cluster_of
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
 from cooperbench_eval.analysis.costs import (
@@ -26,14 +25,14 @@ from cooperbench_eval.analysis.costs import (
     measure_agents,
     measure_cost,
 )
+from cooperbench_eval.analysis.facts import GroupFacts, TeamFacts
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.measures import Distribution, Mean
 from cooperbench_eval.analysis.policies import LEAD, POLICIES, Policy, find_policies
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
-from cooperbench_eval.analysis.tally import Tally, TeamAttemptTally, TeamTally
-from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts
+from cooperbench_eval.analysis.tally import AttemptTally, Tally
 from cooperbench_eval.analysis.verdicts import (
     GoldSummary,
     PolicySummary,
@@ -42,10 +41,9 @@ from cooperbench_eval.analysis.verdicts import (
     Verdicts,
 )
 from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.failure import FailureKind
-from cooperbench_eval.reporting.identity import PairId, PairKey
+from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import LeftOutReason
-from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.report import FailureKind, PairStatus
 from cooperbench_eval.support.arguments import checked, rule_of
 
 __all__ = ["summarize"]
@@ -99,7 +97,7 @@ def summarize(
         tally = tallies[key_of(facts)]
         name = cluster_of(task_of(facts), cluster) if cluster else ""
         if isinstance(facts, TeamFacts):
-            tally.teams[facts.size].add(facts, name)
+            tally.teams[facts.size].add(facts, answers_of(facts, ()), cluster=name)
             continue
         of_gold = None if reached is None else reached.get(PairId.of(facts).key)
         tally.add(facts, answers_of(facts, judges), of_gold, name)
@@ -238,34 +236,33 @@ class _Builder:
             for each in self.policies
         }
 
-    def _teams(self, size: int, tally: TeamTally) -> TeamSummary:
+    def _teams(self, size: int, tally: Tally) -> TeamSummary:
+        strategies = _in_order(tally.attempts)
+        ends = tally.ends(strategies, self.cluster)
+        columns, teams = tally.columns(strategies), tuple(tally.answers.values())
         return TeamSummary(
             size=size,
-            teams=tally.pairs.total(),
-            statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
+            teams=tally.pairs,
+            statuses=_statuses(tally),
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
             problems=dict(tally.problems.most_common(_PROBLEMS)),
             repeated=tally.repeated,
             agents=measure_agents(tally.agents),
             strategies={
-                name: self._team_strategy(name, tally.attempts[name], tally.pairs)
-                for name in _in_order(tally.attempts)
+                name: self._team_strategy(
+                    name, tally.attempts[name], ends[name], ByTask(columns[name], teams)
+                )
+                for name in strategies
             },
         )
 
     def _team_strategy(
-        self, name: str, rows: TeamAttemptTally, teams: Counter[PairKey]
+        self, name: str, rows: AttemptTally, ends: Ends, tasks: ByTask
     ) -> TeamStrategySummary:
-        known = sum(rows.ends.values(), Counter[PairKey]())
-        found: dict[Answer, Counter[PairKey]] = dict(rows.ends.items())
-        found[None] = teams - known
-        ends: Ends = {}
-        for answer, pairs in found.items():
-            count_end(ends, (answer, None), pairs, self.cluster)
         return TeamStrategySummary(
             name=name,
             landed=Mean.of(
-                rows.scores,
+                rows.landed,
                 confidence=self.confidence,
                 clusters=rows.clusters if self.cluster else None,
             ),
@@ -273,7 +270,7 @@ class _Builder:
             blame={kind: rows.blame[kind] for kind in BlameKind if rows.blame[kind]},
             seconds=Distribution.of(rows.seconds),
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
-            **self._judged(ends, ByTask(tuple(found), tuple(found.values()))),
+            **self._judged(ends, tasks),
         )
 
     def _gold(self, ends: Ends) -> GoldSummary | None:

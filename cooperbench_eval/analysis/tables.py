@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from cooperbench_eval.analysis.columns import Kind
-from cooperbench_eval.analysis.levels import TABLES, Level, LevelName, Table
+from cooperbench_eval.analysis.levels import TABLES, Kind, Level, LevelName, Table
 from cooperbench_eval.analysis.ranks import RANKING_COLUMNS, Ranking
 from cooperbench_eval.analysis.sources import FactsSource
 from cooperbench_eval.errors import AnalysisError

@@ -5,35 +5,75 @@ thousand pairs need some tens of megabytes. The order of the pairs does not matt
 has its pairs, because pairs of one task are not independent and teams are ranked on the same ones.
 """
 
-from array import array
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from operator import attrgetter
-from typing import Self, TypeVar
+from array import (
+    array,
+)
+from collections import (
+    Counter,
+    defaultdict,
+)
+from collections.abc import (
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from operator import (
+    attrgetter,
+)
+from typing import (
+    Self,
+    TypeVar,
+)
 
-from attrs import define, field, fields
+from attrs import (
+    define,
+    field,
+    fields,
+)
 
 from cooperbench_eval.analysis.answers import (
     CORRECT,
     Answer,
     Ends,
     PairAnswers,
-    answer_of,
     count_end,
     has_answer,
+    was_evaluated,
 )
-from cooperbench_eval.analysis.clusters import Cluster
-from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
-from cooperbench_eval.analysis.team_facts import TeamAttemptFacts, TeamFacts
-from cooperbench_eval.git.merging.conflicts import MergeStatus, UsageTotals
-from cooperbench_eval.reporting.agentcosts import AGENT_USAGE, AgentUsage
-from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.failure import FailureKind
-from cooperbench_eval.reporting.identity import PairId, PairKey
-from cooperbench_eval.reporting.landings import LeftOutReason
-from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.analysis.clusters import (
+    Cluster,
+)
+from cooperbench_eval.analysis.facts import (
+    AttemptFacts,
+    GroupFacts,
+    PairFacts,
+    RunFacts,
+    TeamAttemptFacts,
+)
+from cooperbench_eval.git.merging.conflicts import (
+    MergeStatus,
+    UsageTotals,
+)
+from cooperbench_eval.reporting.agentcosts import (
+    AGENT_USAGE,
+    AgentUsage,
+)
+from cooperbench_eval.reporting.blame import (
+    BlameKind,
+)
+from cooperbench_eval.reporting.identity import (
+    PairId,
+    PairKey,
+)
+from cooperbench_eval.reporting.landings import (
+    LeftOutReason,
+)
+from cooperbench_eval.reporting.report import (
+    FailureKind,
+    PairStatus,
+)
 
-__all__ = ["AttemptTally", "RunTally", "Tally", "TeamAttemptTally", "TeamTally"]
+__all__ = ["AttemptTally", "RunTally", "Tally"]
 
 _Key = TypeVar("_Key")
 
@@ -54,15 +94,7 @@ class _Counts:
         return self
 
 
-_Counted = TypeVar(
-    "_Counted",
-    "AttemptTally",
-    "TeamAttemptTally",
-    "TeamTally",
-    "_Pairs",
-    "_Clusters",
-    "array[float]",
-)
+_Counted = TypeVar("_Counted", "AttemptTally", "Tally", "_Pairs", "_Clusters", "array[float]")
 
 
 @define
@@ -87,32 +119,6 @@ class RunTally(_Counts):
             self.passed_cases[cluster] += tests.passed_tests
 
 
-@define
-class AttemptTally(_Counts):
-    """One strategy's rows without their verdicts.
-
-    *costs* are kept one by one, because a sum that is rounded at each step would depend on
-    the order of the pairs.
-    """
-
-    blame: Counter[BlameKind] = field(factory=Counter)
-    tests: RunTally = field(factory=RunTally)
-    seconds: "array[float]" = field(factory=_numbers)
-    costs: "array[float]" = field(factory=_numbers)
-    usage: UsageTotals = field(factory=UsageTotals)
-
-    def add(self, attempt: AttemptFacts, cluster: str) -> None:
-        """Count a row."""
-        self.blame[attempt.blame] += 1
-        self.tests.add(attempt.feature1_tests, cluster)
-        self.tests.add(attempt.feature2_tests, cluster)
-        if attempt.status is not MergeStatus.NOT_TRIED:
-            self.seconds.append(attempt.duration_seconds)
-        self.usage += attempt
-        if attempt.cost_usd:
-            self.costs.append(attempt.cost_usd)
-
-
 class _Pairs(Counter[PairKey]):
     """How many reports there are of each pair or team."""
 
@@ -131,35 +137,38 @@ class _Tallies(defaultdict[_Key, _Counted]):
 
 
 @define
-class TeamAttemptTally(_Counts):
-    """One strategy's rows for teams of one size.
+class AttemptTally(_Counts):
+    """One strategy's rows without their verdicts.
 
     Attributes:
-        ends: The number of teams with each answer; there is no gold.
         blame: The number of rows with each kind of blame.
-        scores: The share of its features that landed, for each team for which it is known.
+        tests: The runs of the features' tests on the merged trees of pairs.
+        seconds: The time of each merge of a pair, and of all merges of a team.
+        costs: The costs, one by one, because a sum that is rounded at each step would depend on
+            the order of the pairs.
+        usage: The requests to models.
+        landed: The share of its features that landed, for each team for which it is known.
         clusters: The cluster of each of these teams.
         left_out: The features of these teams that were left out, by reason.
-        seconds: The time of all merges of a team.
-        costs: The cost of each team.
-        usage: The requests to models.
     """
 
-    ends: defaultdict[str, _Pairs] = field(factory=lambda: _Tallies(_Pairs))
     blame: Counter[BlameKind] = field(factory=Counter)
-    scores: "array[float]" = field(factory=_numbers)
-    clusters: list[str] = field(factory=list)
-    left_out: Counter[LeftOutReason] = field(factory=Counter)
+    tests: RunTally = field(factory=RunTally)
     seconds: "array[float]" = field(factory=_numbers)
     costs: "array[float]" = field(factory=_numbers)
     usage: UsageTotals = field(factory=UsageTotals)
+    landed: "array[float]" = field(factory=_numbers)
+    clusters: list[str] = field(factory=list)
+    left_out: Counter[LeftOutReason] = field(factory=Counter)
 
-    def add(self, attempt: TeamAttemptFacts, key: PairKey, cluster: str) -> None:
-        """Count a row of a team that was evaluated."""
-        self.ends[answer_of(attempt)][key] += 1
+    def add(self, attempt: AttemptFacts | TeamAttemptFacts, cluster: str) -> None:
+        """Count a row."""
         self.blame[attempt.blame] += 1
-        if not attempt.service_failed:
-            self.scores.append(attempt.score)
+        if isinstance(attempt, AttemptFacts):
+            self.tests.add(attempt.feature1_tests, cluster)
+            self.tests.add(attempt.feature2_tests, cluster)
+        elif not attempt.service_failed:
+            self.landed.append(attempt.score)
             self.clusters.append(cluster)
             self.left_out.update(each.reason for each in attempt.left_out)
         if attempt.status is not MergeStatus.NOT_TRIED:
@@ -169,55 +178,9 @@ class TeamAttemptTally(_Counts):
             self.costs.append(attempt.cost_usd)
 
 
-def _add_usage(agents: Mapping[str, "array[float]"], usage: AgentUsage) -> None:
-    """Add the numbers of a pair or team that are known."""
-    for name in AGENT_USAGE:
-        amount = getattr(usage, name)
-        if amount is not None:
-            agents[name].append(amount)
-
-
-@define
-class TeamTally(_Counts):
-    """Everything that is counted over teams of one size; see `Tally`.
-
-    *pairs* counts the reports of each team, also those that were not evaluated.
-    """
-
-    pairs: Counter[PairKey] = field(factory=Counter)
-    statuses: Counter[PairStatus] = field(factory=Counter)
-    failures: Counter[FailureKind] = field(factory=Counter)
-    problems: Counter[str] = field(factory=Counter)
-    attempts: defaultdict[str, TeamAttemptTally] = field(factory=lambda: _Tallies(TeamAttemptTally))
-    tries: Counter[int] = field(factory=Counter)
-    agents: defaultdict[str, "array[float]"] = field(factory=lambda: _Tallies(_numbers))
-
-    @property
-    def repeated(self) -> int:
-        """How many evaluated reports are beyond the first for the same team and try."""
-        return self.tries.total() - len(self.tries)
-
-    def add(self, facts: TeamFacts, cluster: str = "") -> None:
-        """Count a team."""
-        key = PairId.of(facts).key
-        self.pairs[key] += 1
-        _add_usage(self.agents, facts.agent_usage)
-        self.statuses[facts.merge_status] += 1
-        if facts.problem:
-            self.problems[facts.problem] += 1
-        for attempt in facts.attempts:
-            rows = self.attempts[attempt.strategy]
-            if facts.failure is None:
-                rows.add(attempt, key, cluster)
-        if facts.failure is None:
-            self.tries[hash(PairId.of(facts))] += 1
-        else:
-            self.failures[facts.failure] += 1
-
-
 @define
 class Tally(_Counts):
-    """Everything that is counted over pairs.
+    """Everything that is counted over pairs, or over teams of one size.
 
     Attributes:
         answers: The pairs with each combination of the answers of all strategies and policies,
@@ -232,7 +195,7 @@ class Tally(_Counts):
         attempts: The rows of each strategy.
         scores: The naive merge's conflict score of each pair that has one.
         tries: The number of evaluated pairs with each identity, by the identity's hash.
-        teams: The teams of each size.
+        teams: The tally of the teams of each size, if this one is about pairs.
         agents: What agents' work cost: the known amounts of each number.
         priced: The known costs of the pairs with each combination of answers, by cluster.
     """
@@ -248,7 +211,7 @@ class Tally(_Counts):
     attempts: defaultdict[str, AttemptTally] = field(factory=lambda: _Tallies(AttemptTally))
     scores: "array[float]" = field(factory=_numbers)
     tries: Counter[int] = field(factory=Counter)
-    teams: defaultdict[int, TeamTally] = field(factory=lambda: _Tallies(TeamTally))
+    teams: "defaultdict[int, Tally]" = field(factory=lambda: _Tallies(Tally))
     agents: defaultdict[str, "array[float]"] = field(factory=lambda: _Tallies(_numbers))
     priced: defaultdict[tuple[PairAnswers, str], "array[float]"] = field(
         factory=lambda: _Tallies(_numbers)
@@ -266,16 +229,15 @@ class Tally(_Counts):
 
     def add(
         self,
-        facts: PairFacts,
+        facts: GroupFacts,
         answers: PairAnswers,
         gold: PairAnswers | None = None,
         cluster: str = "",
     ) -> None:
-        """Count a pair; *cluster* is empty if pairs are not clustered."""
-        self.answers[answers, gold][PairId.of(facts).key] += 1
-        _add_usage(self.agents, facts.agent_usage)
-        if facts.agent_usage.cost_usd is not None:
-            self.priced[answers, cluster].append(facts.agent_usage.cost_usd)
+        """Count a pair or team; *cluster* is empty if they are not clustered."""
+        pair = PairId.of(facts)
+        self.answers[answers, gold][pair.key] += 1
+        self._add_usage(facts.agent_usage, answers, cluster)
         self.statuses[facts.merge_status][cluster] += 1
         if facts.problem:
             self.problems[facts.problem] += 1
@@ -283,13 +245,25 @@ class Tally(_Counts):
             self.failures[facts.failure] += 1
         if facts.conflict_score is not None:
             self.scores.append(facts.conflict_score)
-        if facts.merge_status is not PairStatus.NOT_EVALUATED:
-            self.tries[hash(PairId.of(facts))] += 1
-        self.alone.add(facts.feature1.tests, cluster)
-        self.alone.add(facts.feature2.tests, cluster)
-        self.leads += facts.feature1.other_tests is not None
+        if was_evaluated(facts):
+            self.tries[hash(pair)] += 1
+        if isinstance(facts, PairFacts):
+            self.alone.add(facts.feature1.tests, cluster)
+            self.alone.add(facts.feature2.tests, cluster)
+            self.leads += facts.feature1.other_tests is not None
         for attempt in facts.attempts:
-            self.attempts[attempt.strategy].add(attempt, cluster)
+            rows = self.attempts[attempt.strategy]
+            if isinstance(facts, PairFacts) or facts.failure is None:
+                rows.add(attempt, cluster)
+
+    def _add_usage(self, usage: AgentUsage, answers: PairAnswers, cluster: str) -> None:
+        """Add the numbers that are known."""
+        for name in AGENT_USAGE:
+            amount = getattr(usage, name)
+            if amount is not None:
+                self.agents[name].append(amount)
+        if usage.cost_usd is not None:
+            self.priced[answers, cluster].append(usage.cost_usd)
 
     def ends(
         self, names: Iterable[str], cluster: Cluster | None, *, policies: bool = False

@@ -23,7 +23,7 @@ from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = [
     "GoldSummary",
-    "Judged",
+    "JudgedSummary",
     "PolicySummary",
     "StrategySummary",
     "TeamStrategySummary",
@@ -158,7 +158,7 @@ class GoldSummary:
         return shares | {"unmatched": self.unmatched}
 
 
-class Judged(Shown):
+class JudgedSummary(Shown):
     """The base of the summaries of a policy and a strategy."""
 
     __slots__ = ()
@@ -195,7 +195,7 @@ class Judged(Shown):
         return {"name": self.name, **self.verdicts.to_dict(), "rate": self.correct.to_dict()}
 
 
-class _OfPairs(Judged):
+class _OfPairs(JudgedSummary):
     __slots__ = ()
 
     gold: GoldSummary | None
@@ -288,7 +288,7 @@ class StrategySummary(UsageTotals, _OfPairs):
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("seconds"))
-class TeamStrategySummary(UsageTotals, Judged):
+class TeamStrategySummary(UsageTotals, JudgedSummary):
     """The statistics of the teams of one size under a strategy.
 
     The counts of model requests are those of `UsageTotals`. *cost_usd* covers only the

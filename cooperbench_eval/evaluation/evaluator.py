@@ -2,42 +2,112 @@
 
 import datetime as dt
 import functools
-from collections.abc import Iterable
-from typing import Any, TypeVar, overload
+from collections.abc import (
+    Iterable,
+    Iterator,
+)
 
-from attrs import evolve, field, frozen
+from attrs import (
+    evolve,
+    field,
+    frozen,
+)
 
-from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.evaluation.features_alone import Alone, FeaturesAlone, Placing
-from cooperbench_eval.evaluation.fold import merge_sides
-from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
-from cooperbench_eval.evaluation.scoring import ConflictScorer
-from cooperbench_eval.evaluation.sides import pair_merge_input
-from cooperbench_eval.evaluation.suite_runs import SuiteRuns
-from cooperbench_eval.evaluation.teams import TeamEvaluation
-from cooperbench_eval.evaluation.tracing import trace_failures
-from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
-from cooperbench_eval.git.trees.snapshot import Changes
-from cooperbench_eval.languages.hazards import find_hazards
-from cooperbench_eval.languages.hazards.kinds import Hazard
-from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
-from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.losses import lost_tests_of
-from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
-from cooperbench_eval.reporting.traces import FailureTrace
-from cooperbench_eval.running import TestRunner
-from cooperbench_eval.running.judgements import JudgeRule
-from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
-from cooperbench_eval.strategies.registry import as_strategy
-from cooperbench_eval.strategies.run import implementation_of
-from cooperbench_eval.support.arguments import able_to, checked_fields, follows
-from cooperbench_eval.support.systems import versions
+from cooperbench_eval.errors import (
+    ArgumentError,
+)
+from cooperbench_eval.evaluation.features_alone import (
+    Alone,
+)
+from cooperbench_eval.evaluation.merge_queue import (
+    Landed,
+    MergeQueue,
+)
+from cooperbench_eval.evaluation.pairs import (
+    FeatureGroup,
+    FeaturePair,
+    FeatureTeam,
+)
+from cooperbench_eval.evaluation.scoring import (
+    ConflictScorer,
+)
+from cooperbench_eval.evaluation.sides import (
+    Merged,
+    Side,
+    merge_sides,
+    pair_merge_input,
+)
+from cooperbench_eval.evaluation.suite_runs import (
+    SuiteRuns,
+)
+from cooperbench_eval.evaluation.tracing import (
+    trace_failures,
+)
+from cooperbench_eval.git.merging.conflicts import (
+    MergeStatus,
+)
+from cooperbench_eval.git.patching.path_kinds import (
+    TestFileFilter,
+)
+from cooperbench_eval.git.patching.placements import (
+    ApplyPolicy,
+)
+from cooperbench_eval.git.trees.snapshot import (
+    Changes,
+)
+from cooperbench_eval.languages.hazards import (
+    find_hazards,
+)
+from cooperbench_eval.reporting import (
+    Attempt,
+    MergeReport,
+)
+from cooperbench_eval.reporting.blame import (
+    find_blame,
+    lost_tests_of,
+)
+from cooperbench_eval.reporting.landings import (
+    BrokenTests,
+    SuiteRun,
+)
+from cooperbench_eval.reporting.teams import (
+    TeamAttempt,
+    TeamReport,
+    TeamStep,
+    not_tried,
+)
+from cooperbench_eval.reporting.traces import (
+    FailureTrace,
+)
+from cooperbench_eval.running import (
+    TestRunner,
+)
+from cooperbench_eval.running.judgements import (
+    JudgeRule,
+)
+from cooperbench_eval.strategies.naive import (
+    NaiveStrategy,
+)
+from cooperbench_eval.strategies.protocol import (
+    MergeInput,
+    MergeStrategy,
+)
+from cooperbench_eval.strategies.registry import (
+    as_strategy,
+)
+from cooperbench_eval.strategies.run import (
+    implementation_of,
+)
+from cooperbench_eval.support.arguments import (
+    able_to,
+    checked_fields,
+    follows,
+)
+from cooperbench_eval.support.systems import (
+    versions,
+)
 
-__all__ = ["Evaluator", "report_failure"]
-
-_Row = TypeVar("_Row", Attempt, TeamAttempt)
+__all__ = ["Evaluator"]
 
 
 def _as_strategies(
@@ -111,7 +181,7 @@ class Evaluator:
             TestRunError: A test command cannot be started.
         """
         _check_pair(pair)
-        return _Evaluation(self, pair).report()
+        return _evaluate_pair(pair, self)
 
     def evaluate_team(self, team: FeatureTeam) -> TeamReport:
         """Evaluate *team* in the calling thread: find out which of its features land.
@@ -132,15 +202,7 @@ class Evaluator:
             TestRunError: A test command cannot be started.
         """
         _check_group(team, "team", FeatureTeam, "evaluate() takes a FeaturePair")
-        return TeamEvaluation(
-            team=team,
-            strategies=self.strategies,
-            runner=self.runner,
-            scorer=self.scorer,
-            placing=Placing(self.test_filter, self.apply_policy),
-            judge=self.judge,
-            test_base=self.test_base,
-        ).report()
+        return _evaluate_team(team, self)
 
     async def aevaluate(self, pair: FeaturePair) -> MergeReport:
         """Evaluate *pair* in a process of its own, for asyncio.
@@ -167,167 +229,115 @@ class Evaluator:
         return await await_in_process(self.evaluate, pair)
 
 
-@overload
-def report_failure(
-    strategies: Iterable[MergeStrategy],
-    failure: Failure,
-    pair: PairId,
-    kind: type[MergeReport] = ...,
-) -> MergeReport: ...
-@overload
-def report_failure(
-    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId, kind: type[TeamReport]
-) -> TeamReport: ...
-@overload
-def report_failure(
-    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId, kind: type[GroupReport]
-) -> GroupReport: ...
-def report_failure(
-    strategies: Iterable[MergeStrategy],
-    failure: Failure,
-    pair: PairId,
-    kind: type[GroupReport] = MergeReport,
-) -> GroupReport:
-    """Return the report of a pair or team that could not be evaluated.
+class _Evaluation:
+    """What the strategies' attempts at a pair or team share.
 
-    Args:
-        strategies: Each gets a row that says it was not tried.
-        failure: Why there is no result.
-        pair: The identity of the pair or team.
-        kind: The class of the report.
+    Attributes:
+        alone: Each feature without the others.
+        diff_of: Returns changes as a diff against the base.
     """
-    not_tried = PatchReport(status=PatchStatus.NOT_TRIED)
-    features = [FeatureReport(number=number, patch=not_tried) for number in pair.features]
-    known: dict[str, Any] = {
-        "repo_name": pair.repo_name,
-        "task_id": pair.task_id,
-        "timestamp": dt.datetime.now(dt.UTC),
-        "model": pair.model,
-        "setting": pair.setting,
-        "k": pair.k,
-        "versions": versions(),
-        "failure": failure,
-    }
-    if kind is TeamReport:
-        rows = [_not_tried(each, TeamAttempt) for each in strategies]
-        return TeamReport(**known, features=features, attempts=rows)
-    feature1, feature2 = features
+
+    def __init__(self, group: FeatureGroup, options: Evaluator, *, test_other: bool) -> None:
+        self.options = options
+        self.runs = SuiteRuns(group, options.runner, options.judge, test_base=options.test_base)
+        self.alone = Alone(
+            group, self.runs, options.test_filter, options.apply_policy, test_other=test_other
+        ).evaluate()
+        # Several strategies often return the same tree.
+        self.diff_of = functools.cache(functools.partial(Changes.diff, base=group.base))
+
+
+# --- a pair ------------------------------------------------------------------
+
+
+def _evaluate_pair(pair: FeaturePair, options: Evaluator) -> MergeReport:
+    """Evaluate a pair; see `Evaluator.evaluate`."""
+    began = dt.datetime.now(dt.UTC)
+    work = _PairEvaluation(pair, options, test_other=options.test_other)
+    alone = work.alone
+    feature1, feature2 = alone.reports
+    given = None
+    if alone.is_complete:
+        side1, side2 = (alone.sides[number] for number in pair.numbers)
+        given = pair_merge_input(pair, side1, side2)
+    merge = given.merge if given else None
     return MergeReport(
-        **known,
+        repo_name=pair.repo_name,
+        task_id=pair.task_id,
+        timestamp=began,
         feature1=feature1,
         feature2=feature2,
-        conflict_details=None,
-        attempts=[_not_tried(each, Attempt) for each in strategies],
+        conflict_details=options.scorer.score(merge.conflicts) if merge else None,
+        conflicts=merge.conflicts if merge else (),
+        diff=work.diff_of(merge.changes) if merge else None,
+        attempts=tuple(work.attempts(given)),
+        base_tree_id=pair.base.tree_id,
+        base_commit=pair.base.commit_id,
+        model=pair.model,
+        setting=pair.setting,
+        k=pair.k,
+        versions=versions(),
+        judge=options.judge,
+        base_joint_tests=alone.base_joint,
+        base_regression_tests=alone.base_regression,
     )
 
 
-class _Evaluation:
-    def __init__(self, evaluator: Evaluator, pair: FeaturePair) -> None:
-        self._evaluator = evaluator
+class _PairEvaluation(_Evaluation):
+    def __init__(self, pair: FeaturePair, options: Evaluator, *, test_other: bool) -> None:
+        super().__init__(pair, options, test_other=test_other)
         self._pair = pair
-        self._runs = SuiteRuns(
-            pair, evaluator.runner, evaluator.judge, test_base=evaluator.test_base
-        )
-        self._alone = Alone(
-            group=pair,
-            runs=self._runs,
-            placing=Placing(evaluator.test_filter, evaluator.apply_policy),
-            test_other=evaluator.test_other,
-        )
-        # Several strategies often return the same tree.
-        self._diff_of = functools.cache(functools.partial(Changes.diff, base=pair.base))
-        self._hazards: dict[Changes, tuple[Hazard, ...]] = {}
-        self._merged: dict[str, Changes] = {}
 
-    def report(self) -> MergeReport:
-        pair, began = self._pair, dt.datetime.now(dt.UTC)
-        alone = self._alone.evaluate()
-        feature1, feature2 = alone.reports
-        given = None
-        if alone.is_complete:
-            side1, side2 = (alone.sides[number] for number in pair.numbers)
-            given = pair_merge_input(pair, side1, side2)
-        attempts = tuple(self._attempt(each, given, alone) for each in self._evaluator.strategies)
-        merge = given.merge if given else None
-        report = MergeReport(
-            repo_name=pair.repo_name,
-            task_id=pair.task_id,
-            timestamp=began,
-            feature1=feature1,
-            feature2=feature2,
-            conflict_details=self._evaluator.scorer.score(merge.conflicts) if merge else None,
-            conflicts=merge.conflicts if merge else (),
-            diff=self._diff_of(merge.changes) if merge else None,
-            attempts=attempts,
-            base_tree_id=pair.base.tree_id,
-            base_commit=pair.base.commit_id,
-            model=pair.model,
-            setting=pair.setting,
-            k=pair.k,
-            versions=versions(),
-            judge=self._evaluator.judge,
-            base_joint_tests=alone.base_joint,
-            base_regression_tests=alone.base_regression,
-        )
-        return self._traced(report, given) if given else report
-
-    def _traced(self, report: MergeReport, given: MergeInput) -> MergeReport:
-        """Add where the failures of lost tests lead, once for equal trees and failures."""
-        known: dict[tuple[Changes, tuple[tuple[str, str], ...]], FailureTrace] = {}
-        rows: list[Attempt] = []
-        for attempt in report.attempts:
-            lost = lost_tests_of(attempt, report.blame(attempt.strategy))
-            failures = {each.name: each.message for each in lost}
-            if failures:
-                changes = self._merged[attempt.strategy]
-                key = changes, tuple(failures.items())
-                if key not in known:
-                    known[key] = trace_failures(
-                        self._pair.base, given.theirs, given.ours, changes, failures
-                    )
-                rows.append(evolve(attempt, trace=known[key]))
-            else:
-                rows.append(attempt)
-        return evolve(report, attempts=rows)
-
-    def _attempt(
-        self, strategy: MergeStrategy, given: MergeInput | None, alone: FeaturesAlone
-    ) -> Attempt:
-        """Run a strategy; if a side is missing, its row says that it was not tried."""
+    def attempts(self, given: MergeInput | None) -> Iterator[Attempt]:
+        """Run each strategy; if a side is missing, its row says that it was not tried."""
         if given is None:
-            return _not_tried(strategy, Attempt)
-        pair, merged = self._pair, merge_sides(strategy, given)
-        numbers = pair.numbers
-        attempt = Attempt(
+            yield from (not_tried(each, Attempt) for each in self.options.strategies)
+            return
+        base, (one, two) = self._pair.base, self.alone.reports
+
+        # Once for all strategies that return the same tree, and lose the same tests on it.
+        hazards_of = functools.cache(
+            functools.partial(
+                find_hazards,
+                base,
+                given.ours,
+                given.theirs,
+                ours_feature=two.number,
+                theirs_feature=one.number,
+            )
+        )
+
+        @functools.cache
+        def trace_of(changes: Changes, failures: tuple[tuple[str, str], ...]) -> FailureTrace:
+            return trace_failures(base, given.theirs, given.ours, changes, dict(failures))
+
+        for strategy in self.options.strategies:
+            merged = merge_sides(strategy, given)
+            attempt = self._merged(strategy, merged)
+            if merged.is_complete:
+                changes = merged.outcome.changes
+                attempt = evolve(self._tested(attempt, changes), hazards=hazards_of(changes))
+                blame = find_blame(one, two, attempt, self.alone.base_regression)
+                failures = {each.name: each.message for each in lost_tests_of(attempt, blame)}
+                if failures:
+                    attempt = evolve(attempt, trace=trace_of(changes, tuple(failures.items())))
+            yield attempt
+
+    def _merged(self, strategy: MergeStrategy, merged: Merged) -> Attempt:
+        """Return the row of a strategy before any test runs."""
+        number1, number2 = self._pair.numbers
+        return Attempt(
             strategy=strategy.name,
             implementation=implementation_of(strategy),
             **merged.row(
-                pair.base, self._evaluator.scorer, self._diff_of, lambda _: reversed(numbers)
+                self._pair.base, self.options.scorer, self.diff_of, lambda _: (number2, number1)
             ),
         )
-        if not merged.is_complete:
-            return attempt
-        changes = self._merged[strategy.name] = merged.outcome.changes
-        hazards = self._hazards_of(given, changes)
-        return self._tested(evolve(attempt, hazards=hazards), changes, alone)
 
-    def _hazards_of(self, given: MergeInput, changes: Changes) -> tuple[Hazard, ...]:
-        """Find the hazards of a merged tree, once for all strategies that return it."""
-        if changes not in self._hazards:
-            self._hazards[changes] = find_hazards(
-                self._pair.base,
-                given.ours,
-                given.theirs,
-                changes,
-                ours_feature=self._pair.feature2.number,
-                theirs_feature=self._pair.feature1.number,
-            )
-        return self._hazards[changes]
-
-    def _tested(self, attempt: Attempt, changes: Changes, alone: FeaturesAlone) -> Attempt:
+    def _tested(self, attempt: Attempt, changes: Changes) -> Attempt:
         """Add the runs of all suites on a merged tree."""
-        pair, runs = self._pair, self._runs
-        alone1, alone2 = (each.tests for each in alone.reports)
+        pair, runs = self._pair, self.runs
+        alone1, alone2 = (each.tests for each in self.alone.reports)
         tests1 = runs.judged(pair.feature1.tests, changes, alone1)
         tests2 = runs.judged(pair.feature2.tests, changes, alone2)
         joint = runs.judged(pair.joint, changes)
@@ -346,9 +356,105 @@ class _Evaluation:
         )
 
 
-def _not_tried(strategy: MergeStrategy, kind: type[_Row]) -> _Row:
-    return kind(
-        strategy=strategy.name,
-        implementation=implementation_of(strategy),
-        status=MergeStatus.NOT_TRIED,
+# --- a team ------------------------------------------------------------------
+
+
+def _evaluate_team(team: FeatureTeam, options: Evaluator) -> TeamReport:
+    """Evaluate a team; see `Evaluator.evaluate_team`."""
+    began = dt.datetime.now(dt.UTC)
+    work = _TeamEvaluation(team, options)
+    alone = work.alone
+    return TeamReport(
+        repo_name=team.repo_name,
+        task_id=team.task_id,
+        timestamp=began,
+        features=alone.reports,
+        merges=work.rows(work.queue(NaiveStrategy()).land()),
+        attempts=tuple(map(work.attempt, options.strategies)),
+        base_tree_id=team.base.tree_id,
+        base_commit=team.base.commit_id,
+        model=team.model,
+        setting=team.setting,
+        k=team.k,
+        versions=versions(),
+        judge=options.judge,
+        base_joint_tests=alone.base_joint,
+        base_regression_tests=alone.base_regression,
     )
+
+
+class _TeamEvaluation(_Evaluation):
+    def __init__(self, team: FeatureTeam, options: Evaluator) -> None:
+        super().__init__(team, options, test_other=False)
+        self._base = team.base
+        sides = self.alone.sides
+        self._sides = {
+            each.number: Side.of(each, sides[each.number])
+            for each in team.features
+            if each.number in sides
+        }
+
+    def queue(self, strategy: MergeStrategy) -> MergeQueue:
+        """Return the features as they wait to be merged by a strategy."""
+        return MergeQueue(self._base, strategy, self.alone.reports, self._sides)
+
+    def attempt(self, strategy: MergeStrategy) -> TeamAttempt:
+        """Land the features with one strategy."""
+        queue = self.queue(strategy)
+        whole = queue.land()
+        tests = self._runs_on(whole.side)
+        landed, landed_tests = whole, tests
+        if any(each.broken for each in tests):
+            landed = queue.land(self._broken_on)
+            landed_tests = self._runs_on(landed.side)
+        is_whole = len(whole.numbers) == len(self.alone.reports)
+        changes = landed.side.changes if landed.side else Changes()
+        return TeamAttempt(
+            strategy=strategy.name,
+            implementation=implementation_of(strategy),
+            status=_status(whole, is_complete=self.alone.is_complete),
+            landed=landed.numbers,
+            left_out=landed.left_out,
+            steps=self.rows(whole, landed),
+            tree_id=changes.tree_id(self._base),
+            diff=self.diff_of(changes),
+            tests=tests if is_whole else (),
+            landed_tests=() if is_whole and landed is whole else landed_tests,
+        )
+
+    def rows(self, *landed: Landed) -> tuple[TeamStep, ...]:
+        """Return the records of all merges, each once."""
+        steps = {key: merged for each in landed for key, merged in each.steps.items()}
+        return tuple(self._row(into, number, merged) for (into, number), merged in steps.items())
+
+    def _row(self, into: tuple[int, ...], number: int, merged: Merged) -> TeamStep:
+        def features_at(path: str) -> tuple[int, ...]:
+            name = merged.name_on_a_side(path)
+            touching = (each for each in into if name in self._sides[each].changes)
+            # If nobody touches it under this name, it was renamed.
+            return (*(tuple(touching) or into), number)
+
+        return TeamStep(
+            feature=number,
+            into=into,
+            conflicts=merged.outcome.conflicts,
+            **merged.row(self._base, self.options.scorer, self.diff_of, features_at),
+        )
+
+    def _runs_on(self, side: Side | None) -> tuple[SuiteRun, ...]:
+        if self.options.runner is None or side is None:
+            return ()
+        return tuple(self.runs.of_features(side.numbers, side.changes, self.alone.tests))
+
+    def _broken_on(self, side: Side) -> tuple[BrokenTests, ...]:
+        found = (each.broken for each in self._runs_on(side))
+        return tuple(each for each in found if each is not None)
+
+
+def _status(whole: Landed, *, is_complete: bool) -> MergeStatus:
+    """Return how the merge of all features ended: as the merge that ended worst."""
+    if not is_complete:
+        return MergeStatus.NOT_TRIED
+    found = {merged.outcome.status for merged in whole.steps.values()}
+    worst_first = (MergeStatus.FAILED, MergeStatus.CONFLICTED, MergeStatus.RESOLVED)
+    return next((each for each in worst_first if each in found), MergeStatus.CLEAN)

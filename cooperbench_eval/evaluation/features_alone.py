@@ -1,6 +1,6 @@
 """The features of a pair or team without each other: their patches on the base, and their tests."""
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, start_of
 from cooperbench_eval.evaluation.sides import patch_without_tests
@@ -15,52 +15,10 @@ from cooperbench_eval.running.control_files import files_that_name_a_framework
 from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.memo import Memo
 
-__all__ = ["Alone", "FeaturesAlone", "Placed", "Placing"]
+__all__ = ["Alone", "FeaturesAlone"]
 
 _KEPT = 64
 _FEWEST_TO_MERGE = 2
-
-
-@frozen
-class Placed:
-    """A patch on the tree from which its feature starts, before any test runs.
-
-    Attributes:
-        changes: The changes that turn the base of the pair or team into the patched tree.
-        report: The patch's part of the report.
-    """
-
-    changes: Changes
-    report: PatchReport
-
-
-@frozen
-class Placing:
-    """How patches are placed.
-
-    Attributes:
-        test_filter: Removes the agents' own test files from their patches.
-        policy: How leniently the patches are placed.
-    """
-
-    test_filter: TestFileFilter = field(factory=TestFileFilter)
-    policy: ApplyPolicy = field(factory=ApplyPolicy)
-
-    def place(self, group: FeatureGroup, feature: Feature) -> Placed:
-        """Apply the patch of one of the features, without the agent's test files."""
-        base = start_of(feature, group.base)
-        patch, dropped = patch_without_tests(group, feature, self.test_filter)
-        result = apply_patch(base, patch, self.policy)
-        # Kept, because a feature is part of many pairs.
-        report = cache_of(base, _reports).recall(
-            (patch, self.policy), lambda: _report(base, patch, result)
-        )
-        report = evolve(report, dropped_files=dropped)
-        if base is not group.base:
-            report = evolve(report, base_tree_id=base.tree_id, base_commit=base.commit_id)
-        if dropped and not patch.files:
-            report = evolve(report, reason="it contains only test files, which were dropped")
-        return Placed(changes=rewritten(result.changes, base, group.base), report=report)
 
 
 @frozen(kw_only=True)
@@ -90,39 +48,49 @@ class FeaturesAlone:
         return {each.number: each.tests for each in self.reports}
 
 
-@frozen(kw_only=True)
 class Alone:
     """Finds out how each feature of one pair or team does without the others.
 
-    Attributes:
+    Args:
         group: The pair or team.
         runs: Runs its suites.
-        placing: Places its patches.
+        test_filter: Removes the agents' own test files from their patches.
+        policy: How leniently the patches are placed.
         test_other: Whether to run each feature's tests also on the other feature's patch; for
             pairs.
     """
 
-    group: FeatureGroup
-    runs: SuiteRuns
-    placing: Placing
-    test_other: bool = False
+    def __init__(
+        self,
+        group: FeatureGroup,
+        runs: SuiteRuns,
+        test_filter: TestFileFilter,
+        policy: ApplyPolicy,
+        *,
+        test_other: bool = False,
+    ) -> None:
+        self._group = group
+        self._runs = runs
+        self._test_filter = test_filter
+        self._policy = policy
+        self._test_other = test_other
 
     def evaluate(self) -> FeaturesAlone:
         """Place every patch, and run every suite on each side alone."""
-        group = self.group
+        group = self._group
         # Features whose runs another worker is making come last: by then they may be done.
         order = sorted(group.features, key=self._is_underway)
         by_number = {each.number: self._feature(each) for each in order}
         found = [by_number[each.number] for each in group.features]
         # Each suite has now shown which cases it runs.
         reports = [
-            evolve(report, judgement=self.runs.judge(feature.tests, report.tests))
+            evolve(report, judgement=self._runs.judge(feature.tests, report.tests))
             for feature, (report, _) in zip(group.features, found, strict=True)
         ]
         sides = {report.number: changes for report, changes in found if report.patch.is_usable}
         joint = group.joint if len(sides) == len(reports) else None
         regression = group.regression if len(sides) >= _FEWEST_TO_MERGE else None
-        base_joint, base_regression = map(self.runs.on_base_of_group, (joint, regression))
+        base_joint, base_regression = map(self._runs.on_base_of_group, (joint, regression))
         for at, report in enumerate(reports):
             if regression is not None or joint is not None:
                 reports[at] = self._compared(report, sides.get(report.number), joint is not None)
@@ -134,20 +102,40 @@ class Alone:
         )
 
     def _is_underway(self, feature: Feature) -> bool:
-        placed = self.placing.place(self.group, feature)
-        return placed.report.is_usable and self.runs.is_underway(feature.tests, placed.changes)
+        patch, changes = self._place(feature)
+        return patch.is_usable and self._runs.is_underway(feature.tests, changes)
+
+    def _place(self, feature: Feature) -> tuple[PatchReport, Changes]:
+        """Apply a patch to the tree from which its feature starts, before any test runs.
+
+        The changes are those that turn the base of the pair or team into the patched tree.
+        """
+        group = self._group
+        base = start_of(feature, group.base)
+        patch, dropped = patch_without_tests(group, feature, self._test_filter)
+        result = apply_patch(base, patch, self._policy)
+        # Kept, because a feature is part of many pairs.
+        report = cache_of(base, _reports).recall(
+            (patch, self._policy), lambda: _report(base, patch, result)
+        )
+        report = evolve(report, dropped_files=dropped)
+        if base is not group.base:
+            report = evolve(report, base_tree_id=base.tree_id, base_commit=base.commit_id)
+        if dropped and not patch.files:
+            report = evolve(report, reason="it contains only test files, which were dropped")
+        return report, rewritten(result.changes, base, group.base)
 
     def _feature(self, feature: Feature) -> tuple[FeatureReport, Changes]:
-        placed = self.placing.place(self.group, feature)
-        changes, usable = placed.changes, placed.report.is_usable
-        others = [each for each in self.group.features if each is not feature]
-        with_other = usable and self.test_other and len(others) == 1
+        patch, changes = self._place(feature)
+        usable = patch.is_usable
+        others = [each for each in self._group.features if each is not feature]
+        with_other = usable and self._test_other and len(others) == 1
         report = FeatureReport(
             number=feature.number,
-            patch=placed.report,
-            tests=self.runs.plain(feature.tests, changes) if usable else None,
-            base_tests=self.runs.on_base(feature),
-            other_tests=self.runs.plain(others[0].tests, changes) if with_other else None,
+            patch=patch,
+            tests=self._runs.plain(feature.tests, changes) if usable else None,
+            base_tests=self._runs.on_base(feature),
+            other_tests=self._runs.plain(others[0].tests, changes) if with_other else None,
             agent=feature.agent,
         )
         return report, changes
@@ -158,10 +146,10 @@ class Alone:
         """Add the runs of the suites that are not a feature's own."""
         if changes is None:
             return report
-        regression = self.runs.regression(changes)
+        regression = self._runs.regression(changes)
         return evolve(
             report,
-            joint_tests=self.runs.plain(self.group.joint, changes) if runs_joint else None,
+            joint_tests=self._runs.plain(self._group.joint, changes) if runs_joint else None,
             regression_tests=regression.tests,
             regression_judgement=regression.judgement,
         )

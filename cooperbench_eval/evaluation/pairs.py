@@ -93,6 +93,11 @@ def _on_common_base(
     return together, tuple(on_base(each, together) for each in placed)
 
 
+def _check_try(_: object, __: object, k: int) -> None:
+    if k < 1:
+        raise ArgumentError("k", f"must be 1 or more, not {k}")
+
+
 @frozen(kw_only=True, field_transformer=checked_fields)
 class FeaturePair:
     """Two features that are merged.
@@ -124,16 +129,12 @@ class FeaturePair:
     regression: TestSuite | None = field(default=None, repr=False)
     model: str | None = None
     setting: str | None = None
-    k: int = field(default=1, converter=operator.index)
+    k: int = field(default=1, converter=operator.index, validator=_check_try)
 
     @feature2.validator
     def _check_numbers(self, _: object, feature2: Feature) -> None:
         if feature2.number == self.feature1.number:
             raise ArgumentError("feature2", f"has the same number as feature1, {feature2.number}")
-
-    @k.validator
-    def _check_k(self, _: object, k: int) -> None:
-        _check_try(k)
 
     def __attrs_post_init__(self) -> None:
         base, features = _on_common_base(self.base, self.features)
@@ -190,7 +191,7 @@ class FeatureTeam:
     regression: TestSuite | None = field(default=None, repr=False)
     model: str | None = None
     setting: str | None = None
-    k: int = field(default=1, converter=operator.index)
+    k: int = field(default=1, converter=operator.index, validator=_check_try)
 
     @features.validator
     def _check_features(self, _: "Attribute[object]", features: tuple[Feature, ...]) -> None:
@@ -200,10 +201,6 @@ class FeatureTeam:
         twice = sorted({number for number in numbers if numbers.count(number) > 1})
         if twice:
             raise ArgumentError("features", f"have the number {', '.join(map(str, twice))} twice")
-
-    @k.validator
-    def _check_k(self, _: object, k: int) -> None:
-        _check_try(k)
 
     def __attrs_post_init__(self) -> None:
         base, features = _on_common_base(self.base, self.features)
@@ -219,8 +216,3 @@ class FeatureTeam:
 FeatureGroup = FeaturePair | FeatureTeam
 """What is evaluated: a pair or a team."""
 _FEWEST = 2
-
-
-def _check_try(k: int) -> None:
-    if k < 1:
-        raise ArgumentError("k", f"must be 1 or more, not {k}")

@@ -1,4 +1,4 @@
-"""The sides of a merge: what features change in a base, and the merge of two sides.
+"""The sides of a merge: what features change in a base, and the merge of two by a strategy.
 
 All sides of a pair or team are written as changes of one base. If features start from different
 commits, each merge has its own merge base, and the sides are rewritten as changes of it.
@@ -7,24 +7,82 @@ Feature 1 of a pair is merged into feature 2, as in the benchmark. In the terms 
 core, *ours* is feature 2 and *theirs* is feature 1. No other module chooses the sides of a pair.
 """
 
-from collections.abc import Iterable
-from typing import Self
+import re
+import time
+from collections.abc import (
+    Callable,
+    Iterable,
+)
+from typing import (
+    Required,
+    Self,
+    TypedDict,
+)
 
-from attrs import field, frozen
+from attrs import (
+    evolve,
+    field,
+    frozen,
+)
 
-from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, FeaturePair
-from cooperbench_eval.git.merging.merge_base import different, step_base
-from cooperbench_eval.git.merging.three_way_merge import Labels
-from cooperbench_eval.git.merging.tree_merge import merge_changes
-from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
-from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput
+from cooperbench_eval.errors import (
+    StrategyFailedError,
+)
+from cooperbench_eval.evaluation.pairs import (
+    Feature,
+    FeatureGroup,
+    FeaturePair,
+)
+from cooperbench_eval.evaluation.scoring import (
+    ConflictScorer,
+)
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+    ConflictDetails,
+    ConflictKind,
+    LedgerRow,
+    MergeStatus,
+    ModelUsage,
+    Replacement,
+)
+from cooperbench_eval.git.merging.merge_base import (
+    different,
+    step_base,
+)
+from cooperbench_eval.git.merging.three_way_merge import (
+    Labels,
+    Stage,
+)
+from cooperbench_eval.git.merging.tree_merge import (
+    merge_changes,
+)
+from cooperbench_eval.git.patching.patch import (
+    Patch,
+)
+from cooperbench_eval.git.patching.path_kinds import (
+    TestFileFilter,
+)
+from cooperbench_eval.git.trees.snapshot import (
+    Changes,
+    Snapshot,
+    rewritten,
+)
+from cooperbench_eval.strategies.protocol import (
+    FeatureContext,
+    MergeInput,
+    MergeOutcome,
+    MergeStrategy,
+)
+from cooperbench_eval.strategies.run import (
+    run_strategy,
+)
 
 __all__ = [
+    "Merged",
     "Side",
     "context_of",
     "merge_input",
+    "merge_sides",
     "pair_merge_input",
     "patch_without_tests",
 ]
@@ -118,3 +176,119 @@ def pair_merge_input(pair: FeaturePair, side1: Changes, side2: Changes) -> Merge
         for feature, changes in ((pair.feature2, side2), (pair.feature1, side1))
     )
     return merge_input(pair.base, ours, theirs)
+
+
+# --- merges by a strategy ----------------------------------------------------
+
+_COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
+
+
+class RowFields(TypedDict, total=False):
+    """The fields of a `MergeRow`; those that a failed merge lacks are left out."""
+
+    status: Required[MergeStatus]
+    conflicts_met: int
+    conflict_details: ConflictDetails
+    tree_id: str
+    diff: bytes
+    failure: str
+    duration_seconds: float
+    ledger: tuple[LedgerRow, ...]
+    usage: tuple[ModelUsage, ...]
+    service_failed: bool
+    replacements: tuple[Replacement, ...]
+
+
+@frozen(kw_only=True)
+class Merged:
+    """One merge by a strategy.
+
+    Attributes:
+        given: What the strategy was given.
+        outcome: What it returned; a failure if it raised.
+        seconds: The time that it took.
+    """
+
+    given: MergeInput
+    outcome: MergeOutcome
+    seconds: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no conflict is left open."""
+        return self.outcome.status in _COMPLETE
+
+    @property
+    def open_files(self) -> frozenset[str]:
+        """The files in which conflicts are left open, by the names that the sides give them.
+
+        If one side has a file and the other one a folder of the same name, the merge calls the
+        file `path~label`. The label differs from merge to merge, so it is not part of the name.
+        If both sides rename a file, its new names are listed too.
+        """
+        found = self._names(self.outcome.conflicts)
+        if any(each.kind is ConflictKind.RENAME_RENAME for each in self.outcome.conflicts):
+            # Such a conflict is at the old name; no other kind leaves further paths unmerged.
+            merge = self.given.merge
+            found |= self._names(merge.stages) - self._names(merge.conflicts)
+        return found
+
+    def _names(self, places: Iterable[Conflict | Stage]) -> frozenset[str]:
+        return frozenset(self.name_on_a_side(each.path) for each in places)
+
+    def name_on_a_side(self, path: str) -> str:
+        """Return the name of a file without what the merge added to it."""
+        given, labels = self.given, self.given.merge.labels
+        if path in given.ours or path in given.theirs or given.base.get(path) is not None:
+            return path
+        label = "|".join(map(re.escape, (labels.ours, labels.theirs)))
+        renamed = re.fullmatch(rf"(.+)~(?:{label})(?:_\d+)?", path, re.DOTALL)
+        return renamed[1] if renamed else path
+
+    def changes_of(self, base: Snapshot) -> Changes:
+        """Return the changes that turn *base* into the merged tree."""
+        return rewritten(self.outcome.changes, self.given.base, base)
+
+    def row(
+        self,
+        base: Snapshot,
+        scorer: ConflictScorer,
+        diff_of: Callable[[Changes], bytes],
+        features_at: Callable[[str], Iterable[int]],
+    ) -> RowFields:
+        """Return the fields of a `MergeRow`.
+
+        Args:
+            base: The base of the report.
+            scorer: Measures the conflicts that are left open.
+            diff_of: Returns changes as a diff against that base.
+            features_at: Returns the features that a conflict in a file is between.
+        """
+        given, outcome = self.given, self.outcome
+        row: RowFields = {
+            "status": outcome.status,
+            "conflicts_met": len(given.conflicts),
+            "failure": outcome.failure,
+            "duration_seconds": self.seconds,
+            "ledger": tuple(evolve(row, features=features_at(row.path)) for row in outcome.ledger),
+            "usage": outcome.usage,
+            "service_failed": outcome.service_failed,
+        }
+        if outcome.failure:
+            return row
+        tree = given.base.overlay(outcome.changes)
+        row["conflict_details"] = scorer.score(outcome.conflicts)
+        row["tree_id"] = tree.tree_id
+        row["diff"] = diff_of(self.changes_of(base))
+        row["replacements"] = given.merge.replacements(tree, outcome.conflicts)
+        return row
+
+
+def merge_sides(strategy: MergeStrategy, given: MergeInput) -> Merged:
+    """Run a strategy on two sides; if it raises, its outcome is a failure."""
+    began = time.perf_counter()
+    try:
+        outcome = run_strategy(strategy, given)
+    except StrategyFailedError as exc:
+        outcome = MergeOutcome(changes=Changes(), failure=exc.problem)
+    return Merged(given=given, outcome=outcome, seconds=time.perf_counter() - began)

@@ -1,35 +1,58 @@
 """Runs the suites of a pair or team on its trees, and judges the runs."""
 
 import functools
-from collections import Counter
-from collections.abc import Iterator
-from typing import Protocol
+from collections import (
+    Counter,
+)
+from collections.abc import (
+    Collection,
+    Iterator,
+    Mapping,
+)
+from typing import (
+    Protocol,
+)
 
 import attrs
-from attrs import frozen
 
-from cooperbench_eval.evaluation.pairs import Feature, start_of
-from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
-from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.delta_judge import DeltaJudge
-from cooperbench_eval.running.judgements import BAD, Judgement, JudgeRule, outcome_of
-from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus
+from cooperbench_eval.evaluation.pairs import (
+    Feature,
+    start_of,
+)
+from cooperbench_eval.git.patching.patch import (
+    Patch,
+)
+from cooperbench_eval.git.trees.snapshot import (
+    Changes,
+    Snapshot,
+    rewritten,
+)
+from cooperbench_eval.reporting.landings import (
+    SuiteRun,
+    TeamSuite,
+)
+from cooperbench_eval.reporting.rows import (
+    Judged,
+)
+from cooperbench_eval.running import (
+    TestRunner,
+    TestSuite,
+)
+from cooperbench_eval.running.delta_judge import (
+    DeltaJudge,
+)
+from cooperbench_eval.running.judgements import (
+    BAD,
+    Judgement,
+    JudgeRule,
+)
+from cooperbench_eval.running.results import (
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+)
 
-__all__ = ["JudgedRun", "Runner", "SuiteRuns", "Suites"]
-
-
-@frozen
-class JudgedRun:
-    """A run, or `None` if there was none, and its judgement, or `None` if every case counts."""
-
-    tests: TestResult | None = None
-    judgement: Judgement | None = None
-
-    @property
-    def outcome(self) -> bool | None:
-        """Whether the run counts as a pass; `None` if it has no result for its tree."""
-        return outcome_of(self.tests, self.judgement)
+__all__ = ["Runner", "SuiteRuns", "Suites", "suites_on"]
 
 
 class Suites(Protocol):
@@ -125,7 +148,7 @@ class SuiteRuns:
 
     def judged(
         self, suite: TestSuite | None, changes: Changes, alone: TestResult | None = None
-    ) -> JudgedRun:
+    ) -> Judged:
         """Run a suite on a merged tree, the base with *changes*, and judge the run.
 
         Args:
@@ -134,11 +157,11 @@ class SuiteRuns:
             alone: The suite's run on its own feature's side, if it belongs to a feature.
         """
         run = self.plain(suite, changes)
-        return JudgedRun(run, self.judge(suite, run, alone))
+        return Judged(run, self.judge(suite, run, alone))
 
     def confirmed(
         self, suite: TestSuite | None, changes: Changes, alone: TestResult | None = None
-    ) -> JudgedRun:
+    ) -> Judged:
         """Do the same as `judged`, but run the suite a second time if it fails.
 
         Cases that fail and then pass are flaky.
@@ -146,7 +169,25 @@ class SuiteRuns:
         first = self.judged(suite, changes, alone)
         return first if first.outcome is not False else self._again(suite, changes, first, alone)
 
-    def regression(self, changes: Changes, *, decides: bool = True) -> JudgedRun:
+    def of_features(
+        self, numbers: Collection[int], changes: Changes, alone: Mapping[int, TestResult | None]
+    ) -> Iterator[SuiteRun]:
+        """Run the suites of some features on their tree, one at a time.
+
+        The joint tests run only if the tree holds all features. A suite that fails runs a second
+        time before it counts.
+
+        Args:
+            numbers: The features.
+            changes: The changes that turn the base into their tree.
+            alone: The run of each feature's tests without the others, by the feature's number.
+        """
+        for which, number, suite in suites_on(self._group, numbers):
+            own = None if number is None else alone.get(number)
+            run = self.confirmed(suite, changes, own)
+            yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
+
+    def regression(self, changes: Changes, *, decides: bool = True) -> Judged:
         """Run the regression suite on the base with *changes*, and judge the run.
 
         If it breaks cases, it runs a second time: cases that pass then are flaky.
@@ -165,9 +206,9 @@ class SuiteRuns:
         self,
         suite: TestSuite | None,
         changes: Changes,
-        first: JudgedRun,
+        first: Judged,
         alone: TestResult | None = None,
-    ) -> JudgedRun:
+    ) -> Judged:
         """Run a suite a second time on a tree where it failed, and judge both runs together."""
         if suite is None or self._runner is None or first.tests is None:
             return first
@@ -179,14 +220,14 @@ class SuiteRuns:
         if judgement is not None and judgement.broken:
             flaky = tuple(id_ for id_ in judgement.broken if id_ in passed)
             still = tuple(id_ for id_ in judgement.broken if id_ not in passed)
-            return JudgedRun(first.tests, attrs.evolve(judgement, broken=still, flaky=flaky))
-        again = JudgedRun(second, self.judge(suite, second, alone))
+            return Judged(first.tests, attrs.evolve(judgement, broken=still, flaky=flaky))
+        again = Judged(second, self.judge(suite, second, alone))
         if not again.outcome:
             return first
         failed = (case.id for case in first.tests.cases if case.status in BAD)
         flaky = tuple(id_ for id_ in failed if id_ in passed)
         judgement = again.judgement or Judgement(broken=())
-        return JudgedRun(second, attrs.evolve(judgement, flaky=flaky) if flaky else again.judgement)
+        return Judged(second, attrs.evolve(judgement, flaky=flaky) if flaky else again.judgement)
 
     def judge(
         self, suite: TestSuite | None, run: TestResult | None, alone: TestResult | None = None
@@ -228,3 +269,19 @@ class SuiteRuns:
     def _untouched(self, suite: TestSuite) -> Changes:
         """Return the changes that turn the base into that tree."""
         return rewritten(Changes(), self._start_of(suite), self._group.base)
+
+
+def suites_on(
+    group: Suites, numbers: Collection[int]
+) -> Iterator[tuple[TeamSuite, int | None, TestSuite | None]]:
+    """Yield the suites for a tree that holds some of the features, each with its feature's number.
+
+    The joint tests are among them only if the tree holds all features.
+    """
+    for feature in group.features:
+        if feature.number in numbers:
+            yield TeamSuite.FEATURE, feature.number, feature.tests
+    if group.joint is not None and all(each.number in numbers for each in group.features):
+        yield TeamSuite.JOINT, None, group.joint
+    if group.regression is not None:
+        yield TeamSuite.REGRESSION, None, group.regression

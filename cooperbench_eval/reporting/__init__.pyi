@@ -16,8 +16,6 @@ from .explanation import ExplanationStatus as ExplanationStatus
 from .explanation import Finding as Finding
 from .explanation import HunkRole as HunkRole
 from .explanation import SuiteKind as SuiteKind
-from .failure import Failure as Failure
-from .failure import FailureKind as FailureKind
 from .files import write_report as write_report
 from .landings import BrokenTests as BrokenTests
 from .landings import LeftOut as LeftOut
@@ -39,6 +37,8 @@ from .provenance import LineRun as LineRun
 from .provenance import Origin as Origin
 from .provenance import OriginKind as OriginKind
 from .provenance import Provenance as Provenance
+from .report import Failure as Failure
+from .report import FailureKind as FailureKind
 from .report import MergeReport as MergeReport
 from .report import PairStatus as PairStatus
 from .resolutions import ConflictResolution as ConflictResolution

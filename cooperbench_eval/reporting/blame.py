@@ -1,29 +1,70 @@
 """Finds why a pair fails, from the runs of each feature and of the merged tree."""
 
-from collections.abc import Mapping
-from enum import StrEnum
-from itertools import starmap
-from typing import Final, Self
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from enum import (
+    StrEnum,
+)
+from itertools import (
+    starmap,
+)
+from typing import (
+    Final,
+    NamedTuple,
+    Self,
+)
 
-from attrs import field, frozen
+from attrs import (
+    field,
+    frozen,
+)
 
-from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Judged, Verdict
-from cooperbench_eval.running.judgements import BAD, Judgement, outcome_of
-from cooperbench_eval.running.results import TestResult, TestStatus, lost_cases
-from cooperbench_eval.support.arguments import named_fields
-from cooperbench_eval.support.rendering.shown import Shown
+from cooperbench_eval.git.merging.conflicts import (
+    MergeStatus,
+)
+from cooperbench_eval.reporting.explanation import (
+    SuiteKind,
+)
+from cooperbench_eval.reporting.rows import (
+    Attempt,
+    FeatureReport,
+    Judged,
+    Tried,
+    Verdict,
+)
+from cooperbench_eval.running.judgements import (
+    BAD,
+    Judgement,
+    outcome_of,
+)
+from cooperbench_eval.running.results import (
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+    lost_cases,
+)
+from cooperbench_eval.support.arguments import (
+    named_fields,
+)
+from cooperbench_eval.support.rendering.shown import (
+    Shown,
+)
 
 __all__ = [
     "MERGE_BROKE",
     "Blame",
     "BlameKind",
-    "Evidence",
+    "LostTest",
     "cannot_run",
     "failing_cases",
     "find_blame",
     "find_cause",
     "lost_tests",
+    "lost_tests_of",
 ]
 
 
@@ -100,57 +141,45 @@ MERGE_BROKE: Final[Mapping[tuple[bool, ...], BlameKind]] = {
 """The kind of blame, by whether the merge broke feature 1 and whether it broke feature 2."""
 
 
-@frozen(kw_only=True)
-class Evidence:
-    """What blame is found from.
-
-    Attributes:
-        features: Each feature without the others: feature 1 and feature 2 of a pair, or those
-            of a team in its order.
-        status: How the merge of all features ended.
-        verdict: The verdict on it.
-        own: For each feature, the run of its tests on the merged tree, and its judgement.
-        joint: The run of the joint tests there, and its judgement.
-        regression: The run of the repository's own tests there, and its judgement.
-        on_base: The run of the repository's own tests on the base, if there is one.
-    """
-
-    features: tuple[FeatureReport, ...]
-    status: MergeStatus
-    verdict: Verdict
-    own: tuple[Judged, ...]
-    joint: Judged
-    regression: Judged
-    on_base: TestResult | None = None
-
-
-def find_cause(found: Evidence) -> tuple[BlameKind, tuple[int, ...], tuple[str, ...]]:
+def find_cause(
+    features: Sequence[FeatureReport],
+    attempt: Tried,
+    own: Sequence[Judged],
+    on_base: TestResult | None = None,
+) -> tuple[BlameKind, tuple[int, ...], tuple[str, ...]]:
     """Return the first kind of blame that applies, its features, and the lost regression tests.
 
     The features are those that it concerns, by their numbers.
+
+    Args:
+        features: Each feature without the others: feature 1 and feature 2 of a pair, or those
+            of a team in its order.
+        attempt: The strategy's row.
+        own: For each feature, the run of its tests on the merged tree.
+        on_base: The run of the repository's own tests on the base, if there is one.
     """
-    features = found.features
-    regression = _Regression.of(found)
+    verdict = attempt.verdict
+    verdict = attempt.verdict
+    regression = _Regression.of(features, attempt.regression_run, on_base)
     missing = [not each.patch.is_usable for each in features]
     alone = [_is_broken(each) for each in features]
     broke = [
-        each.is_right is True and _fails(*run)
-        for each, run in zip(features, found.own, strict=True)
+        each.is_right is True and _fails(*run) for each, run in zip(features, own, strict=True)
     ]
     everyone = [True for _ in features]
     kinds = (
-        (found.status is MergeStatus.NOT_TRIED, BlameKind.MISSING_SIDE, missing),
+        (attempt.status is MergeStatus.NOT_TRIED, BlameKind.MISSING_SIDE, missing),
         (any(alone), BlameKind.BROKEN_ALONE, alone),
-        (found.verdict is Verdict.UNHANDLED, BlameKind.CONFLICT, ()),
+        (verdict is Verdict.UNHANDLED, BlameKind.CONFLICT, ()),
         (any(broke), MERGE_BROKE.get(tuple(broke), BlameKind.MERGE_BROKE_FEATURES), broke),
-        (_breaks_joint(found), BlameKind.MERGE_BROKE_JOINT, everyone),
+        (_breaks_joint(features, attempt.joint_run), BlameKind.MERGE_BROKE_JOINT, everyone),
         (regression.is_lost, BlameKind.MERGE_BROKE_REGRESSION, everyone),
         (
-            found.verdict is Verdict.INCORRECT and any(regression.by_side),
+            verdict is Verdict.INCORRECT and any(regression.by_side),
             BlameKind.REGRESSED_ALONE,
             regression.by_side,
         ),
-        (found.verdict is not Verdict.CORRECT, BlameKind.UNKNOWN, ()),
+        (verdict is not Verdict.CORRECT, BlameKind.UNKNOWN, ()),
         (True, BlameKind.NOBODY, ()),
     )
     kind, concerned = next((kind, concerned) for applies, kind, concerned in kinds if applies)
@@ -172,25 +201,15 @@ def find_blame(
         attempt: The strategy's row.
         on_base: The run of the repository's own suite on the base, if there is one.
     """
-    found = Evidence(
-        features=(feature1, feature2),
-        status=attempt.status,
-        verdict=attempt.verdict,
-        own=attempt.own_runs,
-        joint=attempt.joint_run,
-        regression=attempt.regression_run,
-        on_base=on_base,
-    )
-    kind, numbers, lost_regression_tests = find_cause(found)
-    lost1, lost2 = (
-        lost_tests(each.tests, *run) for each, run in zip(found.features, found.own, strict=True)
-    )
+    features, own = (feature1, feature2), attempt.own_runs
+    kind, numbers, lost_regression_tests = find_cause(features, attempt, own, on_base)
+    lost1, lost2 = (lost_tests(each.tests, *run) for each, run in zip(features, own, strict=True))
     return Blame(
         kind=kind,
         features=numbers,
         lost_tests1=lost1,
         lost_tests2=lost2,
-        lost_joint_tests=failing_cases(*found.joint),
+        lost_joint_tests=failing_cases(*attempt.joint_run),
         lost_regression_tests=lost_regression_tests,
     )
 
@@ -219,19 +238,19 @@ def _fails(run: TestResult | None, judgement: Judgement | None) -> bool:
     return run is not None and not _has_no_result(run) and outcome_of(run, judgement) is False
 
 
-def _breaks_joint(found: Evidence) -> bool:
+def _breaks_joint(features: Sequence[FeatureReport], joint: Judged) -> bool:
     """Whether the features are right alone and fail the joint tests together.
 
     If the joint tests end in the same way on each side, and no case shows why, the merge is
     not the reason.
     """
-    run, judgement = found.joint
+    run, judgement = joint
     if run is None or not _fails(run, judgement):
         return False
-    sides = [each.joint_tests for each in found.features]
+    sides = [each.joint_tests for each in features]
     if not run.cases and all(each is not None and each.status is run.status for each in sides):
         return False
-    return all(each.is_right or each.tests is None for each in found.features)
+    return all(each.is_right or each.tests is None for each in features)
 
 
 def lost_tests(
@@ -253,8 +272,7 @@ def failing_cases(run: TestResult | None, judgement: Judgement | None) -> tuple[
     return tuple(case.id for case in run.cases if case.status in BAD)
 
 
-@frozen
-class _Regression:
+class _Regression(NamedTuple):
     """What the repository's own suite says about a merged tree and its sides.
 
     Attributes:
@@ -268,9 +286,11 @@ class _Regression:
     by_side: tuple[bool, ...]
 
     @classmethod
-    def of(cls, found: Evidence) -> Self:
-        broken, on_base = failing_cases(*found.regression), found.on_base
-        runs = [(each.regression_tests, each.regression_judgement) for each in found.features]
+    def of(
+        cls, features: Sequence[FeatureReport], merged: Judged, on_base: TestResult | None
+    ) -> Self:
+        broken = failing_cases(*merged)
+        runs = [(each.regression_tests, each.regression_judgement) for each in features]
         on_sides = [frozenset(failing_cases(*run)) for run in runs]
         outcomes = list(starmap(outcome_of, runs))
         # A side that was judged, or that passes, shows which cases it breaks.
@@ -279,7 +299,7 @@ class _Regression:
             for outcome, (_, judgement) in zip(outcomes, runs, strict=True)
         )
         lost = tuple(each for each in broken if not any(each in side for side in on_sides))
-        fails = _fails(*found.regression)
+        fails = _fails(*merged)
         return cls(
             lost=lost if is_known else (),
             is_lost=fails and is_known and (bool(lost) or all(outcomes)),
@@ -291,3 +311,51 @@ class _Regression:
                 for outcome, side in zip(outcomes, on_sides, strict=True)
             ),
         )
+
+
+# --- the tests that a merge lost ---------------------------------------------
+
+
+class LostTest(NamedTuple):
+    """A test that a merge lost.
+
+    Attributes:
+        suite: Its suite.
+        name: Its id.
+        case: The case of the merged tree's run that shows why it was lost. If the test did not
+            run, this is the case of its file, or the first case that could not run. `None` if
+            there is no such case.
+        is_own: Whether *case* is the test itself.
+    """
+
+    suite: SuiteKind
+    name: str
+    case: TestCase | None
+    is_own: bool
+
+    @property
+    def message(self) -> str:
+        """Why it was lost, as far as the framework says; empty if it says nothing."""
+        return "" if self.case is None else self.case.message
+
+
+def lost_tests_of(attempt: Attempt, blame: Blame) -> Iterator[LostTest]:
+    """Yield the tests that an attempt's merge lost, by suite; *blame* is that of the attempt."""
+    found = (
+        (SuiteKind.FEATURE1, blame.lost_tests1, attempt.feature1_tests),
+        (SuiteKind.FEATURE2, blame.lost_tests2, attempt.feature2_tests),
+        (SuiteKind.JOINT, blame.lost_joint_tests, attempt.joint_tests),
+        (SuiteKind.REGRESSION, blame.lost_regression_tests, attempt.regression_tests),
+    )
+    for suite, names, run in found:
+        if names and run is not None:
+            yield from _lost_of_suite(suite, names, run)
+
+
+def _lost_of_suite(suite: SuiteKind, names: tuple[str, ...], run: TestResult) -> Iterator[LostTest]:
+    cases = {case.id: case for case in run.cases}
+    error = next((case for case in run.cases if case.status is TestCaseStatus.ERROR), None)
+    for name in names:
+        own = cases.get(name)
+        case = own or cases.get(name.partition("::")[0]) or error
+        yield LostTest(suite, name, case, own is not None)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.rows import FeatureReport
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 from cooperbench_eval.running.results import TestResult
@@ -64,38 +63,25 @@ def write_report(report: GroupReport, directory: str | os.PathLike[str]) -> tupl
 
 
 def _contents(report: GroupReport) -> dict[str, bytes]:
-    features: tuple[FeatureReport, ...]
     if isinstance(report, TeamReport):
-        features, contents = report.features, _contents_of_team(report)
+        kind, diff = "team", None
+        stem = "_".join([*(f"f{number}" for number in report.numbers), f"k{report.k}"])
     else:
-        features, contents = (report.feature1, report.feature2), _contents_of_pair(report)
-    for feature in features:
+        kind, diff = "merge", report.diff
+        stem = f"f{report.feature1.number}_into_f{report.feature2.number}_k{report.k}"
+    contents = {f"{kind}_report_{stem}.json": report.to_json().encode("utf-8")}
+    if diff is not None:
+        contents[f"{kind}_diff_{stem}.diff"] = diff
+    for attempt in report.attempts:
+        is_on_top = attempt.strategy == "naive" and attempt.diff == diff
+        if attempt.diff is not None and not is_on_top:
+            contents[_free(f"{kind}_diff_{stem}", attempt.strategy, contents)] = attempt.diff
+    for feature in report.features:
         name = (
             f"test_result_{_safe(report.model or 'unnamed')}_{_safe(report.repo_name)}"
             f"_task{report.task_id}_f{feature.number}_k{report.k}.txt"
         )
         contents[name] = _log(feature).encode("utf-8", "backslashreplace")
-    return contents
-
-
-def _contents_of_team(report: TeamReport) -> dict[str, bytes]:
-    team = "_".join([*(f"f{number}" for number in report.numbers), f"k{report.k}"])
-    contents = {f"team_report_{team}.json": report.to_json().encode("utf-8")}
-    for attempt in report.attempts:
-        if attempt.diff is not None:
-            contents[_free(f"team_diff_{team}", attempt.strategy, contents)] = attempt.diff
-    return contents
-
-
-def _contents_of_pair(report: MergeReport) -> dict[str, bytes]:
-    pair = f"f{report.feature1.number}_into_f{report.feature2.number}_k{report.k}"
-    contents = {f"merge_report_{pair}.json": report.to_json().encode("utf-8")}
-    if report.diff is not None:
-        contents[f"merge_diff_{pair}.diff"] = report.diff
-    for attempt in report.attempts:
-        is_on_top = attempt.strategy == "naive" and attempt.diff == report.diff
-        if attempt.diff is not None and not is_on_top:
-            contents[_free(f"merge_diff_{pair}", attempt.strategy, contents)] = attempt.diff
     return contents
 
 

@@ -1,5 +1,6 @@
 """The identity of the pair or team that a record is about."""
 
+import datetime as dt
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
@@ -12,6 +13,7 @@ __all__ = [
     "PairKey",
     "PairOrigin",
     "beginning_with",
+    "has_time_zone",
     "inherited_after",
     "name_features",
 ]
@@ -85,18 +87,27 @@ def name_features(numbers: Sequence[int]) -> str:
     return f"features {', '.join(first)} and {last}"
 
 
+def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
+    """Reject a time that has no time zone or that UTC cannot express; a validator for attrs.
+
+    Raises:
+        ValueError: *timestamp* has no time zone, or in UTC its year is not from 1 to 9999.
+    """
+    if timestamp.utcoffset() is None:
+        raise ValueError(f"the timestamp {timestamp} has no time zone")
+    try:
+        timestamp.astimezone(dt.UTC)
+    except OverflowError:
+        raise ValueError(f"the timestamp {timestamp} cannot be expressed in UTC") from None
+
+
 @frozen(kw_only=True)
 class PairOrigin:
-    """Where the patches of a report are from.
+    """What a report or its facts are about, and when it was evaluated."""
 
-    Attributes:
-        base_tree_id: The git tree id of the base.
-        base_commit: The id of the base's commit, if the base is a commit.
-        model: The model that wrote the patches, if it is named.
-        setting: The benchmark's setting, if named.
-        k: Which of the model's tries this is, counted from 1.
-    """
-
+    repo_name: str
+    task_id: int
+    timestamp: dt.datetime = field(validator=has_time_zone)
     base_tree_id: str = ""
     base_commit: str | None = None
     model: str | None = None
@@ -104,17 +115,20 @@ class PairOrigin:
     k: int = 1
 
 
-def inherited_after(name: str) -> Callable[[type, list[Any]], list[Any]]:
+def inherited_after(name: str, first: str = "") -> Callable[[type, list[Any]], list[Any]]:
     """Return an attrs hook that puts inherited fields after the field *name*, and names errors.
 
-    A record's fields have the same order as the keys in its JSON, and that order must not
-    change.
+    The inherited fields up to *first* stay in front. A record's fields have the same order as the
+    keys in its JSON, and that order must not change.
     """
 
     def order(kind: type, found: list[Any]) -> list[Any]:
         own = [each for each in found if each.name in kind.__annotations__]
+        inherited = [each for each in found if each not in own]
+        names = [each.name for each in inherited]
+        start = 1 + names.index(first) if first else 0
         place = 1 + [each.name for each in own].index(name)
-        ordered = [*own[:place], *(each for each in found if each not in own), *own[place:]]
+        ordered = [*inherited[:start], *own[:place], *inherited[start:], *own[place:]]
         return named_fields(kind, ordered)
 
     return order

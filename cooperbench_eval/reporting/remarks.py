@@ -1,33 +1,16 @@
 """What a reader of a report should know about its verdicts, as sentences."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from cooperbench_eval.reporting.blame import cannot_run
-from cooperbench_eval.reporting.rows import FeatureReport, Judged, Verdict
+from cooperbench_eval.reporting.rows import FeatureReport, Tried
 from cooperbench_eval.running.judgements import Judgement, JudgeRule, outcome_of
 from cooperbench_eval.running.results import TestResult
 
 __all__ = ["find_preexisting", "find_problem", "find_warnings"]
 
 _FEW = 3
-
-
-class _Attempt(Protocol):
-    """A strategy's row in the report of a pair or team."""
-
-    @property
-    def strategy(self) -> str: ...
-    @property
-    def verdict(self) -> Verdict: ...
-    @property
-    def absolute_verdict(self) -> Verdict: ...
-    @property
-    def own_runs(self) -> tuple[Judged, ...]: ...
-    @property
-    def joint_run(self) -> Judged: ...
-    @property
-    def regression_run(self) -> Judged: ...
 
 
 def find_preexisting(report: Any) -> tuple[str, ...]:
@@ -98,7 +81,7 @@ def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[st
             )
 
 
-def _without_result(attempts: Iterable[_Attempt]) -> Iterator[str]:
+def _without_result(attempts: Iterable[Tried]) -> Iterator[str]:
     """Say why a suite of the pair gave no result on a merged tree."""
     for attempt in attempts:
         runs = (("joint", attempt.joint_run), ("repository's own", attempt.regression_run))
@@ -116,7 +99,7 @@ def _alone_differs(feature: FeatureReport) -> str:
     return f"Feature {feature.number} alone {rule} under the absolute rule, but not here: {why}."
 
 
-def _merged_differs(attempt: _Attempt) -> str:
+def _merged_differs(attempt: Tried) -> str:
     differing = [
         judgement
         for run, judgement in attempt.own_runs

@@ -1,39 +1,99 @@
-"""The record `MergeReport`: everything that is known about a pair.
+"""The record `MergeReport`: everything that is known about a pair, and what a team's shares.
 
 The module that writes JSON is imported when a report is first written or read, because
 cattrs would add much to the import time of the library.
 """
 
-import datetime as dt
-from collections.abc import Mapping
-from enum import StrEnum
+from collections.abc import (
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from enum import (
+    StrEnum,
+)
+from typing import (
+    TYPE_CHECKING,
+    TypeVar,
+)
 
-from attrs import field, frozen
+from attrs import (
+    field,
+    frozen,
+)
 
-from cooperbench_eval.errors import UnknownAttemptError
-from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails
-from cooperbench_eval.languages.hazards.kinds import Hazard
-from cooperbench_eval.reporting.agentcosts import AgentUsage, total_agents
-from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
-from cooperbench_eval.reporting.failure import Failure, FailureKind
-from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
-from cooperbench_eval.reporting.jsonrecord import JsonRecord
-from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
-from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
+from cooperbench_eval.errors import (
+    UnknownAttemptError,
+)
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+    ConflictDetails,
+)
+from cooperbench_eval.languages.hazards.kinds import (
+    Hazard,
+)
+from cooperbench_eval.reporting.agentcosts import (
+    AgentUsage,
+    total_agents,
+)
+from cooperbench_eval.reporting.blame import (
+    Blame,
+    BlameKind,
+    cannot_run,
+    find_blame,
+)
+from cooperbench_eval.reporting.identity import (
+    PairOrigin,
+    inherited_after,
+)
+from cooperbench_eval.reporting.jsonrecord import (
+    JsonRecord,
+)
+from cooperbench_eval.reporting.remarks import (
+    find_preexisting,
+    find_problem,
+    find_warnings,
+)
+from cooperbench_eval.reporting.resolutions import (
+    ConflictResolution,
+    read_resolutions,
+)
 from cooperbench_eval.reporting.rows import (
-    RUNS,
     Attempt,
     FeatureReport,
-    has_time_zone,
+    Tried,
     have_own_names,
+    runs_in,
 )
-from cooperbench_eval.running.judgements import JudgeRule
-from cooperbench_eval.running.results import TestResult, TestStatus
-from cooperbench_eval.support.arguments import checked
-from cooperbench_eval.support.rendering.shown import Shown
-from cooperbench_eval.support.upcalls import upcall
+from cooperbench_eval.running.judgements import (
+    JudgeRule,
+)
+from cooperbench_eval.running.results import (
+    TestResult,
+    TestStatus,
+)
+from cooperbench_eval.support.arguments import (
+    checked,
+    named_fields,
+)
+from cooperbench_eval.support.rendering.shown import (
+    Shown,
+)
+from cooperbench_eval.support.upcalls import (
+    upcall,
+)
 
-__all__ = ["MergeReport", "PairStatus"]
+__all__ = [
+    "Failure",
+    "FailureKind",
+    "MergeReport",
+    "PairStatus",
+    "Report",
+    "own_versions",
+    "row_of",
+]
+
+_Row = TypeVar("_Row", bound=Tried)
 
 
 class PairStatus(StrEnum):
@@ -49,12 +109,164 @@ class PairStatus(StrEnum):
     """The pair could not be evaluated, so nothing is known about it."""
 
 
-def _own(versions: Mapping[str, str]) -> dict[str, str]:
+class FailureKind(StrEnum):
+    """Why a pair was not evaluated. No kind says anything about the patches."""
+
+    REPOSITORY = "repository"
+    """Its base cannot be read."""
+    DATASET = "dataset"
+    """The dataset or the run logs lack a part of the pair."""
+    TEST_RUN = "test_run"
+    """Its tests cannot be started."""
+    WORKER_LOST = "worker_lost"
+    """The worker that evaluated it died or disappeared, and so did the next one."""
+    NOT_DELIVERED = "not_delivered"
+    """The pair, the evaluator or the report could not be sent between processes."""
+    DUPLICATE = "duplicate"
+    """The same pair was given before, and has its own report."""
+    NOT_STORED = "not_stored"
+    """Its report is in the store and cannot be read."""
+    ERROR = "error"
+    """A plug-in or this library raised an unexpected exception."""
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class Failure:
+    """Why a pair could not be evaluated.
+
+    Attributes:
+        kind: The reason in one word.
+        problem: What went wrong, as a clause.
+        error: The class of the exception, as `module:name`; empty if there was none.
+        tries: How often the pair was tried.
+    """
+
+    kind: FailureKind = field(converter=FailureKind)
+    problem: str
+    error: str = ""
+    tries: int = 1
+
+
+class Report(Shown, JsonRecord):
+    """What the reports of a pair and of a team have in common."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # fields, which each of the two describes
+        failure: Failure | None
+        base_regression_tests: TestResult | None
+
+        @property
+        def features(self) -> tuple[FeatureReport, ...]: ...  # noqa: D102
+        @property
+        def attempts(self) -> tuple[Tried, ...]: ...  # noqa: D102
+        @property
+        def _tested(self) -> Iterable[object]:
+            """The records with the runs on merged trees."""
+
+    @property
+    def agent_usage(self) -> AgentUsage:
+        """What the work of all agents cost; an agent that made several features counts once."""
+        return total_agents(each.agent for each in self.features)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether another evaluation of the pair would give the same result.
+
+        It might not if the pair could not be evaluated, if a sandbox failed in a test
+        run, if a feature's tests produce no result with or without its patch, for
+        example because a dependency is missing, or if a service that a strategy needs
+        failed. Those are errors of the infrastructure, not verdicts.
+        """
+        if self.failure is not None:
+            return self.failure.kind is FailureKind.DUPLICATE
+        if any(attempt.service_failed for attempt in self.attempts):
+            return False
+        if any(map(cannot_run, self.features)):
+            return False
+        runs = runs_in((self, *self.features, *self._tested))
+        return not any(run.status is TestStatus.INFRASTRUCTURE_ERROR for run in runs)
+
+    @property
+    def problem(self) -> str:
+        """Why it was not evaluated, or why a feature's tests cannot run; else empty."""
+        return find_problem(self)
+
+    @property
+    def preexisting_failures(self) -> tuple[str, ...]:
+        """The failing cases that already fail on the base, sorted; no feature is blamed."""
+        return find_preexisting(self)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know about the verdicts, as sentences.
+
+        They say where the rules `delta` and `absolute` disagree, that joint tests pass
+        without the merge, which cases are flaky, and which suites gave no result on the
+        base.
+        """
+        return find_warnings(self)
+
+    def reward(self, policy: object = "strict") -> dict[str, float]:
+        """Return what the pair or team achieved under a policy, as finite numbers only.
+
+        `reward` is 1.0 if the policy's verdict is correct, and otherwise 0.0. Under `strict`,
+        it is 1.0 only if git's own merge of all features is complete and every suite of the
+        pair or team passes on it. A patch that is empty or does not apply, a conflict and a
+        failing test give 0.0.
+
+        The other numbers grade that result. A number that is not known is left out. Flags are
+        0.0 or 1.0, and rates are from 0.0 to 1.0:
+
+        - `conflict_score` of the naive merges; for a pair, also their `conflict_sections` and
+          `conflict_lines`;
+        - `feature1_alone` and `feature2_alone`: whether each feature of a pair passes its own
+          tests without the other; `features_alone`: the share of a team's features that pass
+          theirs without the others;
+        - `merged`: whether the row's merge of all features is complete;
+        - `landed`: the share of a team's features that landed;
+        - `feature1_passed` and `feature2_passed`, `joint_passed` and `regression_passed`: whether
+          each suite passes on the row's tree of all features; for a team, `features_passed`: the
+          share of the features whose tests pass there;
+        - `feature1_pass_rate` and `feature2_pass_rate`: the shares of passed cases there for a
+          pair, and `pass_rate` for all features together;
+        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
+
+        The row is that of the strategy that decided, or else of the first one that the policy
+        names. Tests are not run while conflicts are left.
+
+        Args:
+            policy: A `Policy`, or the name of one in `POLICIES`.
+
+        Raises:
+            AnalysisError: No policy has this name.
+            ReportError: The report has no answer: the pair or team was not evaluated, tests could
+                not run, or a row that the policy needs is missing. That is not a failure of the
+                agents, so it has no reward.
+        """
+        reward: dict[str, float] = upcall("reward")(self, policy)
+        return reward
+
+
+def row_of(strategy: str, attempts: Sequence[_Row]) -> _Row:
+    """Return the row of *strategy*.
+
+    Raises:
+        UnknownAttemptError: There is none.
+    """
+    for attempt in attempts:
+        if attempt.strategy == strategy:
+            return attempt
+    raise UnknownAttemptError(strategy, tuple(each.strategy for each in attempts))
+
+
+def own_versions(versions: Mapping[str, str]) -> dict[str, str]:
+    """Return a copy; a converter for attrs."""
     return dict(versions)
 
 
-@frozen(kw_only=True, field_transformer=inherited_after("attempts"))
-class MergeReport(PairOrigin, Shown, JsonRecord):
+@frozen(kw_only=True, field_transformer=inherited_after("attempts", "timestamp"))
+class MergeReport(PairOrigin, Report):
     """Everything that is known about a pair: feature 1 merged into feature 2.
 
     Attributes:
@@ -86,9 +298,6 @@ class MergeReport(PairOrigin, Shown, JsonRecord):
 
     _kind = "pair"
 
-    repo_name: str
-    task_id: int
-    timestamp: dt.datetime = field(validator=has_time_zone)
     feature1: FeatureReport
     feature2: FeatureReport
     conflict_details: ConflictDetails | None
@@ -97,7 +306,7 @@ class MergeReport(PairOrigin, Shown, JsonRecord):
     attempts: tuple[Attempt, ...] = field(
         default=(), converter=tuple[Attempt, ...], validator=have_own_names
     )
-    versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
+    versions: Mapping[str, str] = field(factory=dict, converter=own_versions, hash=False)
     failure: Failure | None = None
     judge: JudgeRule = field(default=JudgeRule.ABSOLUTE, converter=JudgeRule)
     base_joint_tests: TestResult | None = None
@@ -112,11 +321,6 @@ class MergeReport(PairOrigin, Shown, JsonRecord):
     def features(self) -> tuple[FeatureReport, FeatureReport]:
         """The results of feature 1 and feature 2 without each other."""
         return self.feature1, self.feature2
-
-    @property
-    def agent_usage(self) -> AgentUsage:
-        """What the work of all agents cost; an agent that made several features counts once."""
-        return total_agents(each.agent for each in self.features)
 
     @property
     def merge_status(self) -> PairStatus:
@@ -135,38 +339,8 @@ class MergeReport(PairOrigin, Shown, JsonRecord):
         return None if self.conflict_details is None else self.conflict_details.conflict_score
 
     @property
-    def is_final(self) -> bool:
-        """Whether another evaluation of the pair would give the same result.
-
-        It might not if the pair could not be evaluated, if a sandbox failed in a test
-        run, if a feature's tests produce no result with or without its patch, for
-        example because a dependency is missing, or if a service that a strategy needs
-        failed. Those are errors of the infrastructure, not verdicts.
-        """
-        if self.failure is not None:
-            return self.failure.kind is FailureKind.DUPLICATE
-        if any(attempt.service_failed for attempt in self.attempts):
-            return False
-        if any(map(cannot_run, (self.feature1, self.feature2))):
-            return False
-        runs = (getattr(row, name, None) for row in self._rows for name in RUNS)
-        return not any(
-            run is not None and run.status is TestStatus.INFRASTRUCTURE_ERROR for run in runs
-        )
-
-    @property
-    def _rows(self) -> tuple[object, ...]:
-        return (self, self.feature1, self.feature2, *self.attempts)
-
-    @property
-    def problem(self) -> str:
-        """Why the pair was not evaluated, or why a feature's tests cannot run; else empty."""
-        return find_problem(self)
-
-    @property
-    def preexisting_failures(self) -> tuple[str, ...]:
-        """The failing cases that already fail on the base, sorted; neither feature is blamed."""
-        return find_preexisting(self)
+    def _tested(self) -> tuple[Attempt, ...]:
+        return self.attempts
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:
@@ -176,16 +350,6 @@ class MergeReport(PairOrigin, Shown, JsonRecord):
         """
         return tuple(dict.fromkeys(found for each in self.attempts for found in each.hazards))
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a reader should know about the verdicts, as sentences.
-
-        They say where the rules `delta` and `absolute` disagree, that joint tests pass
-        without the merge, which cases are flaky, and which suites gave no result on the
-        base.
-        """
-        return find_warnings(self)
-
     @checked
     def attempt(self, strategy: str) -> Attempt:
         """Return the row of *strategy*.
@@ -193,10 +357,7 @@ class MergeReport(PairOrigin, Shown, JsonRecord):
         Raises:
             UnknownAttemptError: The report has no such row; the error is a `KeyError` too.
         """
-        for attempt in self.attempts:
-            if attempt.strategy == strategy:
-                return attempt
-        raise UnknownAttemptError(strategy, tuple(each.strategy for each in self.attempts))
+        return row_of(strategy, self.attempts)
 
     @checked
     def blame(self, strategy: str) -> Blame:
@@ -222,39 +383,3 @@ class MergeReport(PairOrigin, Shown, JsonRecord):
             UnknownAttemptError: The report has no row for the strategy.
         """
         return read_resolutions(self.conflicts, self.attempt(strategy))
-
-    def reward(self, policy: object = "strict") -> dict[str, float]:
-        """Return what the pair achieved under a policy, as finite numbers only.
-
-        `reward` is 1.0 if the policy's verdict is correct, and otherwise 0.0. Under `strict`,
-        it is 1.0 only if git's own merge of both features is complete and every suite of the
-        pair passes on it. A patch that is empty or does not apply, a conflict and a failing
-        test give 0.0.
-
-        The other numbers grade that result. A number that is not known is left out. Flags are
-        0.0 or 1.0, and rates are from 0.0 to 1.0:
-
-        - `conflict_score`, `conflict_sections` and `conflict_lines` of the naive merge;
-        - `feature1_alone` and `feature2_alone`: whether each feature passes its own tests without
-          the other;
-        - `merged`: whether the row's merge is complete;
-        - `feature1_passed` and `feature2_passed`, `joint_passed` and `regression_passed`: whether
-          each suite passes on the row's merged tree;
-        - `feature1_pass_rate` and `feature2_pass_rate`: the shares of passed cases there, and
-          `pass_rate` for both together;
-        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
-
-        The row is that of the strategy that decided, or else of the first one that the policy
-        names. Tests are not run while conflicts are left.
-
-        Args:
-            policy: A `Policy`, or the name of one in `POLICIES`.
-
-        Raises:
-            AnalysisError: No policy has this name.
-            ReportError: The report has no answer: the pair was not evaluated, tests could not
-                run, or a row that the policy needs is missing. That is not a failure of the
-                agents, so it has no reward.
-        """
-        reward: dict[str, float] = upcall("reward")(self, policy)
-        return reward

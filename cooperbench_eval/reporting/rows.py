@@ -1,12 +1,24 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
-import datetime as dt
-from collections.abc import Sequence
-from enum import StrEnum
-from itertools import starmap
-from typing import Final, Protocol, TypeGuard
+from collections.abc import (
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from enum import (
+    StrEnum,
+)
+from typing import Any, (
+    TYPE_CHECKING,
+    Final,
+    NamedTuple,
+    TypeGuard,
+)
 
-from attrs import field, frozen
+from attrs import (
+    field,
+    frozen,
+)
 
 from cooperbench_eval.git.merging.conflicts import (
     ConflictDetails,
@@ -15,15 +27,35 @@ from cooperbench_eval.git.merging.conflicts import (
     ModelUsage,
     Replacement,
 )
-from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus
-from cooperbench_eval.languages.hazards.kinds import Hazard
-from cooperbench_eval.reporting.agentcosts import AgentRun
-from cooperbench_eval.reporting.identity import beginning_with
-from cooperbench_eval.reporting.traces import FailureTrace
-from cooperbench_eval.running.judgements import Judgement, outcome_of
-from cooperbench_eval.running.results import TestResult
-from cooperbench_eval.support.arguments import named_fields
-from cooperbench_eval.support.rendering.shown import Shown
+from cooperbench_eval.git.patching.placements import (
+    HunkPlacement,
+    PatchStatus,
+)
+from cooperbench_eval.languages.hazards.kinds import (
+    Hazard,
+)
+from cooperbench_eval.reporting.agentcosts import (
+    AgentRun,
+)
+from cooperbench_eval.reporting.identity import (
+    beginning_with,
+)
+from cooperbench_eval.reporting.traces import (
+    FailureTrace,
+)
+from cooperbench_eval.running.judgements import (
+    Judgement,
+    outcome_of,
+)
+from cooperbench_eval.running.results import (
+    TestResult,
+)
+from cooperbench_eval.support.arguments import (
+    named_fields,
+)
+from cooperbench_eval.support.rendering.shown import (
+    Shown,
+)
 
 __all__ = [
     "RUNS",
@@ -32,10 +64,11 @@ __all__ = [
     "Judged",
     "MergeRow",
     "PatchReport",
+    "Tried",
     "Verdict",
     "find_verdict",
-    "has_time_zone",
     "have_own_names",
+    "runs_in",
     "was_run",
 ]
 
@@ -53,8 +86,16 @@ class Verdict(StrEnum):
     """A suite was not run or could not be, or there was nothing to merge."""
 
 
-Judged = tuple[TestResult | None, Judgement | None]
-"""A run and its judgement: `None` if there was no run, and if all of its cases must pass."""
+class Judged(NamedTuple):
+    """A run, or `None` if there was none, and its judgement, or `None` if every case counts."""
+
+    tests: TestResult | None = None
+    judgement: Judgement | None = None
+
+    @property
+    def outcome(self) -> bool | None:
+        """Whether the run counts as a pass; `None` if it has no result for its tree."""
+        return outcome_of(self.tests, self.judgement)
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
@@ -153,25 +194,7 @@ class FeatureReport:
 
 @frozen(kw_only=True)
 class MergeRow:
-    """How one merge ended.
-
-    Attributes:
-        status: How the merge ended.
-        conflicts_met: The number of conflicts of the three-way merge.
-        conflict_details: Measures of the conflicts that the strategy left open.
-        tree_id: The git tree id of the merged tree; `None` if it failed.
-        diff: The merged tree as a git diff against the base; `None` if it failed.
-        failure: Why it failed; empty otherwise.
-        duration_seconds: The time that the strategy took, without tests.
-        ledger: What happened to each conflict or block of conflicts, if the strategy
-            records it.
-        usage: The use of language models, one record for each model.
-        service_failed: Whether a service that the strategy needs, such as a model's
-            provider, failed, so that another attempt may end differently.
-        replacements: What replaced the naive merge's conflicts in the merged tree; each
-            conflict is in one of the replacements. Empty if the strategy failed, or if
-            an earlier version of this library made the record.
-    """
+    """How one merge ended: what a pair's `Attempt` and a team's `TeamStep` have in common."""
 
     status: MergeStatus = field(converter=MergeStatus)
     conflicts_met: int = 0
@@ -188,16 +211,51 @@ class MergeRow:
     )
 
 
-_FIRST: Final = ("strategy", "implementation", "status", "conflicts_met", "conflict_details")
+class Tried(Shown):
+    """A strategy's row in the report of a pair or team."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # each kind of row describes its own
+        strategy: str
+        status: MergeStatus
+
+        @property
+        def service_failed(self) -> bool: ...  # noqa: D102
+        @property
+        def own_runs(self) -> tuple[Judged, ...]: ...  # noqa: D102
+        @property
+        def joint_run(self) -> Judged: ...  # noqa: D102
+        @property
+        def regression_run(self) -> Judged: ...  # noqa: D102
+        @property
+        def _counting(self) -> Sequence[Judged]: ...
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the strategy's merge of all features.
+
+        Every run that is not a pass counts against it, including a timeout or an
+        inconclusive run: a merge is correct only if its tests were seen to pass.
+        """
+        runs = self._counting or [Judged()]
+        return find_verdict(self.status, *(each.outcome for each in runs))
+
+    @property
+    def absolute_verdict(self) -> Verdict:
+        """The verdict if only the features' tests count, and every case of them must pass."""
+        runs = self.own_runs or [Judged()]
+        return find_verdict(self.status, *(outcome_of(each.tests) for each in runs))
 
 
 @frozen(
     kw_only=True,
     field_transformer=beginning_with(
-        *_FIRST, "tree_id", "diff", "failure", "feature1_tests", "feature2_tests"
+        *("strategy", "implementation", "status", "conflicts_met", "conflict_details"),
+        *("tree_id", "diff", "failure", "feature1_tests", "feature2_tests"),
     ),
 )
-class Attempt(MergeRow, Shown):
+class Attempt(MergeRow, Tried):
     """One strategy's try at the pair.
 
     Attributes:
@@ -248,41 +306,25 @@ class Attempt(MergeRow, Shown):
     trace: FailureTrace | None = field(default=None, repr=False)
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict on the strategy's merge.
-
-        Every run that is not a pass counts against it, including a timeout or an
-        inconclusive run: a merge is correct only if its tests were seen to pass.
-        """
-        others = (self.joint_run, self.regression_run)
-        runs = (*self.own_runs, *(each for each in others if each[0] is not None))
-        return find_verdict(self.status, *starmap(outcome_of, runs))
-
-    @property
-    def absolute_verdict(self) -> Verdict:
-        """The verdict if only the two features' tests count, and every case of them must pass."""
-        return find_verdict(self.status, *(outcome_of(run) for run, _ in self.own_runs))
-
-    @property
     def own_runs(self) -> tuple[Judged, Judged]:
         """The runs of feature 1's and of feature 2's tests on the merged tree, each judged."""
-        one = self.feature1_tests, self.feature1_judgement
-        return one, (self.feature2_tests, self.feature2_judgement)
+        one = Judged(self.feature1_tests, self.feature1_judgement)
+        return one, Judged(self.feature2_tests, self.feature2_judgement)
 
     @property
     def joint_run(self) -> Judged:
         """The run of the joint tests on the merged tree, and its judgement."""
-        return self.joint_tests, self.joint_judgement
+        return Judged(self.joint_tests, self.joint_judgement)
 
     @property
     def regression_run(self) -> Judged:
         """The run of the repository's own tests on the merged tree, and its judgement."""
-        return self.regression_tests, self.regression_judgement
+        return Judged(self.regression_tests, self.regression_judgement)
 
-
-class _Named(Protocol):
     @property
-    def strategy(self) -> str: ...
+    def _counting(self) -> Sequence[Judged]:
+        others = (self.joint_run, self.regression_run)
+        return (*self.own_runs, *(each for each in others if each.tests is not None))
 
 
 RUNS = (
@@ -290,6 +332,14 @@ RUNS = (
     *("joint_tests", "regression_tests", "base_joint_tests", "base_regression_tests"),
 )
 """The names of all test runs in a report and its rows."""
+
+
+def runs_in(rows: Iterable[object]) -> Iterator[TestResult]:
+    """Yield the test runs that are attributes of *rows*."""
+    found = (getattr(row, name, None) for row in rows for name in RUNS)
+    return (run for run in found if run is not None)
+
+
 _UNHANDLED: Final = frozenset({MergeStatus.CONFLICTED, MergeStatus.FAILED})
 
 
@@ -307,21 +357,7 @@ def find_verdict(status: MergeStatus, *outcomes: bool | None) -> Verdict:
     return Verdict.NOT_RUN if None in outcomes else Verdict.CORRECT
 
 
-def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
-    """Reject a time that has no time zone or that UTC cannot express; a validator for attrs.
-
-    Raises:
-        ValueError: *timestamp* has no time zone, or in UTC its year is not from 1 to 9999.
-    """
-    if timestamp.utcoffset() is None:
-        raise ValueError(f"the timestamp {timestamp} has no time zone")
-    try:
-        timestamp.astimezone(dt.UTC)
-    except OverflowError:
-        raise ValueError(f"the timestamp {timestamp} cannot be expressed in UTC") from None
-
-
-def have_own_names(_: object, __: object, attempts: Sequence[_Named]) -> None:
+def have_own_names(_: object, __: object, attempts: Sequence[Any]) -> None:
     """Refuse two rows of one strategy; a validator for attrs.
 
     Raises:

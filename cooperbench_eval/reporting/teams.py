@@ -1,41 +1,87 @@
 """The record `TeamReport`: which features of a team land, and why the others do not."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import (
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from typing import (
+    TypeVar,
+    overload,
+)
 
-from attrs import field, frozen
+from attrs import (
+    evolve,
+    field,
+    frozen,
+)
 
-from cooperbench_eval.errors import UnknownAttemptError
-from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
-from cooperbench_eval.reporting.agentcosts import AgentUsage, total_agents
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+    MergeStatus,
+)
+from cooperbench_eval.git.patching.placements import (
+    PatchStatus,
+)
+from cooperbench_eval.reporting.agentcosts import (
+    AgentRun,
+)
 from cooperbench_eval.reporting.blame import (
     BlameKind,
-    Evidence,
-    cannot_run,
     failing_cases,
     find_cause,
     lost_tests,
 )
-from cooperbench_eval.reporting.failure import Failure, FailureKind
-from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
-from cooperbench_eval.reporting.jsonrecord import JsonRecord
-from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
-from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
-from cooperbench_eval.reporting.report import MergeReport, PairStatus
+from cooperbench_eval.reporting.identity import (
+    PairId,
+    PairOrigin,
+    inherited_after,
+)
+from cooperbench_eval.reporting.landings import (
+    BrokenTests,
+    LeftOut,
+    SuiteRun,
+    TeamSuite,
+)
+from cooperbench_eval.reporting.report import (
+    Failure,
+    MergeReport,
+    PairStatus,
+    Report,
+    own_versions,
+    row_of,
+)
 from cooperbench_eval.reporting.rows import (
+    Attempt,
     FeatureReport,
     Judged,
     MergeRow,
-    Verdict,
-    find_verdict,
-    has_time_zone,
+    PatchReport,
+    Tried,
     have_own_names,
 )
-from cooperbench_eval.running.judgements import JudgeRule, outcome_of
-from cooperbench_eval.running.results import TestResult, TestStatus
-from cooperbench_eval.support.arguments import checked, named_fields
-from cooperbench_eval.support.rendering.shown import Shown
-from cooperbench_eval.support.upcalls import upcall
+from cooperbench_eval.running.judgements import (
+    JudgeRule,
+)
+from cooperbench_eval.running.results import (
+    TestResult,
+)
+from cooperbench_eval.strategies.protocol import (
+    MergeStrategy,
+)
+from cooperbench_eval.strategies.run import (
+    implementation_of,
+)
+from cooperbench_eval.support.arguments import (
+    checked,
+    named_fields,
+)
+from cooperbench_eval.support.rendering.shown import (
+    Shown,
+)
+from cooperbench_eval.support.systems import versions
 
 __all__ = [
     "GroupReport",
@@ -43,7 +89,12 @@ __all__ = [
     "TeamBlame",
     "TeamReport",
     "TeamStep",
+    "not_tried",
+    "report_failure",
+    "with_agents",
 ]
+
+_Row = TypeVar("_Row", "Attempt", "TeamAttempt")
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("into"))
@@ -79,7 +130,7 @@ class TeamStep(MergeRow, Shown):
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
-class TeamAttempt(Shown):
+class TeamAttempt(Tried):
     """One strategy's try at a team.
 
     Attributes:
@@ -118,31 +169,15 @@ class TeamAttempt(Shown):
         return len(self.landed) / count if count else 0.0
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict on the merge of all features, by the rules for a pair.
-
-        It is correct only if all features landed and every suite passes on their tree.
-        """
-        outcomes = [each.outcome for each in self.tests] or [None]
-        return find_verdict(self.status, *outcomes)
-
-    @property
     def service_failed(self) -> bool:
         """Whether a service that the strategy needs failed, so that a retry may end otherwise."""
         return any(step.service_failed for step in self.steps)
 
     @property
-    def absolute_verdict(self) -> Verdict:
-        """The verdict if only the features' tests count, and every case of them must pass."""
-        return find_verdict(
-            self.status, *(outcome_of(run) for run, _ in self.own_runs or [(None, None)])
-        )
-
-    @property
     def own_runs(self) -> tuple[Judged, ...]:
         """The runs of the features' tests on the tree of all features, each judged."""
         own = (each for each in self.tests if each.suite is TeamSuite.FEATURE)
-        return tuple((each.tests, each.judgement) for each in own)
+        return tuple(Judged(each.tests, each.judgement) for each in own)
 
     @property
     def joint_run(self) -> Judged:
@@ -159,8 +194,12 @@ class TeamAttempt(Shown):
         """Return a suite's run on the tree of all features, and its judgement."""
         for each in self.tests:
             if (each.suite, each.feature) == (suite, feature):
-                return each.tests, each.judgement
-        return None, None
+                return Judged(each.tests, each.judgement)
+        return Judged()
+
+    @property
+    def _counting(self) -> Sequence[Judged]:
+        return [Judged(each.tests, each.judgement) for each in self.tests]
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
@@ -199,12 +238,8 @@ def _name_each_feature(report: "TeamReport", _: object, attempts: Sequence[TeamA
             )
 
 
-def _own(versions: Mapping[str, str]) -> dict[str, str]:
-    return dict(versions)
-
-
-@frozen(kw_only=True, field_transformer=inherited_after("attempts"))
-class TeamReport(PairOrigin, Shown, JsonRecord):
+@frozen(kw_only=True, field_transformer=inherited_after("attempts", "timestamp"))
+class TeamReport(PairOrigin, Report):
     """Everything that is known about a team: its features merged in their order.
 
     Attributes:
@@ -231,9 +266,6 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
 
     _kind = "team"
 
-    repo_name: str
-    task_id: int
-    timestamp: dt.datetime = field(validator=has_time_zone)
     features: tuple[FeatureReport, ...] = field(
         converter=tuple[FeatureReport, ...], validator=_are_of_a_team
     )
@@ -243,7 +275,7 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
         converter=tuple[TeamAttempt, ...],
         validator=[have_own_names, _name_each_feature],
     )
-    versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
+    versions: Mapping[str, str] = field(factory=dict, converter=own_versions, hash=False)
     failure: Failure | None = None
     judge: JudgeRule = field(default=JudgeRule.ABSOLUTE, converter=JudgeRule)
     base_joint_tests: TestResult | None = None
@@ -258,11 +290,6 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
     def size(self) -> int:
         """The number of features."""
         return len(self.features)
-
-    @property
-    def agent_usage(self) -> AgentUsage:
-        """What the work of all agents cost; an agent that made several features counts once."""
-        return total_agents(each.agent for each in self.features)
 
     @property
     def merge_status(self) -> PairStatus:
@@ -283,39 +310,8 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
         return sum(each.conflict_score for each in details if each is not None)
 
     @property
-    def is_final(self) -> bool:
-        """Whether another evaluation would give the same result, as for a `MergeReport`."""
-        if self.failure is not None:
-            return self.failure.kind is FailureKind.DUPLICATE
-        if any(attempt.service_failed for attempt in self.attempts):
-            return False
-        if any(map(cannot_run, self.features)):
-            return False
-        return not any(run.status is TestStatus.INFRASTRUCTURE_ERROR for run in self._runs)
-
-    @property
-    def _runs(self) -> tuple[TestResult, ...]:
-        runs: list[TestResult | None] = [self.base_joint_tests, self.base_regression_tests]
-        for each in self.features:
-            runs += [each.tests, each.base_tests, each.joint_tests, each.regression_tests]
-        for attempt in self.attempts:
-            runs += [each.tests for each in (*attempt.tests, *attempt.landed_tests)]
-        return tuple(run for run in runs if run is not None)
-
-    @property
-    def problem(self) -> str:
-        """Why the team was not evaluated, or why a feature's tests cannot run; else empty."""
-        return find_problem(self)
-
-    @property
-    def preexisting_failures(self) -> tuple[str, ...]:
-        """The failing cases that already fail on the base, sorted; no feature is blamed."""
-        return find_preexisting(self)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a reader should know about the verdicts, as sentences; see `MergeReport`."""
-        return find_warnings(self)
+    def _tested(self) -> Iterator[SuiteRun]:
+        return (run for each in self.attempts for run in (*each.tests, *each.landed_tests))
 
     @checked
     def attempt(self, strategy: str) -> TeamAttempt:
@@ -324,10 +320,7 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
         Raises:
             UnknownAttemptError: The report has no such row; the error is a `KeyError` too.
         """
-        for attempt in self.attempts:
-            if attempt.strategy == strategy:
-                return attempt
-        raise UnknownAttemptError(strategy, tuple(each.strategy for each in self.attempts))
+        return row_of(strategy, self.attempts)
 
     @checked
     def blame(self, strategy: str) -> TeamBlame:
@@ -342,16 +335,9 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
         # A pair's feature 1 is merged into feature 2, so it comes second.
         features = self.features[::-1] if self.size == _PAIR else self.features
         own = [attempt.run_of(TeamSuite.FEATURE, each.number) for each in features]
-        found = Evidence(
-            features=features,
-            status=attempt.status,
-            verdict=attempt.verdict,
-            own=tuple(own),
-            joint=attempt.joint_run,
-            regression=attempt.regression_run,
-            on_base=self.base_regression_tests,
+        kind, numbers, lost_regression = find_cause(
+            features, attempt, own, self.base_regression_tests
         )
-        kind, numbers, lost_regression = find_cause(found)
         lost = [
             BrokenTests(
                 suite=TeamSuite.FEATURE, feature=each.number, tests=lost_tests(each.tests, *run)
@@ -359,47 +345,95 @@ class TeamReport(PairOrigin, Shown, JsonRecord):
             for each, run in zip(features, own, strict=True)
         ]
         lost += [
-            BrokenTests(suite=TeamSuite.JOINT, tests=failing_cases(*found.joint)),
+            BrokenTests(suite=TeamSuite.JOINT, tests=failing_cases(*attempt.joint_run)),
             BrokenTests(suite=TeamSuite.REGRESSION, tests=lost_regression),
         ]
         return TeamBlame(kind=kind, features=numbers, lost=[each for each in lost if each.tests])
-
-    def reward(self, policy: object = "strict") -> dict[str, float]:
-        """Return what the team achieved under a policy, as finite numbers only.
-
-        `reward` is 1.0 if the policy's verdict is correct, and otherwise 0.0. Under `strict`,
-        it is 1.0 only if git's own merge of all features is complete and every suite of the
-        team passes on it. A patch that is empty or does not apply, a conflict and a failing
-        test give 0.0.
-
-        The other numbers grade that result. A number that is not known is left out. Flags are
-        0.0 or 1.0, and rates are from 0.0 to 1.0:
-
-        - `conflict_score` of the naive merges;
-        - `features_alone`: the share of the features that pass their own tests without the others;
-        - `merged`: whether the row's merge of all features is complete;
-        - `landed`: the share of the features that landed;
-        - `features_passed`: the share of the features whose tests pass on the row's tree of all
-          features, and `pass_rate`: the share of passed cases there;
-        - `joint_passed` and `regression_passed`: whether these suites pass there;
-        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
-
-        The row is that of the strategy that decided, or else of the first one that the policy
-        names. Tests are not run while conflicts are left.
-
-        Args:
-            policy: A `Policy`, or the name of one in `POLICIES`.
-
-        Raises:
-            AnalysisError: No policy has this name.
-            ReportError: The report has no answer: the team was not evaluated, tests could not
-                run, or a row that the policy needs is missing. That is not a failure of the
-                agents, so it has no reward.
-        """
-        reward: dict[str, float] = upcall("reward")(self, policy)
-        return reward
 
 
 GroupReport = MergeReport | TeamReport
 """The result of an evaluation: the report of a pair or of a team."""
 _PAIR = 2
+
+
+def with_agents(report: GroupReport, agents: Mapping[int, AgentRun | None]) -> GroupReport:
+    """Return *report* with the runs of *agents*, by the numbers of their features.
+
+    A feature whose agent is not known keeps what the report has.
+    """
+    features = [
+        evolve(each, agent=agents.get(each.number) or each.agent) for each in report.features
+    ]
+    if isinstance(report, TeamReport):
+        return evolve(report, features=features)
+    return evolve(report, feature1=features[0], feature2=features[1])
+
+
+@overload
+def report_failure(
+    strategies: Iterable[MergeStrategy],
+    failure: Failure,
+    pair: PairId,
+    kind: type[MergeReport] = ...,
+) -> MergeReport: ...
+@overload
+def report_failure(
+    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId, kind: type[TeamReport]
+) -> TeamReport: ...
+@overload
+def report_failure(
+    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId, kind: type[GroupReport]
+) -> GroupReport: ...
+def report_failure(
+    strategies: Iterable[MergeStrategy],
+    failure: Failure,
+    pair: PairId,
+    kind: type[GroupReport] = MergeReport,
+) -> GroupReport:
+    """Return the report of a pair or team that could not be evaluated.
+
+    Args:
+        strategies: Each gets a row that says it was not tried.
+        failure: Why there is no result.
+        pair: The identity of the pair or team.
+        kind: The class of the report.
+    """
+    patch = PatchReport(status=PatchStatus.NOT_TRIED)
+    features = [FeatureReport(number=number, patch=patch) for number in pair.features]
+    if kind is TeamReport:
+        return TeamReport(
+            repo_name=pair.repo_name,
+            task_id=pair.task_id,
+            timestamp=dt.datetime.now(dt.UTC),
+            features=features,
+            attempts=[not_tried(each, TeamAttempt) for each in strategies],
+            model=pair.model,
+            setting=pair.setting,
+            k=pair.k,
+            versions=versions(),
+            failure=failure,
+        )
+    feature1, feature2 = features
+    return MergeReport(
+        repo_name=pair.repo_name,
+        task_id=pair.task_id,
+        timestamp=dt.datetime.now(dt.UTC),
+        feature1=feature1,
+        feature2=feature2,
+        conflict_details=None,
+        attempts=[not_tried(each, Attempt) for each in strategies],
+        model=pair.model,
+        setting=pair.setting,
+        k=pair.k,
+        versions=versions(),
+        failure=failure,
+    )
+
+
+def not_tried(strategy: MergeStrategy, kind: type[_Row]) -> _Row:
+    """Return the row of a strategy for which there was nothing to merge."""
+    return kind(
+        strategy=strategy.name,
+        implementation=implementation_of(strategy),
+        status=MergeStatus.NOT_TRIED,
+    )

@@ -319,7 +319,10 @@ class _Docstrings:
         found = self._package[f"{inside}.{kind.__name__}"]
         if name is None:
             return _flat(found.docstring.value.split("\n\n")[0])
-        if name in found.members and found[name].docstring is not None:
+        for base in kind.__mro__:  # a property may be inherited
+            if name in vars(base) and isinstance(vars(base)[name], property):
+                return _flat(vars(base)[name].__doc__ or "")
+        if name in found.members and found[name].docstring is not None:  # a member of an enum
             return _flat(found[name].docstring.value)
         for section in found.docstring.parsed:
             if section.kind is griffe.DocstringSectionKind.attributes:

@@ -2,7 +2,7 @@
 
 from made_pairs import NOON, feature
 
-from cooperbench_eval.analysis.team_facts import TeamAttemptFacts, TeamFacts
+from cooperbench_eval.analysis.facts import TeamAttemptFacts, TeamFacts
 from cooperbench_eval.reporting import BlameKind
 from cooperbench_eval.reporting.landings import LeftOut
 

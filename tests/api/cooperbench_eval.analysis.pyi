@@ -25,6 +25,8 @@ class AttemptFacts:
     def __init__(
         self,
         *,
+        service_failed: bool = False,
+        tests_cannot_run: bool = False,
         requests: int = 0,
         unpriced_requests: int = 0,
         prompt_tokens: int = 0,
@@ -40,10 +42,8 @@ class AttemptFacts:
         feature2_tests: RunFacts | None = None,
         duration_seconds: float = 0.0,
         failure: str = '',
-        service_failed: bool = False,
         joint_tests: RunFacts | None = None,
         regression_tests: RunFacts | None = None,
-        tests_cannot_run: bool = False,
     ) -> None: ...
     def __add__(self, other: UsageTotals) -> UsageTotals: ...
     @property
@@ -242,14 +242,14 @@ class PairFacts:
     def __init__(
         self,
         *,
+        repo_name: str,
+        task_id: int,
+        timestamp: dt.datetime,
         base_tree_id: str = '',
         base_commit: str | None = None,
         model: str | None = None,
         setting: str | None = None,
         k: int = 1,
-        repo_name: str,
-        task_id: int,
-        timestamp: dt.datetime,
         feature1: FeatureFacts,
         feature2: FeatureFacts,
         merge_status: PairStatus,
@@ -276,7 +276,7 @@ class PairFacts:
     @property
     def features(self) -> tuple[int, int]: ...
     @classmethod
-    def from_dict(cls, data: object) -> PairFacts: ...
+    def from_dict(cls, data: object) -> Self: ...
     k: int
     language: str
     merge_status: PairStatus
@@ -579,6 +579,10 @@ class TeamAttemptFacts:
     def __init__(
         self,
         *,
+        service_failed: bool = False,
+        tests_cannot_run: bool = False,
+        verdict: Verdict,
+        absolute_verdict: Verdict = Verdict.NOT_RUN,
         requests: int = 0,
         unpriced_requests: int = 0,
         prompt_tokens: int = 0,
@@ -586,15 +590,11 @@ class TeamAttemptFacts:
         cost_usd: float | None = 0.0,
         strategy: str,
         status: MergeStatus,
-        verdict: Verdict,
         blame: BlameKind,
         landed: tuple[int, ...] = (),
         left_out: tuple[LeftOut, ...] = (),
         conflicts_met: int = 0,
         duration_seconds: float = 0.0,
-        service_failed: bool = False,
-        tests_cannot_run: bool = False,
-        absolute_verdict: Verdict = Verdict.NOT_RUN,
     ) -> None: ...
     def __add__(self, other: UsageTotals) -> UsageTotals: ...
     absolute_verdict: Verdict
@@ -632,14 +632,14 @@ class TeamFacts:
     def __init__(
         self,
         *,
+        repo_name: str,
+        task_id: int,
+        timestamp: dt.datetime,
         base_tree_id: str = '',
         base_commit: str | None = None,
         model: str | None = None,
         setting: str | None = None,
         k: int = 1,
-        repo_name: str,
-        task_id: int,
-        timestamp: dt.datetime,
         features: tuple[FeatureFacts, ...],
         merge_status: PairStatus,
         conflict_score: int | None = None,
@@ -657,7 +657,7 @@ class TeamFacts:
     failure: FailureKind | None
     features: tuple[FeatureFacts, ...]
     @classmethod
-    def from_dict(cls, data: object) -> TeamFacts: ...
+    def from_dict(cls, data: object) -> Self: ...
     k: int
     language: str
     merge_status: PairStatus

@@ -149,14 +149,14 @@ class ConflictResolution:
     def __init__(
         self,
         *,
-        conflict: Conflict,
         kind: ResolutionKind,
-        text: bytes | None = None,
         together: tuple[int, ...],
+        text: bytes | None = None,
         lines_before: int = 0,
         lines_after: int = 0,
         is_exact: bool = True,
         reason: str = '',
+        conflict: Conflict,
         ledger: LedgerRow | None = None,
     ) -> None: ...
     conflict: Conflict
@@ -620,8 +620,8 @@ class TeamAttempt:
         self,
         *,
         strategy: str,
-        implementation: str,
         status: MergeStatus,
+        implementation: str,
         landed: tuple[int, ...] = (),
         left_out: tuple[LeftOut, ...] = (),
         steps: tuple[TeamStep, ...] = (),

@@ -20,9 +20,8 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.facts import GroupFacts, PairFacts, TeamFacts
 from cooperbench_eval.analysis.sources import facts_of
-from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport

@@ -26,7 +26,7 @@ from uuid import uuid4
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.team_facts import GroupFacts
+from cooperbench_eval.analysis.facts import GroupFacts
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.evaluation.batch.claims import Claims
 from cooperbench_eval.evaluation.batch.packing import (

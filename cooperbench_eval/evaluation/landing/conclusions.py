@@ -9,7 +9,7 @@ from attrs import frozen
 from cooperbench_eval.evaluation.landing.search import Step, TextSearch
 from cooperbench_eval.evaluation.landing.texts import Texts
 from cooperbench_eval.evaluation.landing.trials import Trials
-from cooperbench_eval.evaluation.reasons import not_merged
+from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason, TeamSuite
 from cooperbench_eval.reporting.plans import OrderDependence, PairMerge, PairOutcome

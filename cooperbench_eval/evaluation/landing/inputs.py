@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import ArgumentError, RepositoryError
-from cooperbench_eval.evaluation.fold import merge_sides
 from cooperbench_eval.evaluation.landing.components import components
+from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.pairs import Feature, on_base, start_of
-from cooperbench_eval.evaluation.reasons import not_merged
-from cooperbench_eval.evaluation.sides import Side, merge_input
+from cooperbench_eval.evaluation.sides import Side, merge_input, merge_sides
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import GivenPatch, Patch, as_patch
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter

@@ -4,9 +4,8 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from cooperbench_eval.evaluation.fold import Merged, merge_sides
 from cooperbench_eval.evaluation.landing.search import Step, WorkSpentError
-from cooperbench_eval.evaluation.sides import Side, merge_input
+from cooperbench_eval.evaluation.sides import Merged, Side, merge_input, merge_sides
 from cooperbench_eval.git.trees.entries import is_stored
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.strategies.naive import NaiveStrategy

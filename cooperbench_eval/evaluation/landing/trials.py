@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from attrs import frozen
 
 from cooperbench_eval.evaluation.pairs import Feature
-from cooperbench_eval.evaluation.suite_runs import Runner, SuiteRuns
-from cooperbench_eval.evaluation.team_tests import suites_on
+from cooperbench_eval.evaluation.suite_runs import Runner, SuiteRuns, suites_on
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
 from cooperbench_eval.running import TestSuite

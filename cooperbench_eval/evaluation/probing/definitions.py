@@ -1,15 +1,37 @@
 """Finds the definitions that contain conflicts."""
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from itertools import groupby
-from pathlib import PurePosixPath
+from collections import (
+    Counter,
+)
+from collections.abc import (
+    Collection,
+    Iterator,
+    Mapping,
+)
+from itertools import (
+    groupby,
+)
+from pathlib import (
+    PurePosixPath,
+)
 
-from cooperbench_eval.evaluation.fold import Merged
-from cooperbench_eval.git.merging.conflicts import Conflict
-from cooperbench_eval.languages.outline import UnreadableError, functions, is_known
-from cooperbench_eval.reporting.probes import ConflictedFile
-from cooperbench_eval.support.memo import WeighedMemo
+from cooperbench_eval.evaluation.sides import (
+    Merged,
+)
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+)
+from cooperbench_eval.languages.outline import (
+    UnreadableError,
+    functions,
+    is_known,
+)
+from cooperbench_eval.reporting.probes import (
+    ConflictedFile,
+)
+from cooperbench_eval.support.memo import (
+    WeighedMemo,
+)
 
 __all__ = ["conflicted_files"]
 

@@ -6,19 +6,18 @@ from functools import partial
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.fold import Merged
 from cooperbench_eval.evaluation.landing.components import components
 from cooperbench_eval.evaluation.landing.inputs import Placed
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import Planner
 from cooperbench_eval.evaluation.landing.search import Step
+from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.evaluation.probing.branches import Branch, merged_branch
 from cooperbench_eval.evaluation.probing.memory import Memory, size_of_changes
 from cooperbench_eval.evaluation.probing.pairs import Met, PairMerger, side_of
 from cooperbench_eval.evaluation.probing.suites import Suites
-from cooperbench_eval.evaluation.reasons import not_merged
-from cooperbench_eval.evaluation.sides import Side
+from cooperbench_eval.evaluation.sides import Merged, Side
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.reporting.plans import LandingPlan

@@ -1,19 +1,48 @@
 """Merges two branches, and says how that ends."""
 
-from collections.abc import Hashable
+from collections.abc import (
+    Hashable,
+)
 
-from attrs import field, frozen
+from attrs import (
+    field,
+    frozen,
+)
 
-from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.fold import Merged, merge_sides
-from cooperbench_eval.evaluation.probing.branches import Bases, Branch
-from cooperbench_eval.evaluation.probing.definitions import conflicted_files
-from cooperbench_eval.evaluation.probing.memory import Memory
-from cooperbench_eval.evaluation.sides import Side, merge_input
-from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.reporting.probes import ConflictedFile, ProbeState
-from cooperbench_eval.strategies.protocol import FeatureContext, MergeStrategy
+from cooperbench_eval.errors import (
+    RepositoryError,
+)
+from cooperbench_eval.evaluation.probing.branches import (
+    Bases,
+    Branch,
+)
+from cooperbench_eval.evaluation.probing.definitions import (
+    conflicted_files,
+)
+from cooperbench_eval.evaluation.probing.memory import (
+    Memory,
+)
+from cooperbench_eval.evaluation.sides import (
+    Merged,
+    Side,
+    merge_input,
+    merge_sides,
+)
+from cooperbench_eval.git.merging.conflicts import (
+    MergeStatus,
+)
+from cooperbench_eval.git.trees.snapshot import (
+    Changes,
+    Snapshot,
+)
+from cooperbench_eval.reporting.probes import (
+    ConflictedFile,
+    ProbeState,
+)
+from cooperbench_eval.strategies.protocol import (
+    FeatureContext,
+    MergeStrategy,
+)
 
 __all__ = ["Met", "PairMerger", "side_of"]
 

@@ -39,7 +39,7 @@ def details_of(
     return {
         "title": wording.title_text(_cut(report.repo_name), report),
         "facts": {name: _cut(value) for name, value in _facts(report).items() if value},
-        "features": [_feature(each) for each in (report.feature1, report.feature2)],
+        "features": [_feature(each) for each in report.features],
         "warnings": _some(report.warnings),
         "suites": wording.suite_titles(report),
         "attempts": [_attempt(report, each) for each in judged],
@@ -47,7 +47,7 @@ def details_of(
         "conflicts": list(_conflicts(report, texts)),
         "more_conflicts": max(len(report.conflicts) - MOST_NAMES, 0),
         "explanations": [_explanation(each, texts) for each in explanations],
-        "patches": [_patch(each.patch, texts) for each in (report.feature1, report.feature2)],
+        "patches": [_patch(each.patch, texts) for each in report.features],
         "merges": list(_merges(report, texts)),
         "texts": texts.kept,
     }

@@ -7,9 +7,9 @@ from importlib.metadata import version
 
 from cooperbench_eval.analysis.policies import Policy, PolicyRule
 from cooperbench_eval.analysis.summary import Summary
-from cooperbench_eval.analysis.verdicts import Judged
+from cooperbench_eval.analysis.verdicts import JudgedSummary
+from cooperbench_eval.presentation.page.index import SIGNS
 from cooperbench_eval.presentation.page.names import in_address
-from cooperbench_eval.presentation.page.signs import SIGNS
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.presentation.views.summaries import problem_texts, unanswerable_texts
 from cooperbench_eval.reporting.teams import GroupReport
@@ -170,7 +170,7 @@ def _mark(key: str) -> str:
     return f'<span class="result {key}" aria-hidden="true">{SIGNS[key].symbol}</span>'
 
 
-def _row(judged: Judged, name: str, filters: dict[str, str], *, has_gaps: bool) -> str:
+def _row(judged: JudgedSummary, name: str, filters: dict[str, str], *, has_gaps: bool) -> str:
     counts = wording.answer_counts(judged.verdicts)
     cells = [_text(text) for text in wording.correct_texts(judged)]
     cells += [_text(wording.bounds_text(judged.verdicts))] * has_gaps

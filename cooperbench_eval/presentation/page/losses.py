@@ -7,8 +7,8 @@ from cooperbench_eval.presentation.page.index import JudgedAttempt
 from cooperbench_eval.presentation.page.texts import Texts
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.blame import LostTest, lost_tests_of
 from cooperbench_eval.reporting.explanation import SuiteKind
-from cooperbench_eval.reporting.losses import LostTest, lost_tests_of
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction
 
 __all__ = ["losses_of"]

@@ -9,7 +9,8 @@ from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.presentation.page.details import MOST_NAMES
 from cooperbench_eval.presentation.page.texts import whole_characters
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.presentation.views.teams import landed_text, left_out_text, owner_text
+from cooperbench_eval.presentation.views.plans import left_out_text, owner_text
+from cooperbench_eval.presentation.views.reports import landed_text
 from cooperbench_eval.reporting import FeatureReport, Verdict
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep

@@ -12,11 +12,10 @@ from typing import IO
 from attrs import define, field
 
 from cooperbench_eval.analysis.answers import answers_of
-from cooperbench_eval.analysis.facts import pair_facts
+from cooperbench_eval.analysis.facts import GroupFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
-from cooperbench_eval.analysis.sources import iterate_all_reports
+from cooperbench_eval.analysis.sources import facts_of, iterate_all_reports
 from cooperbench_eval.analysis.summarizing import summarize
-from cooperbench_eval.analysis.team_facts import GroupFacts, team_facts
 from cooperbench_eval.errors import ArgumentError, ReportError
 from cooperbench_eval.presentation.page.details import details_of
 from cooperbench_eval.presentation.page.embedding import embed
@@ -169,7 +168,7 @@ class _Reports:
             self.spool.write('<script type="application/json" id="index">')
 
     def _written_pair(self, report: MergeReport) -> GroupFacts:
-        facts = pair_facts(report)
+        facts = facts_of(report)
         found = answers_of(facts, self.policies)
         answers = dict(found.strategies)
         judged = [
@@ -189,7 +188,7 @@ class _Reports:
         self.teams += 1
         with _errors_of(self.target):
             self.team_spool.writelines(TeamHtml(report, self.teams, self.text_limit).pieces())
-        return team_facts(report)
+        return facts_of(report)
 
 
 @contextmanager

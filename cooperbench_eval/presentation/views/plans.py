@@ -1,19 +1,52 @@
-"""View of a landing plan: what lands, every pair, and why the other patches do not land."""
+"""View of a landing plan: what lands, every pair, and why the other features do not land."""
 
-from collections.abc import Iterator
+from collections.abc import (
+    Iterator,
+)
 
-from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.presentation.views.teams import left_out_text
-from cooperbench_eval.reporting.plans import LandingPlan, PairOutcome
-from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
-from cooperbench_eval.support.rendering.visible import visible
+from cooperbench_eval.presentation.views import (
+    wording,
+)
+from cooperbench_eval.reporting.landings import (
+    BrokenTests,
+    LeftOut,
+    LeftOutReason,
+    SuiteRun,
+    TeamSuite,
+)
+from cooperbench_eval.reporting.plans import (
+    LandingPlan,
+    PairOutcome,
+)
+from cooperbench_eval.support.rendering.view import (
+    Cell,
+    Table,
+    Tone,
+    View,
+    rows_table,
+)
+from cooperbench_eval.support.rendering.visible import (
+    cut_list,
+    visible,
+)
 
-__all__ = ["plan_lines", "plan_view"]
+__all__ = [
+    "broken_text",
+    "left_out_text",
+    "left_out_view",
+    "owner_text",
+    "plan_lines",
+    "plan_view",
+]
 
 _MOST_ROWS = 20
 _MOST_COLUMNS = 12
 _NAME = 40
 _NOTE = 200
+_LONGEST = 500
+_PROBLEM = 100
+_FEW_TESTS = 3
+_FEW_SUITES = 2
 _TONES = {
     PairOutcome.CLEAN: Tone.GOOD,
     PairOutcome.RESOLVED: Tone.GOOD,
@@ -79,3 +112,58 @@ def _cell(outcome: PairOutcome | None) -> Cell:
     if outcome is None:
         return Cell("")
     return Cell(wording.spoken(outcome), _TONES.get(outcome, Tone.BAD))
+
+
+# --- why a feature is left out -----------------------------------------------
+
+
+def left_out_view(left_out: LeftOut) -> View:
+    """Describe why a feature was left out."""
+    return View(title=left_out_text(left_out))
+
+
+def left_out_text(left_out: LeftOut, *, named: bool = True) -> str:
+    """Return why a feature was left out, as a clause; *named* adds some names of tests."""
+    features = wording.features_text(left_out.features) if left_out.features else "the base"
+    files = cut_list(left_out.files, _FEW_TESTS, _NAME)
+    broken = [broken_text(each, named=named) for each in left_out.tests[:_FEW_SUITES]]
+    broken += wording.and_more(len(left_out.tests) - _FEW_SUITES, "suite")
+    tests = "; ".join(broken) or "tests"
+    problem = f" ({visible(left_out.problem, _PROBLEM)})" if left_out.problem else ""
+    texts = {
+        LeftOutReason.MISSING_INPUT: "has no usable patch",
+        LeftOutReason.DUPLICATE: f"makes the same changes as {features}",
+        LeftOutReason.FAILS_OWN_TESTS: "fails its own tests without the others",
+        LeftOutReason.CONFLICT: f"conflicts with {features} in {files}",
+        LeftOutReason.STRATEGY_FAILED: "could not be merged because the strategy failed",
+        LeftOutReason.BREAKS: f"breaks {tests}",
+        LeftOutReason.NOT_EXAMINED: "was not examined",
+    }
+    # Only a list of very many features is cut here.
+    return visible(f"feature {left_out.number} {texts[left_out.reason]}{problem}", _LONGEST)
+
+
+def owner_text(run: SuiteRun | BrokenTests) -> str:
+    """Return whose tests a suite of a team has."""
+    owners = {
+        TeamSuite.FEATURE: f"feature {run.feature}",
+        TeamSuite.JOINT: "all features together",
+        TeamSuite.REGRESSION: "the repository",
+    }
+    return owners[run.suite]
+
+
+def broken_text(broken: BrokenTests, *, named: bool = True) -> str:
+    """Return how many tests of whom are broken; *named* adds some of their names."""
+    if not broken.tests:
+        return f"the tests of {owner_text(broken)}"
+    tests = f"{wording.counted(len(broken.tests), 'test')} of {owner_text(broken)}"
+    return f"{tests}: {_test_names(broken.tests)}" if named else tests
+
+
+def _test_names(names: tuple[str, ...]) -> str:
+    """Return the first names; of a long one the end, in which tests differ."""
+    shown = [name if len(name) <= _NAME else f"…{name[1 - _NAME :]}" for name in names[:_FEW_TESTS]]
+    # An escape takes more room than its character.
+    text = ", ".join(visible(name, 2 * _NAME) for name in shown)
+    return " ".join([text, *wording.and_more(len(names) - _FEW_TESTS)])

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.presentation.views.plans import plan_lines
-from cooperbench_eval.presentation.views.teams import left_out_text
+from cooperbench_eval.presentation.views.plans import left_out_text, plan_lines
 from cooperbench_eval.reporting.probes import (
     ConflictedFile,
     Probe,

@@ -11,7 +11,7 @@ from cooperbench_eval.analysis.summary import Summary, TeamSummary
 from cooperbench_eval.analysis.tries import Tries
 from cooperbench_eval.analysis.verdicts import (
     GoldSummary,
-    Judged,
+    JudgedSummary,
     PolicySummary,
     StrategySummary,
     TeamStrategySummary,
@@ -285,7 +285,7 @@ def _teams_text(sizes: Sequence[TeamSummary]) -> str:
     return f"{wording.counted(total, 'team')}: {', '.join(counts)}"
 
 
-def _row(one: Judged, name: str) -> _Row:
+def _row(one: JudgedSummary, name: str) -> _Row:
     verdicts = one.verdicts
     _, *failures, unanswered = wording.answer_counts(verdicts).values()
     share = f" ({unanswered / verdicts.pairs:.0%})" if unanswered else ""

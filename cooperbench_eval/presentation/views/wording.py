@@ -4,14 +4,34 @@ Texts from outside, such as names and reasons, are returned as they are: each ca
 cuts them to the length that it has room for.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from typing import (
+    NamedTuple,
+)
 
-from cooperbench_eval.analysis.costs import CostPerCorrect
-from cooperbench_eval.analysis.rates import Rate
-from cooperbench_eval.analysis.verdicts import Judged, Verdicts
-from cooperbench_eval.git.merging.conflicts import ConflictDetails, MergeStatus, ModelUsage
-from cooperbench_eval.languages.hazards.kinds import Hazard
+from cooperbench_eval.analysis.costs import (
+    CostPerCorrect,
+)
+from cooperbench_eval.analysis.rates import (
+    Rate,
+)
+from cooperbench_eval.analysis.verdicts import (
+    JudgedSummary,
+    Verdicts,
+)
+from cooperbench_eval.git.merging.conflicts import (
+    ConflictDetails,
+    MergeStatus,
+    ModelUsage,
+)
+from cooperbench_eval.languages.hazards.kinds import (
+    Hazard,
+)
 from cooperbench_eval.reporting import (
     Attempt,
     Blame,
@@ -20,7 +40,9 @@ from cooperbench_eval.reporting import (
     MergeReport,
     PatchReport,
 )
-from cooperbench_eval.reporting.agentcosts import AgentUsage
+from cooperbench_eval.reporting.agentcosts import (
+    AgentUsage,
+)
 from cooperbench_eval.reporting.explanation import (
     ExplainedHunk,
     Explanation,
@@ -29,9 +51,20 @@ from cooperbench_eval.reporting.explanation import (
     HunkRole,
     SuiteKind,
 )
-from cooperbench_eval.reporting.teams import TeamBlame
-from cooperbench_eval.running.judgements import Judgement, outcome_of
-from cooperbench_eval.running.results import TestResult, count_cases
+from cooperbench_eval.reporting.rows import (
+    Judged,
+)
+from cooperbench_eval.reporting.teams import (
+    TeamBlame,
+)
+from cooperbench_eval.running.judgements import (
+    Judgement,
+    outcome_of,
+)
+from cooperbench_eval.running.results import (
+    TestResult,
+    count_cases,
+)
 
 ANSWERS = {
     "correct": "correct",
@@ -111,7 +144,7 @@ def agents_texts(usage: AgentUsage) -> list[str]:
     return [f"the agents' work: {', '.join(parts)}"] if parts else []
 
 
-def correct_texts(one: Judged) -> tuple[str, str]:
+def correct_texts(one: JudgedSummary) -> tuple[str, str]:
     """Return the rate of correct pairs and its interval; dashes if nothing was tested."""
     return ("-", "-") if one.verdicts.is_untested else rate_texts(one.correct)
 
@@ -196,10 +229,11 @@ class Lost(NamedTuple):
 
 def lost_tests(report: MergeReport, blame: Blame) -> list[Lost]:
     """Return the tests that the merge lost, by the suites' owners."""
-    features = (report.feature1, report.feature2)
     found = [
         (f"feature {feature.number}", names, feature.tests)
-        for feature, names in zip(features, (blame.lost_tests1, blame.lost_tests2), strict=True)
+        for feature, names in zip(
+            report.features, (blame.lost_tests1, blame.lost_tests2), strict=True
+        )
     ]
     found += [
         ("both features together", blame.lost_joint_tests, None),
@@ -214,24 +248,19 @@ def lost_tests(report: MergeReport, blame: Blame) -> list[Lost]:
 
 def suite_titles(report: MergeReport) -> list[str]:
     """Return the titles of the suites that ran on merged trees, in the order of `merged_runs`."""
-    titles = [f"tests of feature {each.number}" for each in (report.feature1, report.feature2)]
+    titles = [f"tests of feature {each.number}" for each in report.features]
     has_joint = any(each.joint_tests for each in report.attempts)
     has_own = any(each.regression_tests for each in report.attempts)
     return titles + ["joint tests"] * has_joint + ["the repository's tests"] * has_own
 
 
-def merged_runs(
-    report: MergeReport, attempt: Attempt
-) -> list[tuple[TestResult | None, Judgement | None]]:
+def merged_runs(report: MergeReport, attempt: Attempt) -> list[Judged]:
     """Return an attempt's runs and their judgements, one for each of `suite_titles`."""
-    found = [
-        (attempt.feature1_tests, attempt.feature1_judgement),
-        (attempt.feature2_tests, attempt.feature2_judgement),
-    ]
+    found = [*attempt.own_runs]
     if any(each.joint_tests for each in report.attempts):
-        found.append((attempt.joint_tests, attempt.joint_judgement))
+        found.append(attempt.joint_run)
     if any(each.regression_tests for each in report.attempts):
-        found.append((attempt.regression_tests, attempt.regression_judgement))
+        found.append(attempt.regression_run)
     return found
 
 

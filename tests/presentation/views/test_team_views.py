@@ -7,7 +7,7 @@ from generators import odd_texts, team_reports
 from hypothesis import given
 
 import cooperbench_eval as ce
-from cooperbench_eval.presentation.views.teams import left_out_text
+from cooperbench_eval.presentation.views.plans import left_out_text
 
 BASE = b"".join(b"%d\n" % n for n in range(12))
 LONG = tuple(

@@ -1,13 +1,29 @@
-"""Views of a report and its parts: about a dozen lines, however much the report holds.
+"""Views of the report of a pair or team and of its parts: short, however much they hold.
 
 As HTML, a report takes two or three kilobytes, and at most 20.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import (
+    Iterator,
+    Sequence,
+)
 
-from cooperbench_eval.git.merging.conflicts import ConflictDetails, FileConflicts
-from cooperbench_eval.languages.hazards.kinds import Hazard
-from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.git.merging.conflicts import (
+    ConflictDetails,
+    FileConflicts,
+    MergeStatus,
+)
+from cooperbench_eval.languages.hazards.kinds import (
+    Hazard,
+)
+from cooperbench_eval.presentation.views import (
+    wording,
+)
+from cooperbench_eval.presentation.views.plans import (
+    broken_text,
+    left_out_text,
+    owner_text,
+)
 from cooperbench_eval.reporting import (
     Attempt,
     Blame,
@@ -17,21 +33,49 @@ from cooperbench_eval.reporting import (
     PatchReport,
     Verdict,
 )
-from cooperbench_eval.reporting.teams import TeamReport
-from cooperbench_eval.running.judgements import Judgement, outcome_of
-from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult, TestStatus
-from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
-from cooperbench_eval.support.rendering.visible import cut_list, visible
+from cooperbench_eval.reporting.rows import (
+    Tried,
+)
+from cooperbench_eval.reporting.teams import (
+    GroupReport,
+    TeamAttempt,
+    TeamBlame,
+    TeamReport,
+    TeamStep,
+)
+from cooperbench_eval.running.judgements import (
+    Judgement,
+    outcome_of,
+)
+from cooperbench_eval.running.results import (
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+)
+from cooperbench_eval.support.rendering.view import (
+    Cell,
+    Table,
+    Tone,
+    View,
+    rows_table,
+)
+from cooperbench_eval.support.rendering.visible import (
+    cut_list,
+    visible,
+)
 
 __all__ = [
     "attempt_view",
     "blame_view",
     "details_view",
-    "feature_row",
-    "origin_text",
+    "landed_text",
     "report_view",
-    "run_cell",
     "run_view",
+    "step_view",
+    "team_attempt_view",
+    "team_blame_view",
+    "team_report_view",
 ]
 
 _MOST_STRATEGIES = 8
@@ -39,6 +83,7 @@ _MOST_NOTES = 8
 _MOST_FILES = 20
 _MOST_CASES = 10
 _MOST_LOST = 20
+_MOST_ROWS = 20
 _FEW_FILES = 4
 _FEW_LOST = 3
 # Lengths in characters.
@@ -48,6 +93,7 @@ _TEST = 150  # of a test, whose name ends with what distinguishes it
 _MESSAGE = 80
 _REASON = 100
 _NOTE = 250
+_TEAM_NOTE = 500
 
 _VERDICTS = {Verdict.CORRECT: Tone.GOOD, Verdict.NOT_RUN: Tone.PLAIN}
 _RESULTS = frozenset({TestStatus.PASSED, TestStatus.FAILED})
@@ -64,8 +110,8 @@ def report_view(report: MergeReport) -> View:
     notes += [*report.warnings, *(_hazard(each) for each in report.hazards)]
     return View(
         title=wording.title_text(visible(report.repo_name, _NAME), report),
-        lines=[origin_text(report), _merge(report), *wording.agents_texts(report.agent_usage)],
-        tables=[_features_table(report), *_strategies_table(report, shown)],
+        lines=[_origin(report), _merge(report), *wording.agents_texts(report.agent_usage)],
+        tables=[_features_table(report.features), *_strategies_table(report, shown)],
         notes=[
             *(visible(note, _NOTE) for note in notes[:_MOST_NOTES]),
             *wording.and_more(len(notes) - _MOST_NOTES, "such note"),
@@ -74,7 +120,7 @@ def report_view(report: MergeReport) -> View:
     )
 
 
-def origin_text(report: MergeReport | TeamReport) -> str:
+def _origin(report: GroupReport) -> str:
     """Return where the patches are from, and when they were evaluated."""
     parts = [visible(each, _NAME) for each in (report.model, report.setting) if each]
     parts += [f"try {report.k}", f"evaluated {report.timestamp.isoformat(' ', 'minutes')}"]
@@ -97,23 +143,21 @@ def _merge(report: MergeReport) -> str:
     return f"git leaves {wording.conflicts_text(details)}{files}"
 
 
-def _features_table(report: MergeReport) -> Table:
-    features = (report.feature1, report.feature2)
+def _features_table(features: Sequence[FeatureReport]) -> Table:
     header = ["feature", "patch", "its tests alone", "its tests on the base"]
     if any(each.other_tests is not None for each in features):
         header.append("the other's tests alone")
-    return rows_table(header, [feature_row(each)[: len(header)] for each in features])
+    return rows_table(header, [_feature_row(each)[: len(header)] for each in features])
 
 
-def feature_row(feature: FeatureReport) -> tuple[Cell, ...]:
-    """Return the row of a feature without the others."""
+def _feature_row(feature: FeatureReport) -> tuple[Cell, ...]:
     return (
         Cell(str(feature.number)),
         _patch_cell(feature.patch),
-        run_cell(feature.tests, feature.judgement),
+        _run_cell(feature.tests, feature.judgement),
         # Tests are expected to fail on the base, so this is neither good nor bad.
-        Cell(run_cell(feature.base_tests).text),
-        run_cell(feature.other_tests),
+        Cell(_run_cell(feature.base_tests).text),
+        _run_cell(feature.other_tests),
     )
 
 
@@ -123,7 +167,7 @@ def _patch_cell(patch: PatchReport) -> Cell:
     )
 
 
-def run_cell(run: TestResult | None, judgement: Judgement | None = None) -> Cell:
+def _run_cell(run: TestResult | None, judgement: Judgement | None = None) -> Cell:
     """Return a cell with the result of a run, coloured by how it counts."""
     if run is None:
         return Cell("")
@@ -140,19 +184,23 @@ def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Tab
         (
             visible(attempt.strategy, _NAME),
             wording.spoken(attempt.status),
-            Cell(wording.spoken(attempt.verdict), _VERDICTS.get(attempt.verdict, Tone.BAD)),
+            _verdict_cell(attempt),
             wording.blame_text(report.blame(attempt.strategy), attempt),
-            *(run_cell(*run) for run in wording.merged_runs(report, attempt)),
+            *(_run_cell(*run) for run in wording.merged_runs(report, attempt)),
         )
         for attempt in shown
     ]
     return [rows_table(("strategy", "merge", "verdict", "to blame", *tests), rows)] if rows else []
 
 
+def _verdict_cell(attempt: Tried) -> Cell:
+    return Cell(wording.spoken(attempt.verdict), _VERDICTS.get(attempt.verdict, Tone.BAD))
+
+
 def _reasons(report: MergeReport) -> Iterator[str]:
     """Yield why features' own tests gave no result; most often both for the same reason."""
     by_reason: dict[tuple[TestStatus, str], list[int]] = {}
-    for feature in (report.feature1, report.feature2):
+    for feature in report.features:
         run = feature.tests
         if run and run.reason and run.status not in _RESULTS:
             by_reason.setdefault((run.status, run.reason), []).append(feature.number)
@@ -188,13 +236,13 @@ def attempt_view(attempt: Attempt) -> View:
     if attempt.failure:
         lines.append(f"it failed: {visible(attempt.failure, _REASON)}")
     runs = (
-        ("of the first feature", attempt.feature1_tests, attempt.feature1_judgement),
-        ("of the second feature", attempt.feature2_tests, attempt.feature2_judgement),
-        ("of both together", attempt.joint_tests, attempt.joint_judgement),
-        ("of the repository", attempt.regression_tests, attempt.regression_judgement),
+        ("of the first feature", *attempt.own_runs[0]),
+        ("of the second feature", *attempt.own_runs[1]),
+        ("of both together", *attempt.joint_run),
+        ("of the repository", *attempt.regression_run),
     )
     rows = [
-        (owner, run_cell(run, judgement), f"{run.duration_seconds:.1f}")
+        (owner, _run_cell(run, judgement), f"{run.duration_seconds:.1f}")
         for owner, run, judgement in runs
         if run is not None
     ]
@@ -288,3 +336,109 @@ def details_view(details: ConflictDetails) -> View:
 
 def _worst_first(details: ConflictDetails) -> list[FileConflicts]:
     return sorted(details.files, key=lambda file: (-file.score, file.path))
+
+
+# --- a team ------------------------------------------------------------------
+
+
+def team_report_view(report: TeamReport) -> View:
+    """Describe each feature alone, and what lands under each strategy."""
+    features = wording.listed(map(str, report.numbers))
+    left_out = [(a.strategy, each) for a in report.attempts for each in a.left_out]
+    notes = [f"{strategy}: {left_out_text(each)}" for strategy, each in left_out]
+    notes += report.warnings
+    return View(
+        title=f"{visible(report.repo_name, _NAME)}, task {report.task_id}, features {features}",
+        lines=[_origin(report), _merges(report), *wording.agents_texts(report.agent_usage)],
+        tables=[
+            _features_table(report.features[:_MOST_ROWS]),
+            *_teams_strategies_table(report),
+        ],
+        notes=[
+            *(visible(note, _TEAM_NOTE) for note in notes[:_MOST_ROWS]),
+            *wording.and_more(len(notes) - _MOST_ROWS, "such note"),
+        ],
+    )
+
+
+def team_attempt_view(attempt: TeamAttempt) -> View:
+    """Describe each merge, each run, and why features were left out."""
+    steps = [_step(each) for each in attempt.steps[:_MOST_ROWS]]
+    runs = [
+        (owner_text(each), _run_cell(each.tests, each.judgement))
+        for each in (attempt.tests or attempt.landed_tests)[:_MOST_ROWS]
+    ]
+    return View(
+        title=f"{visible(attempt.strategy, _NAME)}: {landed_text(attempt)}",
+        lines=[f"verdict {wording.spoken(attempt.verdict)}"],
+        tables=[
+            *([rows_table(("merge", "into", "status", "conflicts"), steps)] if steps else []),
+            *([rows_table(("suite", "result"), runs)] if runs else []),
+        ],
+        notes=[
+            *map(left_out_text, attempt.left_out[:_MOST_ROWS]),
+            *wording.and_more(len(attempt.left_out) - _MOST_ROWS, "left-out feature"),
+        ],
+    )
+
+
+def team_blame_view(blame: TeamBlame) -> View:
+    """Describe what is to blame, and the tests that the merge lost."""
+    return View(
+        title=wording.blame_text(blame),
+        notes=[
+            *map(broken_text, blame.lost[:_MOST_ROWS]),
+            *wording.and_more(len(blame.lost) - _MOST_ROWS, "suite"),
+        ],
+    )
+
+
+def step_view(step: TeamStep) -> View:
+    """Describe one merge, and the files in which it left conflicts."""
+    feature, into, status, conflicts = _step(step)
+    paths = tuple(dict.fromkeys(conflict.path for conflict in step.conflicts))
+    notes = [f"left open in {cut_list(paths, _FEW_LOST, _NAME)}"] if paths else []
+    if step.failure:
+        notes.append(visible(step.failure, _REASON))
+    return View(title=f"{feature} into {into}: {status} ({conflicts})", notes=notes)
+
+
+def _merges(report: TeamReport) -> str:
+    if report.failure is not None:
+        return visible(f"not evaluated, {wording.failure_text(report.failure)}", _TEAM_NOTE)
+    if report.conflict_score is None:
+        return "missing input: a patch is empty or does not apply"
+    status = wording.spoken(report.merge_status)
+    return f"git merges the features in this order: {status}, score {report.conflict_score:,}"
+
+
+def _teams_strategies_table(report: TeamReport) -> list[Table]:
+    rows: list[tuple[Cell | str, ...]] = [
+        (
+            visible(attempt.strategy, _NAME),
+            landed_text(attempt),
+            _verdict_cell(attempt),
+            wording.blame_text(report.blame(attempt.strategy)),
+        )
+        for attempt in report.attempts[:_MOST_ROWS]
+    ]
+    return [rows_table(("strategy", "landed", "verdict", "to blame"), rows)] if rows else []
+
+
+def landed_text(attempt: TeamAttempt) -> str:
+    """Return how many features landed, and which."""
+    count = len(attempt.landed) + len(attempt.left_out)
+    if attempt.status is MergeStatus.NOT_TRIED and not attempt.landed:
+        return f"0 of {count} landed"
+    numbers = f" ({', '.join(map(str, attempt.landed))})" if attempt.landed else ""
+    return f"{len(attempt.landed)} of {count} landed{numbers}"
+
+
+def _step(step: TeamStep) -> tuple[str, ...]:
+    left = step.conflict_details.conflict_sections if step.conflict_details else 0
+    return (
+        f"feature {step.feature}",
+        wording.features_text(step.into),
+        wording.spoken(step.status),
+        f"{step.conflicts_met} met, {left} left",
+    )

@@ -1,15 +1,59 @@
 """The resolution of each conflict by a strategy, read from a report."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import (
+    defaultdict,
+)
+from collections.abc import (
+    Sequence,
+)
 
-from attrs import asdict
+from attrs import (
+    asdict,
+    field,
+    frozen,
+)
 
-from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow, MergeStatus, Replacement
-from cooperbench_eval.reporting.resolutions.records import ConflictResolution, ResolutionKind
-from cooperbench_eval.reporting.rows import Attempt
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+    LedgerRow,
+    MergeStatus,
+    Replacement,
+    ResolutionKind,
+)
+from cooperbench_eval.reporting.identity import (
+    beginning_with,
+)
+from cooperbench_eval.reporting.rows import (
+    Attempt,
+)
 
-__all__ = ["ConflictResolution", "ResolutionKind", "read_resolutions"]
+__all__ = ["ConflictResolution", "read_resolutions"]
+
+
+@frozen(kw_only=True, field_transformer=beginning_with("conflict", "kind", "text", "together"))
+class ConflictResolution(Replacement):
+    """A strategy's resolution of one conflict of the naive merge.
+
+    Attributes:
+        conflict: The conflict.
+        kind: What the strategy did with it.
+        text: The text that replaced it. For a conflict about a whole file, the contents
+            of the file. `None` unless *kind* is `TEXT`.
+        together: The indexes, among the report's conflicts, of all conflicts that *text*
+            replaced, this one included. There are several if the strategy replaced them by one
+            text, or if the text could be divided between them in several ways; *text*
+            then also contains the settled lines between them.
+        lines_before: How many settled lines before the first of them *text* also replaced.
+        lines_after: How many settled lines after the last of them *text* also replaced.
+        is_exact: Whether *text* is certain. It is uncertain if the strategy changed lines
+            outside of conflicts, or if an indented copy of settled lines might be theirs.
+        reason: Why it is not known what the strategy did; empty otherwise.
+        ledger: The row of the strategy's ledger that is about this conflict; `None` if
+            there is none, or if the rows of the file do not match its conflicts.
+    """
+
+    conflict: Conflict
+    ledger: LedgerRow | None = field(default=None, repr=False)
 
 
 def read_resolutions(
