@@ -3,7 +3,7 @@
 import functools
 from collections import Counter
 from collections.abc import Iterator
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import attrs
 from attrs import frozen
@@ -16,7 +16,7 @@ from cooperbench_eval.running.delta import DeltaJudge
 from cooperbench_eval.running.judgements import BAD, Judgement, JudgeRule, outcome_of
 from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus
 
-__all__ = ["JudgedRun", "Runner", "SuiteRuns", "Suites"]
+__all__ = ["JudgedRun", "Runner", "SuiteRuns", "Suites", "TestedGroup"]
 
 
 @frozen
@@ -54,6 +54,18 @@ class Suites(Protocol):
     def regression(self) -> TestSuite | None:
         """Return the repository's own tests."""
         ...
+
+
+@frozen(kw_only=True)
+class TestedGroup:
+    """Features with their tests that are neither a pair nor a team."""
+
+    __test__: ClassVar[bool] = False
+
+    base: Snapshot
+    features: tuple[Feature, ...]
+    joint: TestSuite | None = None
+    regression: TestSuite | None = None
 
 
 class Runner(Protocol):

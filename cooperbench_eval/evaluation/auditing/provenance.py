@@ -6,16 +6,16 @@ from itertools import groupby
 
 from attrs import frozen
 
-from cooperbench_eval.evaluation.auditing.inputs import (
+from cooperbench_eval.evaluation.auditing.counterparts import Place, find_moves
+from cooperbench_eval.evaluation.auditing.lines import ABSENT
+from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
+from cooperbench_eval.evaluation.inputs import (
     GivenSide,
     GivenTree,
     MergedTree,
     read_merged,
     read_sides,
 )
-from cooperbench_eval.evaluation.auditing.lines import ABSENT
-from cooperbench_eval.evaluation.auditing.moving import Place, find_moves
-from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
 from cooperbench_eval.git.merging.contents import is_binary
 from cooperbench_eval.git.merging.linediff import split_lines
 from cooperbench_eval.git.merging.records import Conflict

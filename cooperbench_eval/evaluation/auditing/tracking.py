@@ -11,12 +11,13 @@ from attrs import define
 from cooperbench_eval.evaluation.auditing.expected import (
     ExpectedFile,
     Files,
+    SideTree,
     expect,
+    renamed_files,
     untouched_file,
 )
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, inverse, lines_of
 from cooperbench_eval.evaluation.auditing.matching import Matched, Owners, match_texts
-from cooperbench_eval.evaluation.auditing.side import SideTree, renamed_files
 from cooperbench_eval.git.merging.linediff import diff_lines
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot

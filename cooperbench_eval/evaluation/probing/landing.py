@@ -3,26 +3,31 @@
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.evaluation.fold import Merged
-from cooperbench_eval.evaluation.landing.components import components
-from cooperbench_eval.evaluation.landing.inputs import Placed
+from cooperbench_eval.evaluation.inputs import Candidates
+from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
-from cooperbench_eval.evaluation.landing.planning import Planner
+from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.search import Step
+from cooperbench_eval.evaluation.landing.trials import LandingTests
 from cooperbench_eval.evaluation.pairs import Feature
-from cooperbench_eval.evaluation.probing.branches import Branch, merged_branch
-from cooperbench_eval.evaluation.probing.memory import Memory, size_of_changes
+from cooperbench_eval.evaluation.probing.branches import (
+    Branch,
+    Memory,
+    merged_branch,
+    size_of_changes,
+)
 from cooperbench_eval.evaluation.probing.pairs import Met, PairMerger, side_of
-from cooperbench_eval.evaluation.probing.suites import Suites
 from cooperbench_eval.evaluation.reasons import not_merged
 from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.reporting.plans import LandingPlan
 from cooperbench_eval.reporting.probes import ProbeState
+from cooperbench_eval.running import TestSuite
 
 __all__ = ["BranchMerger", "plan_landing"]
 
@@ -40,7 +45,9 @@ def plan_landing(
     onto: Branch,
     branches: Mapping[int, Branch],
     met: Mapping[int, Met],
-    suites: Suites,
+    *,
+    suites: Mapping[int, TestSuite],
+    tests: LandingTests,
 ) -> LandingPlan:
     """Find a largest set of branches that can land together.
 
@@ -49,7 +56,8 @@ def plan_landing(
         onto: The branch on which they land.
         branches: Those that can be read, by their numbers.
         met: How every given branch merges into *onto*, by its number.
-        suites: The tests.
+        suites: The tests of branches, by their numbers.
+        tests: The other tests.
     """
     merging = BranchMerger(merger, onto, branches)
     sides: dict[int, Side] = {}
@@ -60,27 +68,15 @@ def plan_landing(
             sides[number] = merging.side(step.tree)
         else:
             left_out.append(_left_out(number, each, onto, step))
-    placed = Placed(
-        features=[Feature(number=n, patch=b"", tests=suites.of.get(n)) for n in sides],
+    candidates = Candidates(
+        features=[Feature(number=n, patch=b"", tests=suites.get(n)) for n in sides],
         sides=sides,
         left_out=left_out,
     )
-    is_whole = len(sides) == len(met)
-    planner = Planner(
-        base=onto.tree,
-        numbers=tuple(met),
-        placed=placed,
-        joint=suites.joint if is_whole else None,
-        regression=suites.regression,
-        strategy=merger.strategy.name,
-        merger=merging,
-        groups=_groups(merging, onto, branches, sides),
-        sequence=(),
-        budget=suites.budget,
-        runner=suites.runner,
-        judge=suites.judge,
-    )
-    return planner.plan()
+    if len(sides) < len(met):
+        tests = evolve(tests, joint=None)
+    groups = _groups(merging, onto, branches, sides)
+    return find_plan(merging, tuple(met), candidates, groups, tests)
 
 
 def _lands(met: Met) -> bool:
@@ -175,14 +171,14 @@ class BranchMerger(PatchMerger):
         return tree
 
     def _changes_of_onto(self, branch: Branch) -> Changes:
-        base = self._merger.bases.of(self._onto, branch)
-        return Changes() if base is None else self._merger.bases.changes(base, self._onto.tree)
+        base = self._merger.base_of(self._onto, branch)
+        return Changes() if base is None else self._merger.changes(base, self._onto.tree)
 
     def _step(self, tree: str, number: int) -> Step:
         """See `PatchMerger`; a step that an earlier probe took is not taken again."""
         so_far = self._made_from(tree)
         key: Hashable = (
-            self._merger.bases.names.location,
+            self._merger.names.location,
             self._merger.key,
             tuple(self._branches[each].commits for each in so_far),
             self._onto.commits,
@@ -222,17 +218,17 @@ class BranchMerger(PatchMerger):
 
     def _joined(self, so_far: Side, number: int) -> tuple[Merged, Side]:
         branch = self._branches[number]
-        tree = self._base.overlay(so_far.changes) if so_far.changes else self._base
+        tree = self.base.overlay(so_far.changes) if so_far.changes else self.base
         merged_so_far = [self._onto, *(self._branches[each] for each in so_far.numbers)]
         ours = merged_branch(merged_so_far, tree)
-        base = self._merger.bases.of(ours, branch)
+        base = self._merger.base_of(ours, branch)
         if base is None:  # pragma: no cover - it merges into one of them, so it is related
-            raise RepositoryError(str(self._base.location), "has unrelated branches")
-        theirs = side_of(branch, self._merger.bases.changes(base, branch.tree))
-        one = Side(so_far.features, self._merger.bases.changes(base, tree))
+            raise RepositoryError(str(self.base.location), "has unrelated branches")
+        theirs = side_of(branch, self._merger.changes(base, branch.tree))
+        one = Side(so_far.features, self._merger.changes(base, tree))
         merged = self._merger.merged(base, one, theirs)
         features = (*so_far.features, *theirs.features)
         if not merged.is_complete:
             return merged, Side(features, Changes())
         result = base.overlay(merged.outcome.changes)
-        return merged, Side(features, Changes.between(self._base, result))
+        return merged, Side(features, Changes.between(self.base, result))

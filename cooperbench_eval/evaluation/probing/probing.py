@@ -1,17 +1,17 @@
 """One probe: reads the branches, merges them, and describes how that ends."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.probing.branches import Bases, Branch, Ref, read_heads
+from cooperbench_eval.evaluation.landing.trials import LandingTests
+from cooperbench_eval.evaluation.probing.branches import Branch, Ref, enter, read_heads
 from cooperbench_eval.evaluation.probing.landing import plan_landing
-from cooperbench_eval.evaluation.probing.memory import enter
 from cooperbench_eval.evaluation.probing.pairs import Met, PairMerger
-from cooperbench_eval.evaluation.probing.suites import Suites
 from cooperbench_eval.git.worktrees.names import Names
 from cooperbench_eval.git.worktrees.records import Head
 from cooperbench_eval.reporting.probes import Probe, ProbedBranch, ProbedPair, ProbeState
+from cooperbench_eval.running import TestSuite
 from cooperbench_eval.strategies.protocol import MergeStrategy
 
 __all__ = ["Probing"]
@@ -51,9 +51,9 @@ class Probing:
         self._heads = dict(enumerate(heads, 1))
         self._onto = _branch(0, target)
         self._branches = {n: _branch(n, each) for n, each in self._heads.items() if each.tree}
-        self._merger = PairMerger(bases=Bases(names), strategy=strategy, key=key)
+        self._merger = PairMerger(names, strategy, key)
 
-    def probe(self, suites: Suites) -> Probe:
+    def probe(self, suites: Mapping[int, TestSuite], tests: LandingTests) -> Probe:
         """Merge everything, and describe how that ends."""
         met = {number: self._met(number) for number in self._heads}
         return Probe(
@@ -63,7 +63,9 @@ class Probing:
             strategy=self._merger.strategy.name,
             branches=[self._probed(number, each) for number, each in met.items()],
             pairs=[self._pair(*pair) for pair in combinations(self._heads, 2)],
-            plan=plan_landing(self._merger, self._onto, self._branches, met, suites),
+            plan=plan_landing(
+                self._merger, self._onto, self._branches, met, suites=suites, tests=tests
+            ),
         )
 
     def _met(self, number: int) -> Met:

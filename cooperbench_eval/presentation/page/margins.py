@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from cooperbench_eval.errors import CooperBenchEvalError
-from cooperbench_eval.evaluation.auditing.inputs import MergedTree
 from cooperbench_eval.evaluation.auditing.provenance import provenance_of
+from cooperbench_eval.evaluation.inputs import MergedTree
 from cooperbench_eval.git.merging.records import MergeStatus
 from cooperbench_eval.git.patching.records import FilePatch, Hunk
 from cooperbench_eval.presentation.page.settled import Key, find_settled, key_of, without

@@ -3,12 +3,16 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from cooperbench_eval.evaluation.auditing.changing import find_changes
+from cooperbench_eval.evaluation.auditing.counterparts import (
+    Place,
+    find_changes,
+    find_moves,
+    is_telling,
+)
+from cooperbench_eval.evaluation.auditing.expected import SideTree
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, inverse, runs_of
-from cooperbench_eval.evaluation.auditing.moving import Place, find_moves, is_telling
-from cooperbench_eval.evaluation.auditing.side import SideTree
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking
 from cooperbench_eval.reporting.audits import AuditedLines, Fate
 
@@ -30,7 +34,6 @@ class LineFate:
     place: Place | None = None
 
 
-@define(eq=False, slots=False)
 class Fates:
     """The fates of all lines in one merged tree.
 
@@ -38,8 +41,9 @@ class Fates:
         tracking: The tree with its sides.
     """
 
-    tracking: Tracking
-    _files: dict[tuple[int, str], TrackedFile | None] = field(factory=dict)
+    def __init__(self, tracking: Tracking) -> None:
+        self.tracking = tracking
+        self._files: dict[tuple[int, str], TrackedFile | None] = {}
 
     @cached_property
     def moved_to(self) -> Mapping[Place, Place]:
