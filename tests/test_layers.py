@@ -54,7 +54,7 @@ ADAPTERS = {
     "litellm": {"strategies.llm.litellm_client"},
     "httpx": {"strategies.llm.http_limits"},
     "httpcore": {"strategies.llm.http_limits"},
-    "filelock": {"evaluation.batch.claims"},
+    "filelock": {"evaluation.batch.store"},
     "hypothesis": {"testing.generators", "testing.search"},
     "pytest": {"testing.pytest_laws"},
     "tqdm": {"evaluation.batch.progress"},

@@ -72,7 +72,7 @@ class Fates:
                 for each in self.tracking.files
                 if each.expected and each.expected.paths.get(side.number) == path
             ]
-            kept = {id(each): sum(p != ABSENT for p in each.matched.places) for each in found}
+            kept = {id(each): sum(p != ABSENT for p in each.expected_places) for each in found}
             self._files[key] = max(found, key=lambda each: kept[id(each)], default=None)
         return self._files[key]
 
@@ -124,7 +124,7 @@ class Fates:
         file = self.file_of(side, path)
         if file is None:
             return dict.fromkeys(side.removed(path), LineFate(Fate.KEPT))
-        back = {old: new for new, old in file.matched.restored.items()}
+        back = {old: new for new, old in file.restored.items()}
         disputed = self._disputed_removals(side, path, file)
         return {
             line: LineFate(Fate.LOST, place=(file, back[line]))
@@ -183,13 +183,11 @@ class Fates:
         found = {
             (file.base_path, file.base_places[line])
             for file in self.tracking.files
-            for line in file.matched.places
+            for line in file.expected_places
             if line != ABSENT
         }
         restored = (
-            (each.base_path, old)
-            for each in self.tracking.files
-            for old in each.matched.restored.values()
+            (each.base_path, old) for each in self.tracking.files for old in each.restored.values()
         )
         return found.union(restored)
 

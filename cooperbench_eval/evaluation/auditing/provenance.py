@@ -157,12 +157,12 @@ class _Finder:
     def _lines(self, file: TrackedFile) -> Iterator[Origin]:
         markers = set(self._markers(file.path))
         written = self._written(file)
-        for line, place in enumerate(file.matched.places):
+        for line, place in enumerate(file.expected_places):
             if line in markers:
                 yield _MARKER
             elif place != ABSENT:
                 yield _by_features(file.owners[place])
-            elif line in file.matched.restored:
+            elif line in file.restored:
                 yield _BASE
             elif (file, line) in self.moves:
                 source, expected = self.moves[file, line]
@@ -181,7 +181,7 @@ class _Finder:
         expected = file.expected
         if expected is None or not self.merged.has_resolver:
             return set()
-        places = file.matched.places
+        places = file.expected_places
         if expected.is_disputed:
             return set(range(len(places)))
         found: set[int] = set()

@@ -53,6 +53,8 @@ __all__ = [
 ]
 
 _KEPT: Final = 64
+_Part = tuple[str, bytes]
+"""A pickle with its digest before it."""
 _SHARED: Final = {"base", "feature1", "feature2", "features"}
 
 
@@ -64,13 +66,12 @@ class UndeliverableError(BatchError):
 class Payload:
     """A pair or team and its evaluator, pickled in parts.
 
-    The pairs and teams of a task share *base* and *features*. Each part but *rest*
+    The pairs and teams of a task share their base and their features. Each part but *rest*
     is a pickle, or the digest of one that the worker has received.
     """
 
     evaluator: bytes | str
-    base: bytes | str
-    features: tuple[bytes | str, ...]
+    base_and_features: tuple[bytes | str, ...]
     rest: bytes
 
 
@@ -120,8 +121,8 @@ class PayloadMaker:
             UndeliverableError: It cannot be pickled.
         """
         parts, rest = self._parts(pair)
-        evaluator, base, *features = (part.data for part in parts)
-        return Payload(evaluator, base, tuple(features), rest)
+        evaluator, *others = (data for _, data in parts)
+        return Payload(evaluator, tuple(others), rest)
 
     def in_parts(self, pair: FeatureGroup) -> tuple[Payload, dict[str, bytes]]:
         """Pickle a pair or team; return its payload and, by digest, the parts to send with it.
@@ -130,11 +131,10 @@ class PayloadMaker:
             UndeliverableError: It cannot be pickled.
         """
         parts, rest = self._parts(pair)
-        evaluator, base, *features = (part.digest for part in parts)
-        sent = {part.digest: part.data for part in parts}
-        return Payload(evaluator, base, tuple(features), rest), sent
+        evaluator, *others = (digest for digest, _ in parts)
+        return Payload(evaluator, tuple(others), rest), dict(parts)
 
-    def _parts(self, pair: FeatureGroup) -> tuple[list["_Part"], bytes]:
+    def _parts(self, pair: FeatureGroup) -> tuple[list[_Part], bytes]:
         """Pickle the evaluator, the base and the features, and the rest."""
         kind = FeatureTeam if isinstance(pair, FeatureTeam) else FeaturePair
         rest = {
@@ -150,15 +150,9 @@ class PayloadMaker:
         except PICKLING_FAILS as exc:
             raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
 
-    def _part(self, thing: object) -> "_Part":
+    def _part(self, thing: object) -> _Part:
         data = self._dumps(thing)
-        return _Part(data, hashlib.sha256(data).hexdigest())
-
-
-@frozen
-class _Part:
-    data: bytes
-    digest: str
+        return hashlib.sha256(data).hexdigest(), data
 
 
 def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
@@ -212,7 +206,7 @@ def _evaluated(payload: Payload) -> GroupReport | Failure:
 
 def _rebuilt(payload: Payload) -> FeatureGroup:
     kind, rest = pickle.loads(payload.rest)  # noqa: S301 - as in `_load`
-    base, features = _load(payload.base), [_load(each) for each in payload.features]
+    base, *features = map(_load, payload.base_and_features)
     if kind is FeatureTeam:
         return FeatureTeam(base=base, features=features, **rest)
     feature1, feature2 = features

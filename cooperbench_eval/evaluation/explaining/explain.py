@@ -9,7 +9,6 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns
 from cooperbench_eval.evaluation.evaluator import Evaluator
 from cooperbench_eval.evaluation.explaining.finding import (
-    MERGED,
     Experiments,
     LostTests,
     find_causes,
@@ -17,6 +16,7 @@ from cooperbench_eval.evaluation.explaining.finding import (
 from cooperbench_eval.evaluation.explaining.splitting import SplitSide, split_side
 from cooperbench_eval.evaluation.inputs import apply_feature
 from cooperbench_eval.evaluation.pairs import Feature, FeaturePair, start_of
+from cooperbench_eval.git.merging.records import MergeStatus
 from cooperbench_eval.git.patching.records import FileChange
 from cooperbench_eval.git.trees.snapshot import Changes, rewritten
 from cooperbench_eval.reporting import Attempt, BlameKind, MergeReport
@@ -100,7 +100,7 @@ def _problem(report: MergeReport, attempt: Attempt) -> tuple[ExplanationStatus, 
     """Return why no search is possible, if the report shows a reason."""
     if report.failure is not None:
         return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
-    if attempt.status not in MERGED:
+    if attempt.status not in {MergeStatus.CLEAN, MergeStatus.RESOLVED}:
         status = attempt.status.value.replace("_", " ")
         return ExplanationStatus.NOT_MERGED, f"the merge is not complete; its status is {status}"
     return None

@@ -15,12 +15,11 @@ from itertools import chain, zip_longest
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns, BudgetSpentError
 from cooperbench_eval.evaluation.explaining.splitting import SideHunk, SplitSide
+from cooperbench_eval.evaluation.fold import merge_sides
 from cooperbench_eval.evaluation.pairs import FeaturePair
 from cooperbench_eval.evaluation.sides import pair_merge_input
-from cooperbench_eval.git.merging.records import MergeStatus
 from cooperbench_eval.git.patching.paths import PathKind, classify_path
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.explanation import (
@@ -33,12 +32,10 @@ from cooperbench_eval.reporting.explanation import (
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus, lost_cases
 from cooperbench_eval.strategies.protocol import MergeStrategy
-from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.minimizing import Minimizer
 
-__all__ = ["MERGED", "Experiments", "LostTests", "find_causes"]
+__all__ = ["Experiments", "LostTests", "find_causes"]
 
-MERGED = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
 _COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
 _MOST_TREES_PER_RUN = 20
 """Trees that do not merge cost no run, but their number needs a limit too."""
@@ -127,11 +124,8 @@ class Experiments:
 
     def merge(self, side1: Changes, side2: Changes) -> Changes | None:
         """Merge feature 1's side into feature 2's; `None` if the merge is not complete."""
-        try:
-            outcome = run_strategy(self._strategy, pair_merge_input(self.pair, side1, side2))
-        except StrategyFailedError:
-            return None
-        return outcome.changes if outcome.status in MERGED else None
+        merged = merge_sides(self._strategy, pair_merge_input(self.pair, side1, side2))
+        return merged.outcome.changes if merged.is_complete else None
 
     def merged_passes(self, lost: LostTests, kept1: _Hunks, kept2: _Hunks) -> bool:
         """Whether the lost tests pass if only some hunks of each side are merged."""

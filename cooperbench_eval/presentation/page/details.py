@@ -5,10 +5,10 @@ from typing import Any
 
 from cooperbench_eval.git.merging.records import ConflictDetails, LedgerRow
 from cooperbench_eval.presentation.page.diffs import diff_files
+from cooperbench_eval.presentation.page.embedding import Texts
 from cooperbench_eval.presentation.page.index import JudgedAttempt
 from cooperbench_eval.presentation.page.losses import losses_of
 from cooperbench_eval.presentation.page.margins import Margins
-from cooperbench_eval.presentation.page.texts import Texts
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.explanation import Explanation

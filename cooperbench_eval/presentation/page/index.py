@@ -1,22 +1,53 @@
 """The data of the table of pairs: a small row for each, with every name kept once."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cooperbench_eval.analysis.facts import PairFacts
-from cooperbench_eval.presentation.page.embedding import embed
-from cooperbench_eval.presentation.page.names import Addresses, shortened
-from cooperbench_eval.presentation.page.signs import SIGNS, sign_of
+from cooperbench_eval.git.merging.records import MergeStatus
+from cooperbench_eval.presentation.page.embedding import Addresses, embed, shortened
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.reporting import Attempt, Blame, MergeReport
+from cooperbench_eval.reporting import Attempt, Blame, MergeReport, Verdict
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.running.judgements import outcome_of
 
-__all__ = ["MOST_LISTED", "Index", "JudgedAttempt"]
+__all__ = ["MOST_LISTED", "SIGNS", "Index", "JudgedAttempt"]
 
 MOST_LISTED = 100
 """How many lost tests of a feature, and how many files, a row of the table lists."""
 _MOST_NOTE = 200
+_UNTESTED = "untested"
+_NOT_TRIED = "not_tried"
+_UNANSWERED = Verdict.NOT_RUN.value
+
+
+class _Sign(NamedTuple):
+    """A sign, its words, and its meaning as a sentence without a full stop."""
+
+    symbol: str
+    words: str
+    meaning: str
+
+
+SIGNS: Mapping[str, _Sign] = MappingProxyType(
+    {
+        "correct": _Sign("✓", wording.ANSWERS["correct"], "merged, and the tests of both pass"),
+        "incorrect": _Sign(
+            "✗", wording.ANSWERS["incorrect"], "merged, and tests of a feature do not pass"
+        ),
+        "unhandled": _Sign(
+            "≠", wording.ANSWERS["unhandled"], "a conflict is left, or the strategy failed"
+        ),
+        "missing_input": _Sign(
+            "∅", wording.ANSWERS["missing_input"], "a patch is empty or does not apply"
+        ),
+        _UNANSWERED: _Sign("?", wording.ANSWERS[_UNANSWERED], "nothing is known about the result"),
+        _UNTESTED: _Sign("○", "merged, not tested", "no tests were run; counts as unanswered"),
+        _NOT_TRIED: _Sign("·", "not tried", "the strategy was not asked; counts as unanswered"),
+    }
+)
+"""The answers that a summary counts, and two kinds of being unanswered."""
 
 
 class JudgedAttempt(NamedTuple):
@@ -70,7 +101,7 @@ class Index:
         """Return a strategy's sign and answer, what is to blame, the lost tests, and the reason."""
         attempt, answer, blame = judged
         return [
-            self._name("not_run" if report.failure is not None else sign_of(attempt, answer)),
+            self._name("not_run" if report.failure is not None else _sign_of(attempt, answer)),
             self._name(answer),
             self._name("" if report.failure is not None else wording.blame_text(blame, attempt)),
             [self._lost(each) for each in wording.lost_tests(report, blame)],
@@ -128,3 +159,12 @@ def _why(report: MergeReport, attempt: Attempt) -> str:
 
 def _short(text: str) -> str:
     return shortened(text, _MOST_NOTE)
+
+
+def _sign_of(attempt: Attempt, answer: str) -> str:
+    """Return the key of an attempt's sign; *answer* is its answer as a summary counts it."""
+    merged = attempt.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
+    tests = (attempt.feature1_tests, attempt.feature2_tests)
+    if answer == _UNANSWERED and merged and tests == (None, None):
+        return _UNTESTED
+    return answer

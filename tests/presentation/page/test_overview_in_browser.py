@@ -11,7 +11,7 @@ from page_reports import CLEAN, CONFLICT, MISSING, TEAM, broken, edited, made, p
 
 import cooperbench_eval as ce
 from cooperbench_eval.analysis import Policy
-from cooperbench_eval.presentation.page.signs import SIGNS
+from cooperbench_eval.presentation.page.index import SIGNS
 
 LAPTOP = {"width": 1280, "height": 800}
 SCREENS = [LAPTOP, {"width": 1920, "height": 1080}, {"width": 390, "height": 844}]
