@@ -18,6 +18,7 @@ _ESCAPED = {character: f"\\u{ord(character):04x}" for character in "<>&"}
 _MOST = 2**53 - 1
 _MAY_BE_MORE = re.compile("[0-9]{16}")
 _MOST_TEXTS = 50
+_MOST_CHARACTERS = 2_000
 _MOST_ADDRESS = 200
 _START = 100
 
@@ -96,7 +97,7 @@ def whole_characters(text: bytes, limit: int) -> int:
     return size
 
 
-def cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int = _MOST_CHARACTERS) -> str:
     """Return the first *limit* characters of a text, and how many there are after them."""
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"
 
