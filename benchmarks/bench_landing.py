@@ -36,7 +36,7 @@ from cooperbench_eval import (
     get_strategy,
     land,
 )
-from cooperbench_eval.evaluation.landing.cliques import largest_clique
+from cooperbench_eval.evaluation.landing.search import largest_clique
 from cooperbench_eval.reporting import PairOutcome
 from cooperbench_eval.strategies.protocol import MergeStrategy
 

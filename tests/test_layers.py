@@ -4,9 +4,7 @@ import ast
 import functools
 import graphlib
 import importlib.metadata
-from pathlib import (
-    Path,
-)
+from pathlib import Path
 
 import pytest
 
@@ -55,7 +53,7 @@ ADAPTERS = {
     "tree_sitter_typescript": {"languages.readers.grammars"},
     "litellm": {"strategies.llm.litellm_client"},
     "httpx": {"strategies.llm.http_limits"},
-    "filelock": {"evaluation.batch.claims"},
+    "filelock": {"evaluation.batch.store"},
     "hypothesis": {"testing.generators"},
     "pytest": {"testing.pytest_laws"},
     "tqdm": {"evaluation.batch.progress"},

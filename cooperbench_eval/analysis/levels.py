@@ -1,40 +1,16 @@
 """The tables of reports: what a row of each is about, and its columns."""
 
 import datetime as dt
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-)
-from enum import (
-    StrEnum,
-)
-from functools import (
-    partial,
-)
-from io import (
-    BytesIO,
-)
-from operator import (
-    attrgetter,
-)
-from typing import (
-    Any,
-    Final,
-    Literal,
-    NamedTuple,
-)
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from functools import partial
+from io import BytesIO
+from operator import attrgetter
+from typing import Any, Final, Literal, NamedTuple
 
-from attrs import (
-    fields,
-    frozen,
-)
+from attrs import fields, frozen
 
-from cooperbench_eval.analysis.answers import (
-    CORRECT,
-    answer_of,
-    has_answer,
-)
+from cooperbench_eval.analysis.answers import CORRECT, answer_of, has_answer
 from cooperbench_eval.analysis.facts import (
     AttemptFacts,
     GroupFacts,
@@ -56,27 +32,12 @@ from cooperbench_eval.git.merging.conflicts import (
     MergeStatus,
     Severity,
 )
-from cooperbench_eval.git.patching.placements import (
-    PatchStatus,
-)
-from cooperbench_eval.reporting.agentcosts import (
-    AGENT_USAGE,
-)
-from cooperbench_eval.reporting.blame import (
-    BlameKind,
-)
-from cooperbench_eval.reporting.landings import (
-    LeftOut,
-    LeftOutReason,
-)
-from cooperbench_eval.reporting.report import (
-    FailureKind,
-    MergeReport,
-    PairStatus,
-)
-from cooperbench_eval.reporting.rows import (
-    Verdict,
-)
+from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.reporting.agentcosts import AGENT_USAGE
+from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
+from cooperbench_eval.reporting.report import FailureKind, MergeReport, PairStatus
+from cooperbench_eval.reporting.rows import Verdict
 from cooperbench_eval.running.results import (
     CaseCounts,
     TestCase,

@@ -1,51 +1,19 @@
 """`Summary`: the statistics of many reports."""
 
-from collections.abc import (
-    Hashable,
-    Mapping,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Hashable, Mapping
+from typing import Any
 
-from attrs import (
-    field,
-    frozen,
-)
+from attrs import field, frozen
 
-from cooperbench_eval.analysis.clusters import (
-    Cluster,
-    Counts,
-)
-from cooperbench_eval.analysis.costs import (
-    AgentSummary,
-)
-from cooperbench_eval.analysis.grouping import (
-    OF_A_FUNCTION,
-    plain_json,
-)
-from cooperbench_eval.analysis.measures import (
-    Distribution,
-)
-from cooperbench_eval.analysis.rates import (
-    Comparison,
-    Rate,
-)
-from cooperbench_eval.analysis.verdicts import (
-    PolicySummary,
-    StrategySummary,
-    TeamStrategySummary,
-)
-from cooperbench_eval.git.merging.conflicts import (
-    USAGE,
-)
-from cooperbench_eval.reporting.report import (
-    FailureKind,
-    PairStatus,
-)
-from cooperbench_eval.support.rendering.shown import (
-    Shown,
-)
+from cooperbench_eval.analysis.clusters import Cluster, Counts
+from cooperbench_eval.analysis.costs import AgentSummary
+from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
+from cooperbench_eval.analysis.measures import Distribution
+from cooperbench_eval.analysis.rates import Comparison, Rate
+from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary, TeamStrategySummary
+from cooperbench_eval.git.merging.conflicts import USAGE
+from cooperbench_eval.reporting.report import FailureKind, PairStatus
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["Summary", "TeamSummary"]
 

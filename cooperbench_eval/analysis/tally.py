@@ -5,31 +5,13 @@ thousand pairs need some tens of megabytes. The order of the pairs does not matt
 has its pairs, because pairs of one task are not independent and teams are ranked on the same ones.
 """
 
-from array import (
-    array,
-)
-from collections import (
-    Counter,
-    defaultdict,
-)
-from collections.abc import (
-    Iterable,
-    Iterator,
-    Mapping,
-)
-from operator import (
-    attrgetter,
-)
-from typing import (
-    Self,
-    TypeVar,
-)
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
+from typing import Self, TypeVar
 
-from attrs import (
-    define,
-    field,
-    fields,
-)
+from attrs import define, field, fields
 
 from cooperbench_eval.analysis.answers import (
     CORRECT,
@@ -40,9 +22,7 @@ from cooperbench_eval.analysis.answers import (
     has_answer,
     was_evaluated,
 )
-from cooperbench_eval.analysis.clusters import (
-    Cluster,
-)
+from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.facts import (
     AttemptFacts,
     GroupFacts,
@@ -50,28 +30,12 @@ from cooperbench_eval.analysis.facts import (
     RunFacts,
     TeamAttemptFacts,
 )
-from cooperbench_eval.git.merging.conflicts import (
-    MergeStatus,
-    UsageTotals,
-)
-from cooperbench_eval.reporting.agentcosts import (
-    AGENT_USAGE,
-    AgentUsage,
-)
-from cooperbench_eval.reporting.blame import (
-    BlameKind,
-)
-from cooperbench_eval.reporting.identity import (
-    PairId,
-    PairKey,
-)
-from cooperbench_eval.reporting.landings import (
-    LeftOutReason,
-)
-from cooperbench_eval.reporting.report import (
-    FailureKind,
-    PairStatus,
-)
+from cooperbench_eval.git.merging.conflicts import MergeStatus, UsageTotals
+from cooperbench_eval.reporting.agentcosts import AGENT_USAGE, AgentUsage
+from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.identity import PairId, PairKey
+from cooperbench_eval.reporting.landings import LeftOutReason
+from cooperbench_eval.reporting.report import FailureKind, PairStatus
 
 __all__ = ["AttemptTally", "RunTally", "Tally"]
 

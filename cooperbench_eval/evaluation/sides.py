@@ -9,33 +9,14 @@ core, *ours* is feature 2 and *theirs* is feature 1. No other module chooses the
 
 import re
 import time
-from collections.abc import (
-    Callable,
-    Iterable,
-)
-from typing import (
-    Required,
-    Self,
-    TypedDict,
-)
+from collections.abc import Callable, Iterable
+from typing import Required, Self, TypedDict
 
-from attrs import (
-    evolve,
-    field,
-    frozen,
-)
+from attrs import evolve, field, frozen
 
-from cooperbench_eval.errors import (
-    StrategyFailedError,
-)
-from cooperbench_eval.evaluation.pairs import (
-    Feature,
-    FeatureGroup,
-    FeaturePair,
-)
-from cooperbench_eval.evaluation.scoring import (
-    ConflictScorer,
-)
+from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, FeaturePair
+from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictDetails,
@@ -45,37 +26,19 @@ from cooperbench_eval.git.merging.conflicts import (
     ModelUsage,
     Replacement,
 )
-from cooperbench_eval.git.merging.merge_base import (
-    different,
-    step_base,
-)
-from cooperbench_eval.git.merging.three_way_merge import (
-    Labels,
-    Stage,
-)
-from cooperbench_eval.git.merging.tree_merge import (
-    merge_changes,
-)
-from cooperbench_eval.git.patching.patch import (
-    Patch,
-)
-from cooperbench_eval.git.patching.path_kinds import (
-    TestFileFilter,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-    Snapshot,
-    rewritten,
-)
+from cooperbench_eval.git.merging.merge_base import different, step_base
+from cooperbench_eval.git.merging.three_way_merge import Labels, Stage
+from cooperbench_eval.git.merging.tree_merge import merge_changes
+from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import (
     FeatureContext,
     MergeInput,
     MergeOutcome,
     MergeStrategy,
 )
-from cooperbench_eval.strategies.run import (
-    run_strategy,
-)
+from cooperbench_eval.strategies.run import run_strategy
 
 __all__ = [
     "Merged",

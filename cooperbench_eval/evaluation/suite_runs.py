@@ -1,58 +1,23 @@
 """Runs the suites of a pair or team on its trees, and judges the runs."""
 
 import functools
-from collections import (
-    Counter,
-)
-from collections.abc import (
-    Collection,
-    Iterator,
-    Mapping,
-)
-from typing import (
-    Protocol,
-)
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import ClassVar, Protocol
 
 import attrs
 
-from cooperbench_eval.evaluation.pairs import (
-    Feature,
-    start_of,
-)
-from cooperbench_eval.git.patching.patch import (
-    Patch,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-    Snapshot,
-    rewritten,
-)
-from cooperbench_eval.reporting.landings import (
-    SuiteRun,
-    TeamSuite,
-)
-from cooperbench_eval.reporting.rows import (
-    Judged,
-)
-from cooperbench_eval.running import (
-    TestRunner,
-    TestSuite,
-)
-from cooperbench_eval.running.delta_judge import (
-    DeltaJudge,
-)
-from cooperbench_eval.running.judgements import (
-    BAD,
-    Judgement,
-    JudgeRule,
-)
-from cooperbench_eval.running.results import (
-    TestCaseStatus,
-    TestResult,
-    TestStatus,
-)
+from cooperbench_eval.evaluation.pairs import Feature, start_of
+from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
+from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
+from cooperbench_eval.reporting.rows import Judged
+from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.running.delta_judge import DeltaJudge
+from cooperbench_eval.running.judgements import BAD, Judgement, JudgeRule
+from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus
 
-__all__ = ["Runner", "SuiteRuns", "Suites", "suites_on"]
+__all__ = ["Runner", "SuiteRuns", "Suites", "TestedGroup", "suites_on"]
 
 
 class Suites(Protocol):
@@ -77,6 +42,18 @@ class Suites(Protocol):
     def regression(self) -> TestSuite | None:
         """Return the repository's own tests."""
         ...
+
+
+@attrs.frozen(kw_only=True)
+class TestedGroup:
+    """Features with their tests that are neither a pair nor a team."""
+
+    __test__: ClassVar[bool] = False
+
+    base: Snapshot
+    features: tuple[Feature, ...]
+    joint: TestSuite | None = None
+    regression: TestSuite | None = None
 
 
 class Runner(Protocol):

@@ -1,29 +1,13 @@
 """Matches the children of two versions of a construct."""
 
 import re
-from collections import (
-    Counter,
-)
-from collections.abc import (
-    Sequence,
-)
-from functools import (
-    cached_property,
-)
-from typing import (
-    NamedTuple,
-)
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
 
-from cooperbench_eval.git.merging.line_diff import (
-    Change,
-    diff_lines,
-)
-from cooperbench_eval.languages.tree import (
-    Construct,
-    Element,
-    Mode,
-    has_suite,
-)
+from cooperbench_eval.git.merging.line_diff import Change, diff_lines
+from cooperbench_eval.languages.tree import Construct, Element, Mode, has_suite
 
 __all__ = ["align", "similarity"]
 

@@ -1,45 +1,16 @@
 """Finds why a pair fails, from the runs of each feature and of the merged tree."""
 
-from collections.abc import (
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from enum import (
-    StrEnum,
-)
-from itertools import (
-    starmap,
-)
-from typing import (
-    Final,
-    NamedTuple,
-    Self,
-)
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import starmap
+from typing import Final, NamedTuple, Self
 
-from attrs import (
-    field,
-    frozen,
-)
+from attrs import field, frozen
 
-from cooperbench_eval.git.merging.conflicts import (
-    MergeStatus,
-)
-from cooperbench_eval.reporting.explanation import (
-    SuiteKind,
-)
-from cooperbench_eval.reporting.rows import (
-    Attempt,
-    FeatureReport,
-    Judged,
-    Tried,
-    Verdict,
-)
-from cooperbench_eval.running.judgements import (
-    BAD,
-    Judgement,
-    outcome_of,
-)
+from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.reporting.explanation import SuiteKind
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Judged, Tried, Verdict
+from cooperbench_eval.running.judgements import BAD, Judgement, outcome_of
 from cooperbench_eval.running.results import (
     TestCase,
     TestCaseStatus,
@@ -47,12 +18,8 @@ from cooperbench_eval.running.results import (
     TestStatus,
     lost_cases,
 )
-from cooperbench_eval.support.arguments import (
-    named_fields,
-)
-from cooperbench_eval.support.rendering.shown import (
-    Shown,
-)
+from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = [
     "MERGE_BROKE",

@@ -4,84 +4,27 @@ The module that writes JSON is imported when a report is first written or read, 
 cattrs would add much to the import time of the library.
 """
 
-from collections.abc import (
-    Iterable,
-    Mapping,
-    Sequence,
-)
-from enum import (
-    StrEnum,
-)
-from typing import (
-    TYPE_CHECKING,
-    TypeVar,
-)
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
 
-from attrs import (
-    field,
-    frozen,
-)
+from attrs import field, frozen
 
-from cooperbench_eval.errors import (
-    UnknownAttemptError,
-)
-from cooperbench_eval.git.merging.conflicts import (
-    Conflict,
-    ConflictDetails,
-)
-from cooperbench_eval.languages.hazards.kinds import (
-    Hazard,
-)
-from cooperbench_eval.reporting.agentcosts import (
-    AgentUsage,
-    total_agents,
-)
-from cooperbench_eval.reporting.blame import (
-    Blame,
-    BlameKind,
-    cannot_run,
-    find_blame,
-)
-from cooperbench_eval.reporting.identity import (
-    PairOrigin,
-    inherited_after,
-)
-from cooperbench_eval.reporting.jsonrecord import (
-    JsonRecord,
-)
-from cooperbench_eval.reporting.remarks import (
-    find_preexisting,
-    find_problem,
-    find_warnings,
-)
-from cooperbench_eval.reporting.resolutions import (
-    ConflictResolution,
-    read_resolutions,
-)
-from cooperbench_eval.reporting.rows import (
-    Attempt,
-    FeatureReport,
-    Tried,
-    have_own_names,
-    runs_in,
-)
-from cooperbench_eval.running.judgements import (
-    JudgeRule,
-)
-from cooperbench_eval.running.results import (
-    TestResult,
-    TestStatus,
-)
-from cooperbench_eval.support.arguments import (
-    checked,
-    named_fields,
-)
-from cooperbench_eval.support.rendering.shown import (
-    Shown,
-)
-from cooperbench_eval.support.upcalls import (
-    upcall,
-)
+from cooperbench_eval.errors import UnknownAttemptError
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails
+from cooperbench_eval.languages.hazards.kinds import Hazard
+from cooperbench_eval.reporting.agentcosts import AgentUsage, total_agents
+from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
+from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
+from cooperbench_eval.reporting.jsonrecord import JsonRecord
+from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
+from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Tried, have_own_names, runs_in
+from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.running.results import TestResult, TestStatus
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
+from cooperbench_eval.support.upcalls import upcall
 
 __all__ = [
     "Failure",

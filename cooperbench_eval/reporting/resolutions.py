@@ -1,17 +1,9 @@
 """The resolution of each conflict by a strategy, read from a report."""
 
-from collections import (
-    defaultdict,
-)
-from collections.abc import (
-    Sequence,
-)
+from collections import defaultdict
+from collections.abc import Sequence
 
-from attrs import (
-    asdict,
-    field,
-    frozen,
-)
+from attrs import asdict, field, frozen
 
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
@@ -20,12 +12,8 @@ from cooperbench_eval.git.merging.conflicts import (
     Replacement,
     ResolutionKind,
 )
-from cooperbench_eval.reporting.identity import (
-    beginning_with,
-)
-from cooperbench_eval.reporting.rows import (
-    Attempt,
-)
+from cooperbench_eval.reporting.identity import beginning_with
+from cooperbench_eval.reporting.rows import Attempt
 
 __all__ = ["ConflictResolution", "read_resolutions"]
 

@@ -1,24 +1,10 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
-from collections.abc import (
-    Iterable,
-    Iterator,
-    Sequence,
-)
-from enum import (
-    StrEnum,
-)
-from typing import Any, (
-    TYPE_CHECKING,
-    Final,
-    NamedTuple,
-    TypeGuard,
-)
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
-from attrs import (
-    field,
-    frozen,
-)
+from attrs import field, frozen
 
 from cooperbench_eval.git.merging.conflicts import (
     ConflictDetails,
@@ -27,35 +13,15 @@ from cooperbench_eval.git.merging.conflicts import (
     ModelUsage,
     Replacement,
 )
-from cooperbench_eval.git.patching.placements import (
-    HunkPlacement,
-    PatchStatus,
-)
-from cooperbench_eval.languages.hazards.kinds import (
-    Hazard,
-)
-from cooperbench_eval.reporting.agentcosts import (
-    AgentRun,
-)
-from cooperbench_eval.reporting.identity import (
-    beginning_with,
-)
-from cooperbench_eval.reporting.traces import (
-    FailureTrace,
-)
-from cooperbench_eval.running.judgements import (
-    Judgement,
-    outcome_of,
-)
-from cooperbench_eval.running.results import (
-    TestResult,
-)
-from cooperbench_eval.support.arguments import (
-    named_fields,
-)
-from cooperbench_eval.support.rendering.shown import (
-    Shown,
-)
+from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus
+from cooperbench_eval.languages.hazards.kinds import Hazard
+from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.identity import beginning_with
+from cooperbench_eval.reporting.traces import FailureTrace
+from cooperbench_eval.running.judgements import Judgement, outcome_of
+from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = [
     "RUNS",

@@ -1,50 +1,17 @@
 """The record `TeamReport`: which features of a team land, and why the others do not."""
 
 import datetime as dt
-from collections.abc import (
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from typing import (
-    TypeVar,
-    overload,
-)
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar, overload
 
-from attrs import (
-    evolve,
-    field,
-    frozen,
-)
+from attrs import evolve, field, frozen
 
-from cooperbench_eval.git.merging.conflicts import (
-    Conflict,
-    MergeStatus,
-)
-from cooperbench_eval.git.patching.placements import (
-    PatchStatus,
-)
-from cooperbench_eval.reporting.agentcosts import (
-    AgentRun,
-)
-from cooperbench_eval.reporting.blame import (
-    BlameKind,
-    failing_cases,
-    find_cause,
-    lost_tests,
-)
-from cooperbench_eval.reporting.identity import (
-    PairId,
-    PairOrigin,
-    inherited_after,
-)
-from cooperbench_eval.reporting.landings import (
-    BrokenTests,
-    LeftOut,
-    SuiteRun,
-    TeamSuite,
-)
+from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
+from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.blame import BlameKind, failing_cases, find_cause, lost_tests
+from cooperbench_eval.reporting.identity import PairId, PairOrigin, inherited_after
+from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
 from cooperbench_eval.reporting.report import (
     Failure,
     MergeReport,
@@ -62,25 +29,12 @@ from cooperbench_eval.reporting.rows import (
     Tried,
     have_own_names,
 )
-from cooperbench_eval.running.judgements import (
-    JudgeRule,
-)
-from cooperbench_eval.running.results import (
-    TestResult,
-)
-from cooperbench_eval.strategies.protocol import (
-    MergeStrategy,
-)
-from cooperbench_eval.strategies.run import (
-    implementation_of,
-)
-from cooperbench_eval.support.arguments import (
-    checked,
-    named_fields,
-)
-from cooperbench_eval.support.rendering.shown import (
-    Shown,
-)
+from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.run import implementation_of
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.systems import versions
 
 __all__ = [

@@ -2,48 +2,18 @@
 
 import math
 import os
-from collections.abc import (
-    Iterable,
-    Mapping,
-)
-from enum import (
-    StrEnum,
-)
-from pathlib import (
-    PurePosixPath,
-)
-from types import (
-    MappingProxyType,
-)
-from typing import (
-    Any,
-    ClassVar,
-)
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import Any, ClassVar
 
-from attrs import (
-    Attribute,
-    converters,
-    field,
-    frozen,
-)
+from attrs import Attribute, converters, field, frozen
 
-from cooperbench_eval.errors import (
-    ArgumentError,
-)
-from cooperbench_eval.git.patching.patch import (
-    GivenText,
-    Patch,
-    parse_given,
-)
-from cooperbench_eval.running.readers.frameworks import (
-    FRAMEWORKS,
-    Framework,
-)
-from cooperbench_eval.support.arguments import (
-    checked,
-    checked_fields,
-    follows,
-)
+from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.git.patching.patch import GivenText, Patch, parse_given
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, Framework
+from cooperbench_eval.support.arguments import checked, checked_fields, follows
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite", "as_commands"]
 

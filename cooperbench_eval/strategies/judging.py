@@ -1,60 +1,22 @@
 """Judges what a member of a cascade resolved, and takes back what has a fault."""
 
 import re
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from attrs import (
-    evolve,
-    frozen,
-)
+from attrs import evolve, frozen
 
-from cooperbench_eval.git.merging.conflicts import (
-    Conflict,
-    LedgerRow,
-    Replacement,
-    ResolutionKind,
-)
-from cooperbench_eval.git.merging.open_file import (
-    Answer,
-)
-from cooperbench_eval.git.merging.text_merge import (
-    TextConflict,
-)
-from cooperbench_eval.git.merging.three_way_merge import (
-    ThreeWayMerge,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Snapshot,
-)
-from cooperbench_eval.languages.alignment import (
-    similarity,
-)
-from cooperbench_eval.languages.faults.faults import (
-    find_fault,
-)
-from cooperbench_eval.languages.faults.losses import (
-    find_lost_token,
-)
-from cooperbench_eval.languages.files import (
-    find_syntax_fault,
-    is_code,
-)
-from cooperbench_eval.strategies.blocks import (
-    alternate,
-)
-from cooperbench_eval.strategies.protocol import (
-    MergeInput,
-    MergeOutcome,
-)
-from cooperbench_eval.strategies.structured.taking import (
-    take_functions,
-)
+from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow, Replacement, ResolutionKind
+from cooperbench_eval.git.merging.open_file import Answer
+from cooperbench_eval.git.merging.text_merge import TextConflict
+from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
+from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.faults.losses import find_lost_token
+from cooperbench_eval.languages.files import find_syntax_fault, is_code
+from cooperbench_eval.strategies.blocks import alternate
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.strategies.structured.taking import take_functions
 
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 _LEAST_ALIKE = 0.5

@@ -2,11 +2,7 @@
 
 from typing import TypeGuard
 
-from cooperbench_eval.errors import (
-    DuplicateStrategyError,
-    StrategyLoadError,
-    UnknownStrategyError,
-)
+from cooperbench_eval.errors import DuplicateStrategyError, StrategyLoadError, UnknownStrategyError
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.plugins import PluginGroup

@@ -1,31 +1,13 @@
 """Merges conflicts token by token, in any language."""
 
-from itertools import (
-    product,
-)
+from itertools import product
 
-from attrs import (
-    field,
-    frozen,
-    validators,
-)
+from attrs import field, frozen, validators
 
-from cooperbench_eval.git.merging.conflicts import (
-    ConflictBlock,
-)
-from cooperbench_eval.languages.token_merge import (
-    Order,
-    TokenMergeError,
-    merge_tokens,
-)
-from cooperbench_eval.strategies.blocks import (
-    Resolution,
-    resolve_blocks,
-)
-from cooperbench_eval.strategies.protocol import (
-    MergeInput,
-    MergeOutcome,
-)
+from cooperbench_eval.git.merging.conflicts import ConflictBlock
+from cooperbench_eval.languages.token_merge import Order, TokenMergeError, merge_tokens
+from cooperbench_eval.strategies.blocks import Resolution, resolve_blocks
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 
 
 @frozen(kw_only=True)

@@ -4,13 +4,7 @@ import datetime as dt
 
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
 from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
-from cooperbench_eval.reporting import (
-    Attempt,
-    BlameKind,
-    FeatureReport,
-    MergeReport,
-    PatchReport,
-)
+from cooperbench_eval.reporting import Attempt, BlameKind, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.running.results import TestCase, TestResult, TestStatus
 
 NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)

@@ -4,12 +4,7 @@ import sys
 
 import pytest
 
-from cooperbench_eval.languages.files import (
-    GRAMMARS,
-    SyntaxFault,
-    find_syntax_fault,
-    read_versions,
-)
+from cooperbench_eval.languages.files import GRAMMARS, SyntaxFault, find_syntax_fault, read_versions
 from cooperbench_eval.languages.readers import grammars
 from cooperbench_eval.languages.scopes.definitions import definitions
 from cooperbench_eval.languages.tree import StructureError

@@ -6,31 +6,14 @@ import json
 import pickle
 
 import pytest
-from attrs import (
-    evolve,
-)
-from generators import (
-    answers,
-    reports,
-    three_way_texts,
-    three_way_trees,
-)
-from hypothesis import (
-    given,
-    settings,
-)
+from attrs import evolve
+from generators import answers, reports, three_way_texts, three_way_trees
+from hypothesis import given, settings
 
 import cooperbench_eval as ce
-from cooperbench_eval.git.merging.tree_merge import (
-    merge_changes,
-)
-from cooperbench_eval.reporting.resolutions import (
-    read_resolutions,
-)
-from cooperbench_eval.strategies.protocol import (
-    MergeInput,
-    resolve_conflicts,
-)
+from cooperbench_eval.git.merging.tree_merge import merge_changes
+from cooperbench_eval.reporting.resolutions import read_resolutions
+from cooperbench_eval.strategies.protocol import MergeInput, resolve_conflicts
 
 
 class Merged:

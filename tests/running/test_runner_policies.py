@@ -7,13 +7,7 @@ import pytest
 from cooperbench_eval.errors import PluginError, SandboxError, TestRunError
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.running import (
-    Execution,
-    LocalSandbox,
-    ResultCache,
-    TestRunner,
-    TestSuite,
-)
+from cooperbench_eval.running import Execution, LocalSandbox, ResultCache, TestRunner, TestSuite
 from cooperbench_eval.running.results import TestStatus
 
 BASE = Snapshot.from_files({"f": b"1\n"})

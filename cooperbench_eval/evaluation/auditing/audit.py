@@ -1,33 +1,36 @@
 """`audit` says whose work is in a merged tree that somebody else made."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve
 
-from cooperbench_eval.evaluation.auditing.comparing import compare_strategy
-from cooperbench_eval.evaluation.auditing.ends import audited_ends, with_ends
-from cooperbench_eval.evaluation.auditing.fates import Fates
-from cooperbench_eval.evaluation.auditing.inputs import (
-    GivenSide,
-    GivenTree,
-    read_merged,
-    read_sides,
-)
+from cooperbench_eval.errors import ArgumentError, StrategyFailedError
+from cooperbench_eval.evaluation.auditing.file_fates import audited_ends, audited_files, with_ends
+from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
-from cooperbench_eval.evaluation.auditing.testing import TestedGroup, run_suites, with_suites
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
-from cooperbench_eval.evaluation.auditing.work import SideWork
-from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_merged, read_sides
+from cooperbench_eval.evaluation.pairs import Feature
+from cooperbench_eval.evaluation.sides import Side, merge_input
+from cooperbench_eval.evaluation.suite_runs import SuiteRuns, TestedGroup, suites_on
+from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter, is_test_path
 from cooperbench_eval.git.patching.placements import ApplyPolicy
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.reporting.audits import Audit, ForeignLines
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
+from cooperbench_eval.reporting.audits import Audit, ForeignLines, StrategyComparison
+from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.judgements import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 
 __all__ = ["audit", "audit_of"]
+
+_WORST_LAST = (MergeStatus.CLEAN, MergeStatus.RESOLVED, MergeStatus.CONFLICTED)
 
 
 @checked(runner=able_to("run"))
@@ -82,7 +85,7 @@ def audit(
     sides = read_sides(base, features, "features", policy=apply_policy, test_filter=test_filter)
     group = TestedGroup(
         base=base,
-        features=with_suites([feature for feature, _ in sides.values()], suites),
+        features=_with_suites([feature for feature, _ in sides.values()], suites),
         joint=joint,
         regression=regression,
     )
@@ -92,8 +95,8 @@ def audit(
     result = audit_of(base, {number: each for number, (_, each) in sides.items()}, merged)
     return evolve(
         result,
-        comparisons=[compare_strategy(base, [*sides.values()], tree, each) for each in found],
-        suites=run_suites(group, merged, runner, JudgeRule(judge)),
+        comparisons=[_compare_strategy(base, [*sides.values()], tree, each) for each in found],
+        suites=_run_suites(group, merged, runner, JudgeRule(judge)),
     )
 
 
@@ -106,7 +109,6 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
     tree = base.overlay(merged)
     tracking = track(*with_ends(base, sides, merged))
     fates = Fates(tracking)
-    work = SideWork(tracking, fates)
     touched = {path for side in sides.values() for path in side}
     return Audit(
         features=tuple(sides),
@@ -116,7 +118,7 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
             file
             for number, side in tracking.sides.items()
             for file in (
-                *work.files(side),
+                *audited_files(fates, side),
                 *audited_ends(base, number, sides[number], tracking, tree),
             )
         ],
@@ -157,3 +159,112 @@ def _foreign(file: TrackedFile, fates: Fates) -> Iterator[ForeignLines]:
             text=b"".join(text[line] for line in lines),
             is_removed=True,
         )
+
+
+# --- strategies and tests ---
+
+
+def _compare_strategy(
+    base: Snapshot,
+    sides: Sequence[tuple[Feature, Changes]],
+    merged: Snapshot,
+    strategy: MergeStrategy,
+) -> StrategyComparison:
+    """Merge the sides one after another with a strategy, and compare the tree with *merged*.
+
+    If a merge leaves conflicts open, the later sides are merged into the tree with its markers,
+    as a person could do.
+
+    Raises:
+        RepositoryError: A touched file cannot be read.
+    """
+    (feature, changes), *rest = sides
+    so_far = Side.of(feature, changes)
+    status = MergeStatus.CLEAN
+    for other, theirs in rest:
+        side = Side.of(other, theirs)
+        given = merge_input(base, so_far, side)
+        try:
+            outcome = run_strategy(strategy, given)
+        except StrategyFailedError as exc:
+            return _failed(strategy, str(exc))
+        if outcome.status is MergeStatus.FAILED:
+            return _failed(strategy, outcome.failure)
+        status = max(status, outcome.status, key=_WORST_LAST.index)
+        changes = rewritten(outcome.changes, given.base, base)
+        so_far = so_far.joined(side, changes, base)
+    tree = base.overlay(so_far.changes)
+    return StrategyComparison(
+        strategy=strategy.name,
+        status=status,
+        tree_id=tree.tree_id,
+        files=tuple(Changes.between(tree, merged)),
+    )
+
+
+def _failed(strategy: MergeStrategy, problem: str) -> StrategyComparison:
+    return StrategyComparison(strategy=strategy.name, status=MergeStatus.FAILED, failure=problem)
+
+
+def _with_suites(
+    features: Sequence[Feature], suites: Mapping[int, TestSuite] | None
+) -> tuple[Feature, ...]:
+    """Give features their suites.
+
+    Raises:
+        ArgumentError: A suite belongs to no feature, or to one that has other tests.
+    """
+    given = {operator.index(number): suite for number, suite in (suites or {}).items()}
+    known = {feature.number: feature for feature in features}
+    for number in given:
+        if number not in known:
+            problem = f"has a suite for feature {number}, but none of the features has that number"
+            raise ArgumentError("suites", problem)
+        if known[number].tests is not None:
+            problem = f"has a suite for feature {number}, which already has one"
+            raise ArgumentError("suites", problem)
+    return tuple(evolve(each, tests=given.get(each.number, each.tests)) for each in features)
+
+
+def _run_suites(
+    group: TestedGroup, merged: Changes, runner: TestRunner | None, judge: JudgeRule
+) -> Iterator[SuiteRun]:
+    """Run every suite on the merged tree, one at a time.
+
+    A suite that fails runs a second time before it counts: cases that pass then are flaky. Whoever
+    made the tree may have written tests of the same names, so a suite's own tests replace those.
+
+    Raises:
+        TestRunError: A test command cannot be started.
+    """
+    runs: SuiteRuns | None = None
+    for which, number, suite in suites_on(group, [each.number for each in group.features]):
+        if suite is None:
+            continue
+        runs = runs or SuiteRuns(group, runner or TestRunner(), judge, test_base=True)
+        run = runs.confirmed(suite, _with_room(group.base, merged, suite))
+        yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
+
+
+def _with_room(base: Snapshot, merged: Changes, suite: TestSuite) -> Changes:
+    """Return a merged tree to which the tests patch of a suite applies as it does to the base.
+
+    Test files that the patch touches are those of the base. So are the other files that it
+    touches, if it would not apply otherwise.
+    """
+    paths = {path for file in suite.patch.files for path in file.paths}
+    found = _as_in_base(merged, filter(is_test_path, paths))
+    if apply_patch(base.overlay(found), suite.patch).status.is_usable:
+        return found
+    return _as_in_base(merged, paths)
+
+
+def _as_in_base(merged: Changes, paths: Iterable[str]) -> Changes:
+    """Undo what a merged tree changes at paths, below them and above them."""
+    found = dict(merged)
+    for path in paths:
+        for other in merged:
+            one, two = sorted((path, other), key=len)
+            if one == two or two.startswith(f"{one}/"):
+                found.pop(other, None)
+    return Changes(found)

@@ -9,31 +9,15 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from attrs import field, frozen
-
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, closed, map_lines, same_lines
 from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines
 
-__all__ = ["Matched", "Owners", "match_texts"]
+__all__ = ["Owners", "match_texts"]
 
 Owners = tuple[int, ...]
 """The sides that added a line, in their order; empty for a line of the base."""
 _Block = tuple[int, int]
 _Fitness = Callable[[int, int], tuple[int, ...]]
-
-
-@frozen(eq=False)
-class Matched:
-    """Where the lines of a merged text come from.
-
-    Attributes:
-        places: For each merged line its place in the expected text.
-        restored: The places in the base of merged lines that a side removed, by the
-            merged line.
-    """
-
-    places: list[int]
-    restored: dict[int, int] = field(factory=dict)
 
 
 def match_texts(
@@ -42,8 +26,8 @@ def match_texts(
     owners: Sequence[Owners],
     base: Sequence[bytes],
     base_places: Sequence[int],
-) -> Matched:
-    """Match two texts.
+) -> tuple[list[int], dict[int, int]]:
+    """Find where the lines of a merged text come from.
 
     Args:
         expected: The lines that are expected.
@@ -51,6 +35,10 @@ def match_texts(
         owners: Who added each expected line.
         base: The lines of the base.
         base_places: For each expected line its place in the base.
+
+    Returns:
+        For each merged line its place in the expected text, and, by the merged line, the places in
+        the base of lines that a side removed.
     """
     if not merged or merged[-1:] != base[-1:] or merged[-1:] == expected[-1:]:
         expected, merged, base = closed(expected), closed(merged), closed(base)
@@ -69,7 +57,7 @@ def match_texts(
                 restored[line] = window[place]
     if ghosts.missing:
         _prefer_base(places, restored, map_lines(base, merged), base_places, len(base))
-    return Matched(places, restored)
+    return places, restored
 
 
 def _prefer_base(

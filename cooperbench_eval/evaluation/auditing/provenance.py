@@ -6,16 +6,16 @@ from itertools import groupby
 
 from attrs import frozen
 
-from cooperbench_eval.evaluation.auditing.inputs import (
+from cooperbench_eval.evaluation.auditing.counterparts import Place, find_moves
+from cooperbench_eval.evaluation.auditing.lines import ABSENT
+from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
+from cooperbench_eval.evaluation.inputs import (
     GivenSide,
     GivenTree,
     MergedTree,
     read_merged,
     read_sides,
 )
-from cooperbench_eval.evaluation.auditing.lines import ABSENT
-from cooperbench_eval.evaluation.auditing.moving import Place, find_moves
-from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
 from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import split_lines
@@ -157,12 +157,12 @@ class _Finder:
     def _lines(self, file: TrackedFile) -> Iterator[Origin]:
         markers = set(self._markers(file.path))
         written = self._written(file)
-        for line, place in enumerate(file.matched.places):
+        for line, place in enumerate(file.expected_places):
             if line in markers:
                 yield _MARKER
             elif place != ABSENT:
                 yield _by_features(file.owners[place])
-            elif line in file.matched.restored:
+            elif line in file.restored:
                 yield _BASE
             elif (file, line) in self.moves:
                 source, expected = self.moves[file, line]
@@ -181,7 +181,7 @@ class _Finder:
         expected = file.expected
         if expected is None or not self.merged.has_resolver:
             return set()
-        places = file.matched.places
+        places = file.expected_places
         if expected.is_disputed:
             return set(range(len(places)))
         found: set[int] = set()

@@ -6,17 +6,18 @@ Files are paired by their paths, and renamed ones by their contents.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from attrs import define
+from attrs import define, field
 
 from cooperbench_eval.evaluation.auditing.expected import (
     ExpectedFile,
     Files,
+    SideTree,
     expect,
+    renamed_files,
     untouched_file,
 )
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, inverse, lines_of
-from cooperbench_eval.evaluation.auditing.matching import Matched, Owners, match_texts
-from cooperbench_eval.evaluation.auditing.side import SideTree, renamed_files
+from cooperbench_eval.evaluation.auditing.matching import Owners, match_texts
 from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
@@ -37,7 +38,8 @@ class TrackedFile:
         base_path: The path of the base's file.
         owners: Who added each expected line.
         base_places: For each expected line its place in the base's file.
-        matched: Where the merged lines come from.
+        expected_places: For each merged line its place in the expected text.
+        restored: The places in the base of merged lines that a side removed, by the merged line.
     """
 
     path: str
@@ -47,12 +49,13 @@ class TrackedFile:
     base_path: str
     owners: Sequence[Owners]
     base_places: Sequence[int]
-    matched: Matched
+    expected_places: list[int]
+    restored: dict[int, int] = field(factory=dict)
 
     @cached_property
     def merged_places(self) -> Sequence[int]:
         """For each expected line its place in the merged file."""
-        return inverse(self.matched.places, len(self.expected.lines) if self.expected else 0)
+        return inverse(self.expected_places, len(self.expected.lines) if self.expected else 0)
 
     @property
     def missing(self) -> Iterator[int]:
@@ -65,7 +68,7 @@ class TrackedFile:
         foreign: list[int] = []
         ahead = set(self.foreign)
         before = -1
-        for line, place in enumerate([*self.matched.places, len(self.owners)]):
+        for line, place in enumerate([*self.expected_places, len(self.owners)]):
             if place == ABSENT:
                 if line in ahead:
                     foreign.append(line)
@@ -82,9 +85,8 @@ class TrackedFile:
     @property
     def foreign(self) -> Iterator[int]:
         """The merged lines that are neither expected nor restored."""
-        restored = self.matched.restored
-        places = enumerate(self.matched.places)
-        return (line for line, place in places if place == ABSENT and line not in restored)
+        places = enumerate(self.expected_places)
+        return (line for line, place in places if place == ABSENT and line not in self.restored)
 
 
 @define(eq=False)
@@ -129,11 +131,10 @@ def track(
     tree = base.overlay(merged)
     changed = Changes.between(base, tree)
     found = _pairs(base, tree, changed, trees)
-    tracker = _Tracker(base, tree, trees)
-    files = tuple(tracker.track(path, file) for path, file in sorted(found.items()))
+    files = tuple(_tracked(base, tree, trees, *each) for each in sorted(found.items()))
+    kept = {file.base_path for file in files if file.entry is not None and file.expected}
     gone = (path for path, entry in changed.items() if entry is None)
-    deleted = tuple(path for path in gone if path not in tracker.base_paths)
-    return Tracking(base, tree, trees, files, deleted)
+    return Tracking(base, tree, trees, files, tuple(path for path in gone if path not in kept))
 
 
 def _pairs(
@@ -201,62 +202,55 @@ def _copy(entry: Entry, sides: Mapping[int, SideTree]) -> ExpectedFile | None:
     return None
 
 
-class _Tracker:
-    """Matches files, and remembers which files of the base they come from."""
+def _tracked(
+    base: Snapshot,
+    tree: Snapshot,
+    sides: Mapping[int, SideTree],
+    path: str,
+    file: ExpectedFile | None,
+) -> TrackedFile:
+    """Match a file of the merged tree with the expected one."""
+    entry = tree.get(path)
+    lines = lines_of(entry) or []
+    if file is None:
+        return TrackedFile(path, entry, None, lines, path, (), (), [ABSENT] * len(lines))
+    names = (sides[number].base_path(name) for number, name in file.paths.items())
+    base_path = next(names, file.path)
+    owners, base_places = _owners(file, sides)
+    restored: dict[int, int] = {}
+    if list(file.lines) == lines:
+        places = list(range(len(lines)))
+    else:
+        old = lines_of(base.get(base_path)) or ()
+        places, restored = match_texts(file.lines, lines, owners, old, base_places)
+    return TrackedFile(path, entry, file, lines, base_path, owners, base_places, places, restored)
 
-    def __init__(self, base: Snapshot, tree: Snapshot, sides: Mapping[int, SideTree]) -> None:
-        self._base = base
-        self._tree = tree
-        self._sides = sides
-        self.base_paths: set[str] = set()
 
-    def track(self, path: str, file: ExpectedFile | None) -> TrackedFile:
-        entry = self._tree.get(path)
-        lines = lines_of(entry) or []
-        if file is None:
-            matched = Matched([ABSENT] * len(lines))
-            return TrackedFile(path, entry, None, lines, path, (), (), matched)
-        base_path = self._base_path(file)
-        if entry is not None:
-            self.base_paths.add(base_path)
-        owners, base_places = self._owners(file)
-        if list(file.lines) == lines:
-            matched = Matched(list(range(len(lines))))
-        else:
-            old = lines_of(self._base.get(base_path)) or ()
-            matched = match_texts(file.lines, lines, owners, old, base_places)
-        return TrackedFile(path, entry, file, lines, base_path, owners, base_places, matched)
+def _owners(file: ExpectedFile, sides: Mapping[int, SideTree]) -> tuple[list[Owners], list[int]]:
+    """Return who added each line of a file, and the places of the others in the base.
 
-    def _base_path(self, file: ExpectedFile) -> str:
-        for number, path in file.paths.items():
-            return self._sides[number].base_path(path)
-        return file.path
-
-    def _owners(self, file: ExpectedFile) -> tuple[list[Owners], list[int]]:
-        """Return who added each line of a file, and the places of the others in the base.
-
-        A line is the base's if no side's own diff adds it. If all of them took it over, but
-        from different places, the first side's place counts.
-        """
-        if not file.places:
-            return [()] * len(file.lines), list(range(len(file.lines)))
-        held = [
-            (number, places, self._sides[number].base_places(file.paths[number]))
-            for number, places in file.places.items()
-        ]
-        owners: list[Owners] = []
-        found = []
-        for line in range(len(file.lines)):
-            added: list[int] = []
-            base = ABSENT
-            for number, places, base_places in held:
-                place = places[line]
-                if place == ABSENT:
-                    continue
-                if base_places[place] == ABSENT:
-                    added.append(number)
-                elif base == ABSENT:
-                    base = base_places[place]
-            owners.append(tuple(added))
-            found.append(ABSENT if added else base)
-        return owners, found
+    A line is the base's if no side's own diff adds it. If all of them took it over, but
+    from different places, the first side's place counts.
+    """
+    if not file.places:
+        return [()] * len(file.lines), list(range(len(file.lines)))
+    held = [
+        (number, places, sides[number].base_places(file.paths[number]))
+        for number, places in file.places.items()
+    ]
+    owners: list[Owners] = []
+    found = []
+    for line in range(len(file.lines)):
+        added: list[int] = []
+        base = ABSENT
+        for number, places, base_places in held:
+            place = places[line]
+            if place == ABSENT:
+                continue
+            if base_places[place] == ABSENT:
+                added.append(number)
+            elif base == ABSENT:
+                base = base_places[place]
+        owners.append(tuple(added))
+        found.append(ABSENT if added else base)
+    return owners, found

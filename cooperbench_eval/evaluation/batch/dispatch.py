@@ -3,12 +3,7 @@
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable
-from concurrent.futures import (
-    CancelledError,
-    Executor,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-)
+from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from queue import Empty, SimpleQueue
 from typing import Any, Final

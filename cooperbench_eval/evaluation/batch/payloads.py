@@ -10,18 +10,11 @@ import hashlib
 import pickle
 import signal
 import threading
-from functools import (
-    lru_cache,
-)
-from typing import (
-    Any,
-    Final,
-)
+from functools import lru_cache
+from typing import Any, Final
 
 import attrs
-from attrs import (
-    frozen,
-)
+from attrs import frozen
 
 from cooperbench_eval.errors import (
     BatchError,
@@ -31,44 +24,17 @@ from cooperbench_eval.errors import (
     RepositoryError,
     TestRunError,
 )
-from cooperbench_eval.evaluation.batch.packing import (
-    Packed,
-    pack,
-    unpack,
-)
-from cooperbench_eval.evaluation.batch.sharing import (
-    received_parts,
-)
-from cooperbench_eval.evaluation.batch.store import (
-    ReportStore,
-)
-from cooperbench_eval.evaluation.batch.workers import (
-    has_importable_main,
-)
-from cooperbench_eval.evaluation.evaluator import (
-    Evaluator,
-)
-from cooperbench_eval.evaluation.pairs import (
-    FeatureGroup,
-    FeaturePair,
-    FeatureTeam,
-)
-from cooperbench_eval.reporting import (
-    Failure,
-    FailureKind,
-)
-from cooperbench_eval.reporting.identity import (
-    name_features,
-)
-from cooperbench_eval.reporting.teams import (
-    GroupReport,
-)
-from cooperbench_eval.running import (
-    TestRunner,
-)
-from cooperbench_eval.running.cache import (
-    share_with_copies,
-)
+from cooperbench_eval.evaluation.batch.packing import Packed, pack, unpack
+from cooperbench_eval.evaluation.batch.sharing import received_parts
+from cooperbench_eval.evaluation.batch.store import ReportStore
+from cooperbench_eval.evaluation.batch.workers import has_importable_main
+from cooperbench_eval.evaluation.evaluator import Evaluator
+from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
+from cooperbench_eval.reporting import Failure, FailureKind
+from cooperbench_eval.reporting.identity import name_features
+from cooperbench_eval.reporting.teams import GroupReport
+from cooperbench_eval.running import TestRunner
+from cooperbench_eval.running.cache import share_with_copies
 from cooperbench_eval.running.processes.worker import (
     PICKLING_FAILS,
     Pickler,
@@ -76,12 +42,8 @@ from cooperbench_eval.running.processes.worker import (
     dumps,
     plain_dumps,
 )
-from cooperbench_eval.support.error_texts import (
-    describe_error,
-)
-from cooperbench_eval.support.memo import (
-    IdentityMemo,
-)
+from cooperbench_eval.support.error_texts import describe_error
+from cooperbench_eval.support.memo import IdentityMemo
 
 __all__ = [
     "Finished",
@@ -96,6 +58,8 @@ __all__ = [
 ]
 
 _KEPT: Final = 64
+_Part = tuple[str, bytes]
+"""A pickle with its digest before it."""
 _SHARED: Final = {"base", "feature1", "feature2", "features"}
 
 
@@ -107,13 +71,12 @@ class UndeliverableError(BatchError):
 class Payload:
     """A pair or team and its evaluator, pickled in parts.
 
-    The pairs and teams of a task share *base* and *features*. Each part but *rest*
+    The pairs and teams of a task share their base and their features. Each part but *rest*
     is a pickle, or the digest of one that the worker has received.
     """
 
     evaluator: bytes | str
-    base: bytes | str
-    features: tuple[bytes | str, ...]
+    base_and_features: tuple[bytes | str, ...]
     rest: bytes
 
 
@@ -163,8 +126,8 @@ class PayloadMaker:
             UndeliverableError: It cannot be pickled.
         """
         parts, rest = self._parts(pair)
-        evaluator, base, *features = (part.data for part in parts)
-        return Payload(evaluator, base, tuple(features), rest)
+        evaluator, *others = (data for _, data in parts)
+        return Payload(evaluator, tuple(others), rest)
 
     def in_parts(self, pair: FeatureGroup) -> tuple[Payload, dict[str, bytes]]:
         """Pickle a pair or team; return its payload and, by digest, the parts to send with it.
@@ -173,11 +136,10 @@ class PayloadMaker:
             UndeliverableError: It cannot be pickled.
         """
         parts, rest = self._parts(pair)
-        evaluator, base, *features = (part.digest for part in parts)
-        sent = {part.digest: part.data for part in parts}
-        return Payload(evaluator, base, tuple(features), rest), sent
+        evaluator, *others = (digest for digest, _ in parts)
+        return Payload(evaluator, tuple(others), rest), dict(parts)
 
-    def _parts(self, pair: FeatureGroup) -> tuple[list["_Part"], bytes]:
+    def _parts(self, pair: FeatureGroup) -> tuple[list[_Part], bytes]:
         """Pickle the evaluator, the base and the features, and the rest."""
         kind = FeatureTeam if isinstance(pair, FeatureTeam) else FeaturePair
         rest = {
@@ -193,15 +155,9 @@ class PayloadMaker:
         except PICKLING_FAILS as exc:
             raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
 
-    def _part(self, thing: object) -> "_Part":
+    def _part(self, thing: object) -> _Part:
         data = self._dumps(thing)
-        return _Part(data, hashlib.sha256(data).hexdigest())
-
-
-@frozen
-class _Part:
-    data: bytes
-    digest: str
+        return hashlib.sha256(data).hexdigest(), data
 
 
 def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
@@ -255,7 +211,7 @@ def _evaluated(payload: Payload) -> GroupReport | Failure:
 
 def _rebuilt(payload: Payload) -> FeatureGroup:
     kind, rest = pickle.loads(payload.rest)  # noqa: S301 - as in `_load`
-    base, features = _load(payload.base), [_load(each) for each in payload.features]
+    base, *features = map(_load, payload.base_and_features)
     if kind is FeatureTeam:
         return FeatureTeam(base=base, features=features, **rest)
     feature1, feature2 = features

@@ -18,17 +18,19 @@ import os
 import re
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock, get_ident
 from typing import Final
 from uuid import uuid4
 
 from attrs import field, frozen
+from filelock import BaseFileLock, FileLock, Timeout
 
 from cooperbench_eval.analysis.facts import GroupFacts
-from cooperbench_eval.errors import ReportError
-from cooperbench_eval.evaluation.batch.claims import Claims
+from cooperbench_eval.errors import BatchError, ReportError
 from cooperbench_eval.evaluation.batch.packing import (
     Packed,
     Parts,
@@ -43,7 +45,7 @@ from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.systems import OPEN_AT_ONCE
 
-__all__ = ["STORE_SCHEMA_VERSION", "ReportStore"]
+__all__ = ["STORE_SCHEMA_VERSION", "Claims", "ReportStore"]
 
 STORE_SCHEMA_VERSION: Final = 1
 
@@ -55,6 +57,73 @@ _UNREADABLE: Final = (ArithmeticError, LookupError, OSError, ReportError, TypeEr
 _STALE_SECONDS: Final = 24 * 3600.0
 _MOST_BYTES: Final = {"reports": 1 << 26, "parts": 1 << 30}
 """The largest head and part that are read."""
+_LOCK_DIGITS: Final = 4
+"""How many hexadecimal digits of a key name its lock file: there are 65,536 files."""
+_LOCK_HOLDERS: Final[dict[str, int]] = {}
+"""The thread of this process that holds each lock file."""
+
+
+class Claims:
+    """The claims of one batch on the keys of a store.
+
+    A claim is a lock on a file in the store. The operating system releases the lock when its
+    process ends in any way, so a dead process never blocks another batch. A fixed number of
+    lock files serves all keys, because it is not safe to delete a file that another process
+    may be opening. If two batches work on keys with the same lock file, which is rare, the
+    second one waits.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._locks: dict[str, BaseFileLock] = {}
+        self._held: Counter[str] = Counter()
+        self._lock = Lock()  # claims are released in the thread that finishes a pair
+
+    def take(self, key: str) -> bool:
+        """Claim *key*; return `False` if another batch holds its lock file.
+
+        Raises:
+            OSError: The lock file cannot be created.
+            BatchError: The holder is another batch of this thread. It cannot go on while
+                this batch waits.
+        """
+        name = key[:_LOCK_DIGITS]
+        with self._lock:
+            if not self._held[name] and not self._acquire(name):
+                return False
+            self._held[name] += 1
+            return True
+
+    def _acquire(self, name: str) -> bool:
+        path = self._directory / f"{name}.lock"
+        # Another thread may release it, if the generator is passed to that thread.
+        lock = FileLock(path, thread_local=False)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            if _LOCK_HOLDERS.get(str(path)) == get_ident():
+                problem = "is used by an unfinished batch of this thread; finish that one first"
+                raise BatchError(problem, "store") from None
+            return False
+        _LOCK_HOLDERS[str(path)] = get_ident()
+        self._locks[name] = lock
+        return True
+
+    def leave(self) -> None:
+        """End the batch; each remaining claim is released when the work on its pair ends."""
+        with self._lock:
+            for lock in self._locks.values():
+                _LOCK_HOLDERS.pop(lock.lock_file, None)
+
+    def release(self, key: str) -> None:
+        """Release *key*."""
+        name = key[:_LOCK_DIGITS]
+        with self._lock:
+            self._held[name] -= 1
+            if not self._held[name]:
+                lock = self._locks.pop(name)
+                _LOCK_HOLDERS.pop(lock.lock_file, None)
+                lock.release()
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve
 
 from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns
 from cooperbench_eval.evaluation.evaluator import Evaluator
-from cooperbench_eval.evaluation.explaining.experiments import Experiments, LostTests, Merger
-from cooperbench_eval.evaluation.explaining.finding import CauseSearch, find_causes
+from cooperbench_eval.evaluation.explaining.finding import Experiments, LostTests, find_causes
 from cooperbench_eval.evaluation.explaining.splitting import SplitSide, split_side
+from cooperbench_eval.evaluation.inputs import apply_feature
 from cooperbench_eval.evaluation.pairs import Feature, FeaturePair, start_of
-from cooperbench_eval.evaluation.sides import patch_without_tests
 from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch_parts import FileChange
 from cooperbench_eval.git.trees.snapshot import Changes, rewritten
 from cooperbench_eval.reporting import Attempt, BlameKind, MergeReport
@@ -25,8 +24,6 @@ from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 
 __all__ = ["explain"]
-
-_MERGED = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
 
 
 @checked(runner=able_to("run", or_none=False))
@@ -83,25 +80,23 @@ def explain(
         )
     if not lost:
         return evolve(result, failure=ExplanationStatus.NOTHING_LOST)
-    merger = Merger(pair=pair, strategy=as_strategy(strategy))
-    sides = _sides(pair, evaluator or Evaluator())
+    sides = _split_sides(pair, evaluator or Evaluator())
+    runs = BudgetedRuns(runner, budget)
+    experiments = Experiments(pair, sides, as_strategy(strategy), runs)
     whole = [side.with_only(side.hunks) or Changes() for side in sides]
-    merged = merger.merge(*whole)
+    merged = experiments.merge(*whole)
     difference = _difference(pair, attempt, merged)
     if difference or merged is None:
         return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
-    experiments = Experiments(merger, runner, budget, sides)
-    _know(experiments, report, pair, whole)
-    searches = (CauseSearch(each, experiments, sides, pair.numbers) for each in lost)
-    findings = find_causes(searches, merged)
-    return evolve(result, findings=findings, runs_used=experiments.runs_used)
+    _know(runs, report, pair, whole)
+    return evolve(result, findings=find_causes(lost, experiments, merged), runs_used=runs.used)
 
 
 def _problem(report: MergeReport, attempt: Attempt) -> tuple[ExplanationStatus, str] | None:
     """Return why no search is possible, if the report shows a reason."""
     if report.failure is not None:
         return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
-    if attempt.status not in _MERGED:
+    if attempt.status not in {MergeStatus.CLEAN, MergeStatus.RESOLVED}:
         status = attempt.status.value.replace("_", " ")
         return ExplanationStatus.NOT_MERGED, f"the merge is not complete; its status is {status}"
     return None
@@ -126,12 +121,14 @@ def _lost_tests(report: MergeReport, pair: FeaturePair, strategy: str) -> Iterat
             yield LostTests(kind=kind, suite=suite, ids=frozenset(ids), before=before)
 
 
-def _sides(pair: FeaturePair, evaluator: Evaluator) -> tuple[SplitSide, SplitSide]:
+def _split_sides(pair: FeaturePair, evaluator: Evaluator) -> tuple[SplitSide, SplitSide]:
+    suites = (*(each.tests for each in pair.features), pair.joint, pair.regression)
+
     def side(feature: Feature) -> SplitSide:
-        patch, _ = patch_without_tests(pair, feature, evaluator.test_filter)
-        start = start_of(feature, pair.base)
-        placed = apply_patch(start, patch, evaluator.apply_policy).changes
-        changes = rewritten(placed, start, pair.base)
+        patch, result = apply_feature(
+            pair.base, feature, suites, evaluator.apply_policy, evaluator.test_filter
+        )
+        changes = rewritten(result.changes, start_of(feature, pair.base), pair.base)
         renames = {
             file.new_path: file.old_path
             for file in patch.files
@@ -153,7 +150,7 @@ def _difference(pair: FeaturePair, attempt: Attempt, merged: Changes | None) -> 
 
 
 def _know(
-    experiments: Experiments, report: MergeReport, pair: FeaturePair, sides: Sequence[Changes]
+    known: BudgetedRuns, report: MergeReport, pair: FeaturePair, sides: Sequence[Changes]
 ) -> None:
     """Add the report's runs on the base and on each side."""
     one, two = report.feature1, report.feature2
@@ -174,6 +171,6 @@ def _know(
         ),
     )
     for suite, start, *runs in rows:
-        if suite is not None:
-            for changes, run in zip((start, *sides), runs, strict=True):
-                experiments.know(suite, changes, run)
+        for changes, run in zip((start, *sides), runs, strict=True):
+            if suite is not None and run is not None:
+                known.know(pair.base, changes, suite, run)

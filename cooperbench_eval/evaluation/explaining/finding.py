@@ -1,20 +1,26 @@
-"""Finds the hunks of both sides that take part in the loss of one suite's tests."""
+"""Finds the hunks of both sides that take part in the loss of one suite's tests.
 
-from collections.abc import Callable, Iterable, Iterator
+Trees from which hunks were left out are tested, as often as the budget allows. Hunks that
+probably take part come first: their names occur in the lost tests or their failures, or in the
+hunks of the other feature. Names that few hunks have count more. The order never decides what is
+reported; a good one only saves test runs.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, zip_longest
 
-from attrs import evolve
+from attrs import evolve, frozen
 
-from cooperbench_eval.evaluation.explaining.experiments import (
-    BudgetSpentError,
-    Experiments,
-    LostTests,
-)
-from cooperbench_eval.evaluation.explaining.ranking import names_in, names_of_tests, ranked
+from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns, BudgetSpentError
 from cooperbench_eval.evaluation.explaining.splitting import SideHunk, SplitSide
-from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.evaluation.pairs import FeaturePair
+from cooperbench_eval.evaluation.sides import merge_sides, pair_merge_input
+from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.explanation import (
     ExplainedHunk,
     ExplanationStatus,
@@ -22,21 +28,33 @@ from cooperbench_eval.reporting.explanation import (
     HunkRole,
     SuiteKind,
 )
+from cooperbench_eval.running import TestSuite
+from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus, lost_cases
+from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.support.minimizing import Minimizer
 
-__all__ = ["CauseSearch", "find_causes"]
+__all__ = ["Experiments", "LostTests", "find_causes"]
 
+_COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
+_MOST_TREES_PER_RUN = 20
+"""Trees that do not merge cost no run, but their number needs a limit too."""
 _OWNERS = {SuiteKind.FEATURE1: 0, SuiteKind.FEATURE2: 1}
 """The side to which a suite belongs; the others belong to neither."""
 _Hunks = tuple[SideHunk, ...]
+_NAME = re.compile(rb"[^\W\d]\w{2,}")
+_TEST_LINES = 30
+"""About as many lines as a test has."""
+_LONGEST = 200_000  # bytes of a text in which names are searched
 
 
-def find_causes(searches: Iterable["CauseSearch"], merged: Changes) -> tuple[Finding, ...]:
+def find_causes(
+    losses: Iterable["LostTests"], experiments: "Experiments", merged: Changes
+) -> tuple[Finding, ...]:
     """Search for the causes of all losses, the most important ones first.
 
     A spent budget leaves the later, less important questions open.
     """
-    searches = tuple(searches)
+    searches = [_CauseSearch(each, experiments) for each in losses]
     for search in searches:
         search.confirm(merged)
     for search in searches:
@@ -46,22 +64,103 @@ def find_causes(searches: Iterable["CauseSearch"], merged: Changes) -> tuple[Fin
     return tuple(search.finding() for search in searches)
 
 
-class CauseSearch:
-    """The search for the hunks that take part in the loss of one suite's tests."""
+@frozen(kw_only=True)
+class LostTests:
+    """Tests of one suite that a merge lost.
+
+    Attributes:
+        kind: Which suite it is.
+        suite: The suite.
+        ids: The ids of the tests.
+        before: A run in which they pass; `None` if there is none.
+    """
+
+    kind: SuiteKind
+    suite: TestSuite
+    ids: frozenset[str]
+    before: TestResult | None = None
+
+    def lost_in(self, run: TestResult) -> frozenset[str] | None:
+        """Return the tests that do not pass in *run*; `None` if the run is not complete."""
+        if run.status not in _COMPLETE:
+            return None
+        if self.before is not None:
+            return self.ids.intersection(lost_cases(self.before, run))
+        passed = TestCaseStatus.PASSED
+        return self.ids.difference(case.id for case in run.cases if case.status is passed)
+
+
+class Experiments:
+    """Merges parts of the sides of a pair, as the evaluator does, and runs suites on the trees.
+
+    A tree that was tested before costs no run.
+
+    Attributes:
+        pair: The pair.
+        sides: The hunks of feature 1 and of feature 2.
+        runs: Runs the suites; it may know runs of the report.
+        had_no_verdict: Whether the sandbox failed in a run, so that nothing is known about
+            its tree.
+    """
 
     def __init__(
         self,
-        lost: LostTests,
-        experiments: Experiments,
+        pair: FeaturePair,
         sides: tuple[SplitSide, SplitSide],
-        numbers: tuple[int, int],
+        strategy: MergeStrategy,
+        runs: BudgetedRuns,
     ) -> None:
+        self.pair = pair
+        self.sides = sides
+        self.runs = runs
+        self.had_no_verdict = False
+        self._strategy = strategy
+        self._trees = 0
+
+    def rerun(self, suite: TestSuite, changes: Changes) -> TestResult:
+        """Run a suite for the second time on a tree, whatever is known about it."""
+        return self.runs.rerun(self.pair.base, changes, suite)
+
+    def merge(self, side1: Changes, side2: Changes) -> Changes | None:
+        """Merge feature 1's side into feature 2's; `None` if the merge is not complete."""
+        merged = merge_sides(self._strategy, pair_merge_input(self.pair, side1, side2))
+        return merged.outcome.changes if merged.is_complete else None
+
+    def merged_passes(self, lost: LostTests, kept1: _Hunks, kept2: _Hunks) -> bool:
+        """Whether the lost tests pass if only some hunks of each side are merged."""
+        return self._passes(lost, lambda: self._merged(kept1, kept2))
+
+    def side_passes(self, lost: LostTests, side: int, kept: _Hunks) -> bool:
+        """Whether the lost tests pass with some hunks of one side only; *side* is 0 or 1."""
+        return self._passes(lost, lambda: self.sides[side].with_only(frozenset(kept)))
+
+    def _merged(self, kept1: _Hunks, kept2: _Hunks) -> Changes | None:
+        side1 = self.sides[0].with_only(frozenset(kept1))
+        side2 = self.sides[1].with_only(frozenset(kept2))
+        return None if side1 is None or side2 is None else self.merge(side1, side2)
+
+    def _passes(self, lost: LostTests, make: Callable[[], Changes | None]) -> bool:
+        self._trees += 1
+        if self._trees > _MOST_TREES_PER_RUN * self.runs.budget:
+            raise BudgetSpentError
+        changes = make()
+        if changes is None:
+            return False
+        run = self.runs.run(self.pair.base, changes, lost.suite)
+        if run.status is TestStatus.INFRASTRUCTURE_ERROR:
+            self.had_no_verdict = True
+        return lost.lost_in(run) == frozenset()
+
+
+class _CauseSearch:
+    """The search for the hunks that take part in the loss of one suite's tests."""
+
+    def __init__(self, lost: LostTests, experiments: Experiments) -> None:
         self._lost = lost
         self._experiments = experiments
-        self._hunks = tuple(side.hunks for side in sides)
-        self._numbers = numbers
+        self._hunks = tuple(side.hunks for side in experiments.sides)
         self._owner = _OWNERS.get(lost.kind)
-        self._clues = names_of_tests(lost.suite, lost.ids, experiments.base)
+        self._clues = names_of_tests(lost.suite, lost.ids, experiments.pair.base)
         self._stopped: ExplanationStatus | None = None
         self._reasons: list[str] = []
         self._breaking: list[_Hunks] = [(), ()]
@@ -174,7 +273,7 @@ class CauseSearch:
                 is_breaking = hunk in self._breaking[side]
                 if is_breaking or hunk in needed:
                     yield ExplainedHunk(
-                        feature=self._numbers[side],
+                        feature=self._experiments.pair.numbers[side],
                         path=hunk.path,
                         line=hunk.line,
                         text=hunk.text.decode("utf-8", "backslashreplace"),
@@ -230,3 +329,38 @@ def _files(hunks: _Hunks) -> list[_Hunks]:
     for hunk in hunks:
         found[hunk.path] = (*found.get(hunk.path, ()), hunk)
     return [each for each in found.values() if len(each) > 1]
+
+
+# --- the order of hunks ---
+
+
+def names_in(*texts: bytes) -> frozenset[bytes]:
+    """Return the words of *texts* that could be names in a program."""
+    return frozenset(name for text in texts for name in _NAME.findall(text[:_LONGEST]))
+
+
+def names_of_tests(suite: TestSuite, ids: Iterable[str], base: Snapshot) -> frozenset[bytes]:
+    """Return the names in the code of some tests, if the suite's patch on *base* contains them."""
+    named = (_NAME.findall(_encoded(id_.partition("[")[0])) for id_ in ids)
+    tests = {names[-1] for names in named if names}
+    files = suite.patch.on(base).files
+    lines = [line for file in files for hunk in file.hunks for line in hunk.new]
+    starts = [place for place, line in enumerate(lines) if not tests.isdisjoint(names_in(line))]
+    return names_in(*(line for start in starts for line in lines[start : start + _TEST_LINES]))
+
+
+def ranked(hunks: Sequence[SideHunk], clues: Iterable[frozenset[bytes]]) -> tuple[SideHunk, ...]:
+    """Order *hunks* by the names that they share with each of the *clues*."""
+    names = {hunk: names_in(_encoded(hunk.path), hunk.text, hunk.scope) for hunk in hunks}
+    hunks_with = Counter(name for each in names.values() for name in each)
+    clues = tuple(clues)
+
+    def weight(hunk: SideHunk) -> tuple[bool, float]:
+        shared = sum(1 / hunks_with[name] for clue in clues for name in clue & names[hunk])
+        return classify_path(hunk.path) is PathKind.DOCS, -shared
+
+    return tuple(sorted(hunks, key=weight))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

@@ -6,7 +6,7 @@ rename a file, are one hunk each.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from attrs import field, frozen
@@ -15,7 +15,7 @@ from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import Change, diff_lines, split_lines
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
+from cooperbench_eval.git.patching.patch_parts import FilePatch
 from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus, Rung
 from cooperbench_eval.git.trees.diff_writing import render_change
 from cooperbench_eval.git.trees.entries import Entry
@@ -23,14 +23,13 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 __all__ = ["SideHunk", "SplitSide", "split_side"]
 
-_CONTEXT = 3
 _FAR = 500  # lines
 _DEFINITION = re.compile(
     rb"\s*(?:(?:export|default|async|pub(?:\([^)]*\))?|static|public|private|protected)\s+)*"
     rb"(?:class|def|enum|fn|func|function|impl|interface|mod|struct|trait|type)\b"
 )
 _EXACT = ApplyPolicy(rungs=[Rung.EXACT])
-"""Hunks are cut from a diff against the base, so only exact places are accepted."""
+"""Diffs of whole files are made against the base, so only exact places are accepted."""
 
 
 @frozen(kw_only=True)
@@ -70,16 +69,19 @@ class SplitSide:
     def with_only(self, kept: Collection[SideHunk]) -> Changes | None:
         """Return the side with only some hunks; `None` if these need others."""
         chosen = [hunk for hunk in self.hunks if hunk in kept]
-        whole = (file for hunk in chosen for file in hunk.files)
-        patch = Patch(files=(*whole, *self._edits(chosen)))
-        result = apply_patch(self.base, patch, _EXACT)
-        return None if result.status is PatchStatus.FAILED else result.changes
-
-    def _edits(self, chosen: Sequence[SideHunk]) -> Iterator[FilePatch]:
+        whole = Patch(files=tuple(file for hunk in chosen for file in hunk.files))
+        result = apply_patch(self.base, whole, _EXACT)
+        if result.status is PatchStatus.FAILED:
+            return None
+        entries = dict(result.changes)
         edits = [hunk for hunk in chosen if hunk.change is not None]
         for path, group in groupby(edits, lambda hunk: hunk.path):
             changes = [hunk.change for hunk in group if hunk.change is not None]
-            yield _modification(path, *self._lines[path], changes)
+            entry = entries.get(path) or self.base.get(path)
+            assert entry is not None  # noqa: S101 - its lines are changed, so it is a file
+            data = b"".join(_with_edits(*self._lines[path], changes))
+            entries[path] = Entry(data, entry.mode)
+        return Changes(entries)
 
 
 def split_side(base: Snapshot, changes: Changes, renames: Mapping[str, str]) -> SplitSide:
@@ -149,35 +151,13 @@ def _ended(line: bytes) -> bytes:
     return line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
 
 
-def _modification(
-    path: str, old: list[bytes], new: list[bytes], changes: Sequence[Change]
-) -> FilePatch:
-    hunks: list[Hunk] = []
-    grown = 0
-    for group in _near(changes):
-        hunks.append(_hunk(old, new, group, grown))
-        grown += sum((c.b_end - c.b_start) - (c.a_end - c.a_start) for c in group)
-    return FilePatch(change=FileChange.MODIFY, old_path=path, new_path=path, hunks=tuple(hunks))
-
-
-def _near(changes: Sequence[Change]) -> list[list[Change]]:
-    """Group changes whose context would overlap."""
-    groups: list[list[Change]] = []
-    for change in changes:
-        if groups and change.a_start - groups[-1][-1].a_end <= 2 * _CONTEXT:
-            groups[-1].append(change)
-        else:
-            groups.append([change])
-    return groups
-
-
-def _hunk(old: list[bytes], new: list[bytes], changes: Sequence[Change], grown: int) -> Hunk:
-    start = at = max(changes[0].a_start - _CONTEXT, 0)
-    lines: list[bytes] = []
-    for change in changes:
-        lines += [b" " + line for line in old[at : change.a_start]]
-        lines += [b"-" + line for line in old[change.a_start : change.a_end]]
-        lines += [b"+" + line for line in new[change.b_start : change.b_end]]
-        at = change.a_end
-    lines += [b" " + line for line in old[at : at + _CONTEXT]]
-    return Hunk(old_start=start + 1, new_start=start + grown + 1, lines=tuple(lines))
+def _with_edits(
+    old: Sequence[bytes], new: Sequence[bytes], edits: Iterable[Change]
+) -> Iterator[bytes]:
+    """Yield the old lines, with some of the changes between them and the new ones."""
+    at = 0
+    for edit in edits:
+        yield from old[at : edit.a_start]
+        yield from new[edit.b_start : edit.b_end]
+        at = edit.a_end
+    yield from old[at:]

@@ -1,18 +1,15 @@
 """`land` finds out which patches can land together, and in what order."""
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from cooperbench_eval.evaluation.landing.inputs import (
-    LandedPatch,
-    Placed,
-    Placing,
-    read_budget,
-    read_order,
-    read_patches,
-)
+from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.evaluation.inputs import LandedPatch, all_listed, place_patches, read_patches
+from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
-from cooperbench_eval.evaluation.landing.planning import Planner
+from cooperbench_eval.evaluation.landing.planning import find_plan
+from cooperbench_eval.evaluation.landing.trials import LandingTests
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Snapshot
@@ -24,7 +21,7 @@ from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 
-__all__ = ["land"]
+__all__ = ["land", "read_budget"]
 
 _MOST_WORK = 25_000
 """Enough to merge every set of twelve patches in all orders, if each set gives one tree."""
@@ -96,34 +93,53 @@ def land(
     """
     given = read_patches(patches, suites)
     numbers = tuple(feature.number for feature, _ in given)
-    sequence = read_order(order, numbers)
+    sequence = _read_order(order, numbers)
     budget = read_budget(budget)
     if sequence:
         by_number = {feature.number: (feature, changes) for feature, changes in given}
         given = [by_number[number] for number in sequence]
-    merger = as_strategy(strategy)
-    placing = Placing(
-        base=base, policy=apply_policy or ApplyPolicy(), test_filter=test_filter, strategy=merger
-    )
-    placed = placing.place(given)
-    is_whole = len(placed.features) + _duplicates(placed) == len(given)
-    most_work = _MOST_WORK + len(placed.sides) ** 2
-    planner = Planner(
-        base=base,
-        numbers=numbers,
-        placed=placed,
+    merges = as_strategy(strategy)
+    placed = place_patches(base, given, merges, apply_policy or ApplyPolicy(), test_filter)
+    duplicates = sum(each.reason is LeftOutReason.DUPLICATE for each in placed.left_out)
+    is_whole = len(placed.features) + duplicates == len(given)
+    tests = LandingTests(
         joint=joint if is_whole else None,
         regression=regression,
-        strategy=merger.name,
-        merger=PatchMerger(base, placed.sides, merger, most_work),
-        groups=placed.groups(base),
-        sequence=sequence,
         budget=budget,
         runner=runner,
         judge=JudgeRule(judge),
     )
-    return planner.plan()
+    merger = PatchMerger(base, placed.sides, merges, _MOST_WORK + len(placed.sides) ** 2)
+    groups = components(base, {number: side.changes for number, side in placed.sides.items()})
+    return find_plan(merger, numbers, placed, groups, tests, sequence=sequence)
 
 
-def _duplicates(placed: Placed) -> int:
-    return sum(each.reason is LeftOutReason.DUPLICATE for each in placed.left_out)
+def read_budget(budget: int) -> int:
+    """Return the number of test runs that are allowed.
+
+    Raises:
+        ArgumentError: It is negative.
+    """
+    found = operator.index(budget)
+    if found < 0:
+        raise ArgumentError("budget", f"must be 0 runs or more, not {found}")
+    return found
+
+
+def _read_order(order: str | Sequence[int], numbers: Sequence[int]) -> tuple[int, ...]:
+    """Return the only order that counts; empty if every order does.
+
+    Raises:
+        ArgumentError: *order* is neither a known word nor a permutation of *numbers*.
+    """
+    if isinstance(order, str):
+        return () if order == "search" else tuple(numbers)
+    found = tuple(map(operator.index, order))
+    if missing := [number for number in numbers if number not in found]:
+        raise ArgumentError("order", f"lacks {all_listed(missing)}")
+    if unknown := [number for number in found if number not in numbers]:
+        raise ArgumentError("order", f"has {all_listed(unknown)}, but there are no such patches")
+    if len(found) > len(numbers):
+        twice = sorted({number for number in found if found.count(number) > 1})
+        raise ArgumentError("order", f"has {all_listed(twice)} more than once")
+    return found

@@ -30,6 +30,8 @@ class PatchMerger:
     merges.
 
     Attributes:
+        base: The tree into which the patches are merged.
+        strategy: Merges them.
         limit: How much work is allowed; the last merge may exceed it.
         used: How much was used.
     """
@@ -40,9 +42,9 @@ class PatchMerger:
         """Prepare to merge *sides*, which start from *base*, with a strategy."""
         self.limit = limit
         self.used = 0
-        self._base = base
+        self.base = base
         self._sides = sides
-        self._strategy = strategy
+        self.strategy = strategy
         self._has_history = any(side.starts for side in sides.values())
         self._cost = 1 if type(strategy) in _WITHOUT_WORK else _COST_OF_STRATEGY
         self._steps: dict[tuple[str, int], Step] = {}
@@ -118,16 +120,16 @@ class PatchMerger:
         return Step(tree=into, is_resolved=met)
 
     def _key(self, side: Side) -> str:
-        tree = side.changes.tree_id(self._base)
+        tree = side.changes.tree_id(self.base)
         if not self._has_history:
             return tree
         return " ".join((tree, *map(str, sorted(side.numbers))))
 
     def _joined(self, so_far: Side, number: int) -> tuple[Merged, Side]:
         side = self._sides[number]
-        given = merge_input(self._base, so_far, side)
-        merged = merge_sides(self._strategy, given)
-        return merged, so_far.joined(side, merged.changes_of(self._base), self._base)
+        given = merge_input(self.base, so_far, side)
+        merged = merge_sides(self.strategy, given)
+        return merged, so_far.joined(side, merged.changes_of(self.base), self.base)
 
     def _keep(self, tree: str, side: Side) -> None:
         self._kept[tree] = side

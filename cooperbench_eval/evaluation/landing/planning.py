@@ -1,184 +1,345 @@
-"""Searches for a landing plan: what merges, what passes its tests, and what follows from both."""
+"""Finds a landing plan: what merges, what passes its tests, and what follows from both.
 
-from collections.abc import Collection, Sequence
+What follows are the results of pairs, the sets that cannot land, and why a patch is left out.
+"""
 
-from attrs import evolve, frozen
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import permutations, product
+from math import prod
+
+from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError, TestRunError
-from cooperbench_eval.evaluation.landing.choosing import TestedSearch
-from cooperbench_eval.evaluation.landing.conclusions import Conclusions
-from cooperbench_eval.evaluation.landing.inputs import Placed
+from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns, BudgetSpentError
+from cooperbench_eval.evaluation.inputs import Candidates
+from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
-from cooperbench_eval.evaluation.landing.search import WorkSpentError
-from cooperbench_eval.evaluation.landing.texts import Texts
-from cooperbench_eval.evaluation.landing.trials import BudgetSpentError, CountedRuns, Trials
-from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
-from cooperbench_eval.reporting.plans import LandingPlan
-from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
+from cooperbench_eval.evaluation.landing.trials import LandingTests, TestedSearch, Trials
+from cooperbench_eval.evaluation.merge_queue import not_merged
+from cooperbench_eval.evaluation.sides import Side
+from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason, TeamSuite
+from cooperbench_eval.reporting.plans import LandingPlan, OrderDependence, PairMerge, PairOutcome
+from cooperbench_eval.running import TestRunner
 
-__all__ = ["Planner"]
+__all__ = ["find_plan"]
 
+_Patches = frozenset[int]
+_Order = tuple[int, ...]
+_MOST_SETS = 1 << 12
 _FEWEST_TO_KEEP = 2
 
 
+def find_plan(
+    merger: PatchMerger,
+    numbers: Sequence[int],
+    candidates: Candidates,
+    groups: Collection[Sequence[int]],
+    tests: LandingTests,
+    *,
+    sequence: Sequence[int] = (),
+) -> LandingPlan:
+    """Search for a largest set of patches that can land.
+
+    Args:
+        merger: Merges the candidates into its base.
+        numbers: All patches, in the given order.
+        candidates: Those that can be merged, and why the others cannot.
+        groups: Candidates that may affect each other's merges.
+        tests: The tests that decide, besides those of the candidates.
+        sequence: All patches in the only order that counts; empty if every order counts.
+    """
+    base, sides = merger.base, candidates.sides
+    sets = MergeableSets(merger, groups, order=[each for each in sequence if each in sides])
+    problem = _search_merges(sets)
+    suites = (*(each.tests for each in candidates.features), tests.joint, tests.regression)
+    has_tests = any(each is not None for each in suites)
+    runs = trials = tested = None
+    if has_tests and tests.budget and not problem:
+        runs = BudgetedRuns(tests.runner or TestRunner(), tests.budget)
+        trials = Trials(base, candidates.features, runs, tests)
+        tested = TestedSearch(sets, trials)
+        problem = _search_with_tests(sets, tested)
+    is_exact = bool(tested and tested.is_exact) if has_tests else sets.is_exact
+    found = _Conclusions(sets=sets, trials=trials, sides=sides, in_order=bool(sequence))
+    order, tree = _landing(sets, tested)
+    changes = Changes() if tree is None else sets.side(tree).changes
+    if tree is not None and tested is None and len(order) < len(sets.best):
+        is_exact = False
+    try:
+        left_out = list(found.left_out(order))
+    except RepositoryError as exc:
+        reason = LeftOutReason.NOT_EXAMINED
+        left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
+        problem = problem or str(exc)
+    place = {number: at for at, number in enumerate(numbers)}
+    return LandingPlan(
+        strategy=merger.strategy.name,
+        order=order,
+        left_out=sorted((*candidates.left_out, *left_out), key=lambda each: place[each.number]),
+        merges=found.pairs(),
+        minimal_conflicts=found.minimal_conflicts(),
+        order_dependent=found.order_dependent(),
+        examined_size=found.examined_size,
+        has_tests=has_tests,
+        is_tested=bool(tested and tested.is_proven),
+        is_exact=is_exact and not problem and not (trials and trials.had_no_result),
+        runs_used=runs.used if runs else 0,
+        budget=tests.budget,
+        problem=problem,
+        base_tree_id=base.tree_id,
+        base_commit=base.commit_id,
+        tree_id=changes.tree_id(base),
+        changes=changes,
+    )
+
+
+def _search_merges(sets: MergeableSets) -> str:
+    """Search the merges; return why the search ended early."""
+    try:
+        sets.search()
+    except WorkSpentError:
+        pass
+    except RepositoryError as exc:
+        if len(sets.best) < _FEWEST_TO_KEEP:
+            raise
+        return str(exc)
+    return ""
+
+
+def _search_with_tests(sets: MergeableSets, tested: TestedSearch) -> str:
+    """Search with tests; return why the search ended early."""
+    try:
+        tested.run()
+    except BudgetSpentError:
+        pass
+    except TestRunError as exc:
+        if tested.best is None:
+            raise
+        return str(exc)
+    except RepositoryError as exc:
+        if tested.best is None and len(sets.best) < _FEWEST_TO_KEEP:
+            raise
+        return str(exc)
+    return ""
+
+
+def _landing(sets: MergeableSets, tested: TestedSearch | None) -> tuple[_Order, str | None]:
+    """Return the best order that is known to land, and its tree.
+
+    If the base can no longer be read, or if the strategy's result depends on other files,
+    some patches of other groups cannot be added.
+    """
+    if tested is not None:
+        orders = [tested.best if tested.best is not None else tested.candidate]
+    else:
+        largest_first = sorted(sets.searches, key=lambda each: -len(each.best))
+        orders = [sets.best, tuple(n for each in largest_first for n in each.best)]
+    folded = [sets.fold_most(order) for order in orders]
+    return max(folded, key=lambda each: len(each[0]))
+
+
 @frozen(kw_only=True)
-class Planner:
-    """The search for one plan.
+class _Conclusions:
+    """What is known after a search.
 
     Attributes:
-        base: The tree into which the patches land.
-        numbers: All patches, in the given order.
-        placed: Those that can be merged, and why the others cannot.
-        joint: Tests that run only on trees with all patches.
-        regression: Tests that run on every tree.
-        strategy: The strategy's name.
-        merger: Merges the patches.
-        groups: Patches that may affect each other's merges.
-        sequence: All patches in the only order that counts; empty if every order counts.
-        budget: How many test runs are allowed.
-        runner: Runs the tests; by default one with default options.
-        judge: Which cases must pass.
+        sets: The sets that merge.
+        trials: The tested sets; `None` if there are no tests.
+        sides: What each patch changes in the base, by number, in the given order.
+        in_order: Whether only the given order counts.
     """
 
-    base: Snapshot
-    numbers: tuple[int, ...]
-    placed: Placed
-    joint: TestSuite | None
-    regression: TestSuite | None
-    strategy: str
-    merger: PatchMerger
-    groups: Collection[Sequence[int]]
-    sequence: tuple[int, ...]
-    budget: int
-    runner: TestRunner | None
-    judge: JudgeRule
-
-    def plan(self) -> LandingPlan:
-        """Search, and return what was found."""
-        sides = self.placed.sides
-        order = tuple(number for number in self.sequence if number in sides)
-        texts = Texts(self.merger, self.groups, order=order)
-        problem = self._merge(texts)
-        runs = trials = tested = None
-        if self._has_tests and self.budget and not problem:
-            runs = CountedRuns(self.runner or TestRunner(), self.budget)
-            trials = self._trials(runs)
-            tested = TestedSearch(texts, trials)
-            problem = self._test(texts, tested)
-        is_exact = bool(tested and tested.is_exact) if self._has_tests else texts.is_exact
-        plan = LandingPlan(
-            strategy=self.strategy,
-            order=(),
-            has_tests=self._has_tests,
-            is_exact=is_exact and not problem and not (trials and trials.had_no_result),
-            runs_used=runs.used if runs else 0,
-            budget=self.budget,
-            problem=problem,
-            base_tree_id=self.base.tree_id,
-            base_commit=self.base.commit_id,
-            tree_id=self.base.tree_id,
-        )
-        found = Conclusions(texts=texts, trials=trials, sides=sides, in_order=bool(self.sequence))
-        return self._concluded(plan, found, tested)
-
-    # --- searching ---
-
-    def _merge(self, texts: Texts) -> str:
-        """Search the merges; return why the search ended early."""
-        try:
-            texts.search()
-        except WorkSpentError:
-            pass
-        except RepositoryError as exc:
-            if len(texts.best) < _FEWEST_TO_KEEP:
-                raise
-            return str(exc)
-        return ""
-
-    def _test(self, texts: Texts, tested: TestedSearch) -> str:
-        """Search with tests; return why the search ended early."""
-        try:
-            tested.run()
-        except BudgetSpentError:
-            pass
-        except TestRunError as exc:
-            if tested.best is None:
-                raise
-            return str(exc)
-        except RepositoryError as exc:
-            if tested.best is None and len(texts.best) < _FEWEST_TO_KEEP:
-                raise
-            return str(exc)
-        return ""
+    sets: MergeableSets
+    trials: Trials | None
+    sides: Mapping[int, Side]
+    in_order: bool
 
     @property
-    def _has_tests(self) -> bool:
-        suites = [each.tests for each in self.placed.features]
-        return any(each is not None for each in (*suites, self.joint, self.regression))
+    def examined_size(self) -> int:
+        """Every set of up to so many patches was merged in all orders."""
+        cut = [each.examined_size for each in self.sets.searches if not each.is_complete]
+        return min(cut, default=len(self.sides))
 
-    def _trials(self, runs: CountedRuns) -> Trials:
-        return Trials(
-            self.base,
-            self.placed.features,
-            runs,
-            joint=self.joint,
-            regression=self.regression,
-            judge=self.judge,
+    # --- pairs ---
+
+    def pairs(self) -> Iterator[PairMerge]:
+        """Yield what every two patches give, in both orders."""
+        search_of = {n: each for each in self.sets.searches for n in each.numbers}
+        place = {number: at for at, number in enumerate(self.sides)}
+        for into, number in permutations(self.sides, 2):
+            if self.in_order and place[into] > place[number]:
+                outcome = PairOutcome.NOT_EXAMINED
+            elif search_of[into] is search_of[number]:
+                outcome = _outcome(search_of[into].pair(into, number))
+            else:
+                outcome = PairOutcome.CLEAN  # they cannot affect each other
+            if self._breaks_tests(into, number, outcome):
+                outcome = PairOutcome.BREAKS_TESTS
+            yield PairMerge(into=into, number=number, outcome=outcome)
+
+    def _breaks_tests(self, into: int, number: int, outcome: PairOutcome) -> bool:
+        if outcome not in {PairOutcome.CLEAN, PairOutcome.RESOLVED}:
+            return False
+        patches = frozenset({into, number})
+        if patches not in self._tested:
+            return False
+        tree = self.sets.fold((into, number))
+        return self._broken.get((patches, tree or "")) is not None
+
+    # --- sets ---
+
+    def minimal_conflicts(self) -> list[_Order]:
+        """Return the sets that cannot land and of which no part is known not to land."""
+        found = [*self.sets.minimal_conflicts(), *filter(self._cannot_land, self.failing())]
+        smallest = [each for each in found if not any(other < each for other in found)]
+        return sorted(
+            {tuple(sorted(each)) for each in smallest}, key=lambda each: (len(each), each)
         )
 
-    # --- concluding ---
+    def _cannot_land(self, patches: _Patches) -> bool:
+        """Whether a set that failed was tested on every tree that it can give."""
+        tested = sum(each == patches for each, _ in self._broken)
+        return tested == self.sets.count_trees(patches)
 
-    def _concluded(
-        self, plan: LandingPlan, found: Conclusions, tested: TestedSearch | None
-    ) -> LandingPlan:
-        """Add the patches that land, and what is known about the others."""
-        order, tree = self._landing(found.texts, tested)
-        if tree is not None:
-            side = found.texts.side(tree)
-            is_whole = tested is not None or len(order) == len(found.texts.best)
-            plan = evolve(
-                plan,
-                order=order,
-                tree_id=side.changes.tree_id(self.base),
-                changes=side.changes,
-                is_exact=plan.is_exact and is_whole,
-            )
-        try:
-            left_out = list(found.left_out(order))
-        except RepositoryError as exc:
-            left_out = [
-                LeftOut(number=number, reason=LeftOutReason.NOT_EXAMINED)
-                for number in self.placed.sides
-                if number not in order
-            ]
-            plan = evolve(plan, problem=plan.problem or str(exc), is_exact=False)
-        return evolve(
-            plan,
-            left_out=sorted(
-                (*self.placed.left_out, *left_out),
-                key=lambda each: self.numbers.index(each.number),
-            ),
-            merges=found.pairs(),
-            minimal_conflicts=found.minimal_conflicts(),
-            order_dependent=found.order_dependent(),
-            examined_size=found.examined_size,
-            is_tested=bool(tested and tested.is_proven),
-        )
+    def failing(self) -> list[_Patches]:
+        """Return the sets that failed on every tree on which they were tested."""
+        passed = {patches for (patches, _), broken in self._broken.items() if broken is None}
+        return [patches for patches in self._tested if patches not in passed]
 
-    def _landing(
-        self, texts: Texts, tested: TestedSearch | None
-    ) -> tuple[tuple[int, ...], str | None]:
-        """Return the best order that is known to land, and its tree.
+    def order_dependent(self) -> list[OrderDependence]:
+        """Return the sets whose order matters, small ones first.
 
-        If the base can no longer be read, or if the strategy's result depends on other files,
-        some patches of other groups cannot be added.
+        The order of a set of several groups matters if it matters in one of the groups. If
+        there are too many sets, only those within one group are listed.
         """
-        if tested is not None:
-            wanted = [tested.best if tested.best is not None else tested.candidate]
+        groups = [list(_landing_sets(each)) for each in self.sets.searches]
+        if prod(map(len, groups)) > _MOST_SETS:
+            found = [each for sets in groups for each in sets]
         else:
-            largest_first = sorted(texts.searches, key=lambda each: -len(each.best))
-            wanted = [texts.best, tuple(n for each in largest_first for n in each.best)]
-        folded = [texts.fold_most(order) for order in wanted]
-        return max(folded, key=lambda each: len(each[0]))
+            found = [_together(parts) for parts in product(*groups)]
+        matters = (each for each in found if each.fails or each.trees > 1)
+        return sorted(matters, key=lambda each: (len(each.patches), each.patches))
+
+    # --- reasons ---
+
+    def left_out(self, landed: _Order) -> Iterator[LeftOut]:
+        """Yield why each patch that does not land is left out, in the given order."""
+        failing = sorted(self.failing(), key=len)
+        for number in self.sides:
+            if number not in landed:
+                yield self._reason(number, landed, failing)
+
+    def _reason(self, number: int, landed: _Order, failing: Collection[_Patches]) -> LeftOut:
+        alone = frozenset({number})
+        if alone in failing:
+            return self._breaking(number, alone)
+        if conflict := self._conflict(number, landed):
+            return conflict
+        together = alone.union(landed)
+        culprits = next((each for each in failing if number in each and each <= together), None)
+        if culprits is not None:
+            return self._breaking(number, culprits)
+        return LeftOut(number=number, reason=LeftOutReason.NOT_EXAMINED)
+
+    def _breaking(self, number: int, culprits: _Patches) -> LeftOut:
+        broken = next(each for (s, _), each in self._broken.items() if s == culprits and each)
+        alone = len(culprits) == 1
+        owner = broken.feature
+        others = ", ".join(str(each) for each in sorted(culprits - {number}))
+        return LeftOut(
+            number=number,
+            reason=LeftOutReason.FAILS_OWN_TESTS
+            if alone and broken.suite is TeamSuite.FEATURE
+            else LeftOutReason.BREAKS,
+            features=() if owner is None else (owner,),
+            tests=(broken,),
+            problem="" if alone else f"together with {others}",
+        )
+
+    def _conflict(self, number: int, landed: _Order) -> LeftOut | None:
+        """Return the conflict of a patch with those that land; `None` if it merges too."""
+        place = {each: at for at, each in enumerate(self.sides)}
+        order = (*landed, number)
+        if self.in_order:
+            order = tuple(sorted(order, key=place.__getitem__))
+        failed = self._failed_step(order)
+        if failed is None or self._merges_otherwise({*order}):
+            return None
+        before, last, step = failed
+        return not_merged(
+            number,
+            [self.sides[each] for each in landed],
+            files=step.open_files,
+            failure=step.failure,
+            files_with=lambda other: self._open_files(other, number),
+            otherwise=before if last == number else (last,),
+            is_unreadable=step.is_unreadable,
+        )
+
+    def _merges_otherwise(self, patches: Collection[int]) -> bool:
+        """Whether the search found an order in which patches merge."""
+        order = self.sets.known_order(patches)
+        # The groups of a strategy that looks at other files may merge only without each other.
+        return bool(order) and self.sets.fold(order) is not None
+
+    def _failed_step(self, order: _Order) -> tuple[_Order, int, Step] | None:
+        """Return the first merge of an order that fails, and the patches merged before it."""
+        for at in range(1, len(order)):
+            tree = self.sets.fold(order[:at])
+            step = self.sets.step(tree or "", order[at])
+            if step.tree is None:
+                return order[:at], order[at], step
+        return None
+
+    def _open_files(self, one: int, other: int) -> frozenset[str]:
+        for search in self.sets.searches:
+            if {one, other} <= {*search.numbers}:
+                steps = (search.pair(one, other), search.pair(other, one))
+                if all(step is None or step.tree is None for step in steps):
+                    return frozenset().union(*(step.open_files for step in steps if step))
+        return frozenset()
+
+    @property
+    def _broken(self) -> Mapping[tuple[_Patches, str], BrokenTests | None]:
+        return self.trials.broken if self.trials else {}
+
+    @property
+    def _tested(self) -> dict[_Patches, None]:
+        return dict.fromkeys(patches for patches, _ in self._broken)
+
+
+def _outcome(step: Step | None) -> PairOutcome:
+    if step is None:
+        return PairOutcome.NOT_EXAMINED
+    if step.tree is None:
+        return PairOutcome.CONFLICT
+    return PairOutcome.RESOLVED if step.is_resolved else PairOutcome.CLEAN
+
+
+def _landing_sets(search: GroupSearch) -> Iterator[OrderDependence]:
+    """Yield the sets of one group that merge, the empty one included."""
+    yield OrderDependence(patches=(), lands=(), trees=1)
+    dependent = search.order_dependent()
+    for patches, trees in search.found.items():
+        if len(patches) <= search.examined_size:
+            yield OrderDependence(
+                patches=sorted(patches),
+                lands=next(iter(trees.values())),
+                fails=dependent.get(patches, ()),
+                trees=len(trees),
+            )
+
+
+def _together(parts: Sequence[OrderDependence]) -> OrderDependence:
+    """Return the union of sets of different groups, which cannot affect each other."""
+    fails = next((each for each in parts if each.fails), None)
+    others = (each for each in parts if each is not fails)
+    rest = tuple(number for each in others for number in each.lands)
+    return OrderDependence(
+        patches=sorted(number for each in parts for number in each.patches),
+        lands=[number for each in parts for number in each.lands],
+        fails=(*fails.fails, *rest) if fails else (),
+        trees=prod(each.trees for each in parts),
+    )

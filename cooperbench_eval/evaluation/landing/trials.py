@@ -1,67 +1,50 @@
-"""Tests sets of patches on their merged trees, within a budget of runs."""
+"""Searches for a largest set of patches that passes its tests, within a budget of runs.
+
+Sets are tested whole. If one fails, the patches that make it fail are found by bisection with
+only the suite that failed. Sets that contain all of them are tested only after the other sets.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations
 
 from attrs import frozen
 
+from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns
+from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
 from cooperbench_eval.evaluation.pairs import Feature
-from cooperbench_eval.evaluation.suite_runs import Runner, SuiteRuns, suites_on
+from cooperbench_eval.evaluation.suite_runs import SuiteRuns, TestedGroup, suites_on
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
-from cooperbench_eval.running import TestSuite
+from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.judgements import JudgeRule
-from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.support.minimizing import Minimizer
 
-__all__ = ["BudgetSpentError", "CountedRuns", "Trials"]
+__all__ = ["LandingTests", "TestedSearch", "Trials"]
 
 _Patches = frozenset[int]
-
-
-class BudgetSpentError(Exception):
-    """The budget does not allow another run."""
-
-
-class CountedRuns:
-    """A runner that runs a suite once on each tree, and counts the runs.
-
-    Attributes:
-        budget: How many runs are allowed.
-        used: How many different runs were asked for.
-    """
-
-    def __init__(self, runner: Runner, budget: int) -> None:
-        """Allow *budget* runs by *runner*."""
-        self.used = 0
-        self._runner = runner
-        self.budget = budget
-        self._known: dict[tuple[str, TestSuite, int], TestResult] = {}
-
-    def run(
-        self, base: Snapshot, changes: Changes, suite: TestSuite, *, number: int = 1
-    ) -> TestResult:
-        """Run *suite* on *base* with *changes*, if it did not run there before.
-
-        Raises:
-            BudgetSpentError: No more runs are allowed.
-        """
-        key = changes.tree_id(base), suite, number
-        if key not in self._known:
-            if self.used >= self.budget:
-                raise BudgetSpentError
-            self.used += 1
-            self._known[key] = self._runner.run(base, changes, suite, number=number)
-        return self._known[key]
+_Order = tuple[int, ...]
+_LARGEST_TO_CONFIRM = 6
+"""A larger set has too many parts."""
 
 
 @frozen(kw_only=True)
-class _Group:
-    """The features of one tree, in the form that `SuiteRuns` takes."""
+class LandingTests:
+    """The tests that decide what lands, besides those of each patch.
 
-    base: Snapshot
-    features: tuple[Feature, ...]
+    Attributes:
+        joint: Tests that must pass on a tree with all patches.
+        regression: Tests that run on every tree.
+        budget: How many test runs are allowed.
+        runner: Runs the tests; by default one with default options.
+        judge: Which cases must pass.
+    """
+
     joint: TestSuite | None
     regression: TestSuite | None
+    budget: int
+    runner: TestRunner | None
+    judge: JudgeRule
 
 
 class Trials:
@@ -78,11 +61,8 @@ class Trials:
         self,
         base: Snapshot,
         features: Sequence[Feature],
-        runs: CountedRuns,
-        *,
-        joint: TestSuite | None,
-        regression: TestSuite | None,
-        judge: JudgeRule,
+        runs: BudgetedRuns,
+        tests: LandingTests,
     ) -> None:
         """Prepare to test.
 
@@ -90,9 +70,7 @@ class Trials:
             base: The tree from which all patches start.
             features: The patches that can be merged, with their suites.
             runs: Runs the suites.
-            joint: Tests that run only on trees with all patches.
-            regression: Tests that run on every tree.
-            judge: Which cases must pass.
+            tests: The other tests.
         """
         self.broken: dict[tuple[_Patches, str], BrokenTests | None] = {}
         self.had_no_result = False
@@ -100,9 +78,7 @@ class Trials:
         self._base = base
         self._features = {each.number: each for each in features}
         self._runs = runs
-        self._joint = joint
-        self._regression = regression
-        self._judge = judge
+        self._tests = tests
         self._failures: Counter[TestSuite] = Counter()
 
     @property
@@ -153,10 +129,12 @@ class Trials:
             if suite is not None:
                 yield which, number, suite
 
-    def _group(self, numbers: Collection[int]) -> _Group:
-        features = tuple(each for each in self._features.values() if each.number in numbers)
-        return _Group(
-            base=self._base, features=features, joint=self._joint, regression=self._regression
+    def _group(self, numbers: Collection[int]) -> TestedGroup:
+        return TestedGroup(
+            base=self._base,
+            features=tuple(each for each in self._features.values() if each.number in numbers),
+            joint=self._tests.joint,
+            regression=self._tests.regression,
         )
 
     def _run(
@@ -168,7 +146,7 @@ class Trials:
         suite: TestSuite,
     ) -> SuiteRun:
         group = self._group(patches)
-        runs = SuiteRuns(group, self._runs, self._judge, test_base=True)
+        runs = SuiteRuns(group, self._runs, self._tests.judge, test_base=True)
         run = runs.judged(suite, changes)
         if run.outcome is False:
             # A case may belong to a suite that was not seen yet.
@@ -179,7 +157,7 @@ class Trials:
         return row
 
     def _show_cases(
-        self, runs: SuiteRuns, group: _Group, suite: TestSuite, changes: Changes
+        self, runs: SuiteRuns, group: TestedGroup, suite: TestSuite, changes: Changes
     ) -> None:
         """Run the other suites that change tests of the base, so that their cases are known."""
         for other in group.features:
@@ -195,3 +173,150 @@ class Trials:
 def _has_no_result(run: SuiteRun) -> bool:
     """Whether nothing is known about the tree, because the sandbox failed."""
     return run.broken is None and run.tests is not None and not run.tests.was_run
+
+
+class TestedSearch:
+    """The search for a largest set of patches that merges and passes its tests.
+
+    If a trial raises, as it does when the budget is spent, everything found so far is kept.
+
+    Attributes:
+        best: An order of a largest set that passed; `None` if none did.
+        failing: Sets that fail on a tree; those that a bisection found are as small as it
+            could make them.
+        is_exact: Whether no larger set passes.
+    """
+
+    __test__ = False
+
+    def __init__(self, sets: MergeableSets, trials: Trials) -> None:
+        """Prepare the search among the sets that *sets* knows."""
+        self.best: _Order | None = None
+        self.failing: list[_Patches] = []
+        self.is_exact = False
+        self._avoided: list[_Patches] = []
+        self._is_doubtful = False
+        self._sets = sets
+        self._trials = trials
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the tests show that the best set can land."""
+        tree = self._sets.fold(self.best) if self.best else None
+        return tree is not None and (frozenset(self.best or ()), tree) in self._trials.proven
+
+    @property
+    def candidate(self) -> _Order:
+        """An order of a largest set that is not known to fail."""
+        return self._sets.largest_avoiding([*self._avoided, *self.failing])
+
+    def run(self) -> None:
+        """Find a largest set, make certain of it, and then confirm why the others fail."""
+        self.find()
+        self.grow()
+        self.be_certain()
+        self.confirm_reasons()
+
+    def find(self) -> None:
+        """Test the largest sets that contain no set that is known to fail.
+
+        If none has passed when half of the budget is spent, `grow` starts from the empty set.
+        """
+        while not self._trials.is_half_spent and (order := self.candidate):
+            patches, tree = frozenset(order), self._sets.fold(order)
+            if tree is None:  # the strategy's result depends on other files
+                self._is_doubtful = True
+                self._avoided.append(patches)
+                continue
+            if self._passes(patches, tree):
+                self.best = order
+                return
+            self.failing.append(patches)
+            self._find_culprits(order, self._trials.broken[patches, tree])
+            self._sets.search_everything()
+
+    def grow(self) -> None:
+        """Add the other patches to the best set, one by one, if they pass with it."""
+        for number in self._sets.numbers:
+            if number in (self.best or ()):
+                continue
+            order = self._sets.ordered((*(self.best or ()), number))
+            tree = self._sets.fold(order)
+            if tree is not None and self._passes(frozenset(order), tree):
+                self.best = order
+
+    def be_certain(self) -> None:
+        """Test every larger set on every tree, because more patches may repair a failure."""
+        largest = len(self._sets.best)
+        sizes = range(largest, len(self.best or ()), -1)
+        larger = (patches for size in sizes for patches in self._sets.sets_of_size(size))
+        self.best = next(filter(None, map(self._passing_order, larger)), self.best)
+        is_largest = self._sets.is_exact and len(self.best or ()) == largest
+        self.is_exact = (is_largest or self._sets.is_complete) and not self._is_doubtful
+
+    def confirm_reasons(self) -> None:
+        """Test whether failing sets fail on all trees, and whether the parts of sets can land."""
+        reasons = sorted(self.failing, key=len)
+        for patches in reasons:
+            if len(patches) <= _LARGEST_TO_CONFIRM and not self._passing_order(patches):
+                self._confirm_parts(patches)
+        for patches in self._sets.minimal_conflicts():
+            if len(patches) <= _LARGEST_TO_CONFIRM:
+                self._confirm_parts(patches)
+
+    def _confirm_parts(self, patches: _Patches) -> None:
+        for size in range(1, len(patches)):
+            for part in map(frozenset, combinations(sorted(patches), size)):
+                is_known = any(each <= part for each in self.failing)
+                if not is_known and not self._passing_order(part):
+                    self.failing.append(part)
+
+    def _passing_order(self, patches: _Patches) -> _Order | None:
+        """Test a set on each of its trees until it passes."""
+        for order in self._sets.orders_of(patches):
+            tree = self._sets.fold(order)
+            self._is_doubtful |= tree is None
+            if tree is not None and self._passes(patches, tree):
+                return order
+        return None
+
+    def _passes(self, patches: _Patches, tree: str) -> bool:
+        return self._trials.passes(patches, tree, self._sets.side(tree).changes)
+
+    # --- bisection ---
+
+    def _find_culprits(self, order: _Order, broken: BrokenTests | None) -> None:
+        """Find a smallest part of a failing set that fails the same suite."""
+        if broken is None or broken.suite is TeamSuite.JOINT:
+            return  # these tests need all patches
+        owner = () if broken.feature is None else (broken.feature,)
+
+        def fails(others: _Order) -> bool:
+            return self._fails((*owner, *others), order, broken)
+
+        if fails(()):
+            self.failing.append(frozenset(owner))
+            return
+        search = Minimizer([number for number in order if number not in owner], fails)
+        try:
+            search.run()
+        finally:
+            culprits = frozenset((*owner, *search.kept))
+            self.failing.append(culprits)
+            if len(culprits) <= _LARGEST_TO_CONFIRM:
+                self._sets.examine(culprits)
+
+    def _fails(self, part: _Order, order: _Order, broken: BrokenTests) -> bool:
+        patches = frozenset(part)
+        for each in self._orders_like(order, patches):
+            tree = self._sets.fold(each)
+            if tree is not None:
+                changes = self._sets.side(tree).changes
+                return self._trials.fails(patches, tree, changes, broken)
+        return False
+
+    def _orders_like(self, order: _Order, patches: _Patches) -> Iterator[_Order]:
+        """Yield the part of an order first, then the known orders of this part."""
+        if patches:
+            yield tuple(number for number in order if number in patches)
+            yield from self._sets.orders_of(patches)

@@ -1,28 +1,111 @@
-"""Reads the branches of a probe, and finds the merge base of two of them."""
+"""Reads the branches of a probe, and remembers what it found for the next probe.
 
+Each value is found by the contents that it was computed from, so a second probe costs only what
+changed. All caches are bounded, and belong to the process, because a caller has no object that
+two probes share. Some values keep files of their repository open, so all are forgotten when too
+many repositories were probed.
+"""
+
+import gc
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any, Generic, TypeVar
 
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.probing.memory import Memory, size_of_changes
-from cooperbench_eval.git.merging.merge_base import History
+from cooperbench_eval.git.trees.entries import is_stored
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.git.worktrees.names import FoundCommit, Names
 from cooperbench_eval.git.worktrees.records import Head, RefProblem
 from cooperbench_eval.git.worktrees.worktree import read_worktree
+from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["Bases", "Branch", "Ref", "merged_branch", "read_heads"]
+__all__ = [
+    "SNAPSHOTS",
+    "Branch",
+    "Memory",
+    "Ref",
+    "enter",
+    "merged_branch",
+    "read_heads",
+    "size_of_changes",
+]
 
 Ref = str | os.PathLike[str]
 _MOST_THREADS = 8
-_SNAPSHOTS = Memory[Snapshot](32_000)
+_Value = TypeVar("_Value")
+_USUAL_BYTES = 1_000
+_ENTRY_BYTES = 400
+_MOST_REPOSITORIES = 64
+_entered: set[str] = set()
+_memories: "list[Memory[Any]]" = []
+
+
+def enter(location: str) -> None:
+    """Begin to probe a repository; this may forget the others."""
+    if location not in _entered and len(_entered) >= _MOST_REPOSITORIES:
+        _entered.clear()
+        for memory in _memories:
+            memory.forget()
+        gc.collect()  # trees refer to their caches, and these to them
+    _entered.add(location)
+
+
+class Memory(Generic[_Value]):
+    """Remembers the values that were computed last, up to a total size; `None` is a value too.
+
+    Example:
+        >>> memory = Memory[int](max_bytes=2_000)
+        >>> memory.recall("tea", lambda: 3), memory.recall("tea", lambda: 4)
+        (3, 3)
+    """
+
+    def __init__(
+        self, max_bytes: int, *, size_of: Callable[[_Value], int] = lambda _: _USUAL_BYTES
+    ) -> None:
+        """Keep values of up to *max_bytes* in total, as *size_of* estimates them."""
+        self._max_bytes = max_bytes
+        self._size_of = size_of
+        self.forget()
+        _memories.append(self)
+
+    def forget(self) -> None:
+        """Forget all values."""
+        self._values = WeighedMemo[Hashable, tuple[_Value]](self._max_bytes)
+
+    def recall(
+        self,
+        key: Hashable,
+        compute: Callable[[], _Value],
+        is_lasting: Callable[[_Value], bool] = lambda _: True,
+    ) -> _Value:
+        """Return the value of *key*; compute it if it is not remembered.
+
+        Args:
+            key: What the value depends on.
+            compute: Computes the value. What it raises is not remembered.
+            is_lasting: Whether the value would be the same if it were computed again.
+        """
+        found = self._values.get(key)
+        if found is None:
+            found = (compute(),)
+            if is_lasting(found[0]):
+                size = self._size_of(found[0]) + _USUAL_BYTES
+                found = self._values.keep(key, found, size=size)
+        return found[0]
+
+
+def size_of_changes(changes: Changes) -> int:
+    """Return about how many bytes of memory changes need."""
+    held = (each for each in changes.values() if each is not None and not is_stored(each))
+    return _ENTRY_BYTES * len(changes) + sum(len(each.data) for each in held)
+
+
+SNAPSHOTS = Memory[Snapshot](32_000)
 """Trees of commits: each keeps the folders and contents that were read last."""
-_BASES = Memory[Snapshot | None](4 << 20)
-_CHANGES = Memory[Changes](64 << 20, size_of=size_of_changes)
 
 
 @frozen(kw_only=True)
@@ -79,47 +162,7 @@ def _commit(names: Names, name: str, found: FoundCommit) -> Head:
 
 def _snapshot(names: Names, tree_id: str, commit_id: str) -> Snapshot:
     key = names.location, tree_id, commit_id
-    return _SNAPSHOTS.recall(key, lambda: names.snapshot(tree_id, commit_id))
-
-
-class Bases:
-    """The merge bases of branches.
-
-    Attributes:
-        names: The names of the repository.
-    """
-
-    def __init__(self, names: Names) -> None:
-        """Read the history of the repository of *names*."""
-        self.names = names
-        self._history = History(names.location)
-        self._edits = names.history_edits
-
-    def of(self, ours: Branch, theirs: Branch) -> Snapshot | None:
-        """Return the merge base of two branches; `None` if they are unrelated.
-
-        Raises:
-            RepositoryError: The history cannot be read.
-        """
-        key: Hashable = (self.names.location, self._edits, ours.commits, theirs.commits)
-        return _BASES.recall(key, lambda: self._base(ours, theirs))
-
-    def _base(self, ours: Branch, theirs: Branch) -> Snapshot | None:
-        found = self._history.merge_base(ours.commits, theirs.commits)
-        if found is None:
-            return None
-        # One object for each tree, because merges with the same base share what is kept with it.
-        key = self.names.location, found.tree_id, found.commit_id
-        return _SNAPSHOTS.recall(key, lambda: found)
-
-    def changes(self, base: Snapshot, tree: Snapshot) -> Changes:
-        """Return what a branch changes in a merge base.
-
-        Raises:
-            RepositoryError: A folder of one of them cannot be read.
-        """
-        key = self.names.location, base.tree_id, tree.tree_id
-        return _CHANGES.recall(key, lambda: Changes.between(base, tree))
+    return SNAPSHOTS.recall(key, lambda: names.snapshot(tree_id, commit_id))
 
 
 def merged_branch(branches: Iterable[Branch], tree: Snapshot) -> Branch:

@@ -4,8 +4,8 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.evaluation.landing.inputs import read_budget
-from cooperbench_eval.evaluation.probing.suites import Suites
+from cooperbench_eval.evaluation.landing.land import read_budget
+from cooperbench_eval.evaluation.landing.trials import LandingTests
 from cooperbench_eval.reporting.probes import Probe
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.judgements import JudgeName, JudgeRule
@@ -67,8 +67,8 @@ def probe(
         TestRunError: A test command cannot be started.
     """
     given = _given(refs)
-    found = Suites(
-        of=_suites(suites, given),
+    known = _suites(suites, given)
+    tests = LandingTests(
         joint=joint,
         regression=regression,
         budget=read_budget(budget),
@@ -79,7 +79,7 @@ def probe(
     from cooperbench_eval.evaluation.probing.probing import Probing  # noqa: PLC0415 - loads libgit2
 
     location = os.path.abspath(repo)  # noqa: PTH100 - links are kept as given
-    return Probing(location, given, onto, strategy=merges, key=_key(strategy)).probe(found)
+    return Probing(location, given, onto, strategy=merges, key=_key(strategy)).probe(known, tests)
 
 
 def _given(refs: Iterable[Ref]) -> list[Ref]:

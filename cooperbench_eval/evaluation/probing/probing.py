@@ -1,20 +1,49 @@
-"""One probe: reads the branches, merges them, and describes how that ends."""
+"""One probe: reads the branches, merges them, and finds out which of them can land together."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 
+from attrs import evolve, frozen
+
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.probing.branches import Bases, Branch, Ref, read_heads
-from cooperbench_eval.evaluation.probing.landing import plan_landing
-from cooperbench_eval.evaluation.probing.memory import enter
-from cooperbench_eval.evaluation.probing.pairs import Met, PairMerger
-from cooperbench_eval.evaluation.probing.suites import Suites
+from cooperbench_eval.evaluation.inputs import Candidates
+from cooperbench_eval.evaluation.landing.mergeable import components
+from cooperbench_eval.evaluation.landing.merger import PatchMerger
+from cooperbench_eval.evaluation.landing.planning import find_plan
+from cooperbench_eval.evaluation.landing.search import Step
+from cooperbench_eval.evaluation.landing.trials import LandingTests
+from cooperbench_eval.evaluation.merge_queue import not_merged
+from cooperbench_eval.evaluation.pairs import Feature
+from cooperbench_eval.evaluation.probing.branches import (
+    Branch,
+    Memory,
+    Ref,
+    enter,
+    merged_branch,
+    read_heads,
+    size_of_changes,
+)
+from cooperbench_eval.evaluation.probing.pairs import Met, PairMerger, side_of
+from cooperbench_eval.evaluation.sides import Merged, Side
+from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.git.worktrees.names import Names
 from cooperbench_eval.git.worktrees.records import Head
+from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
+from cooperbench_eval.reporting.plans import LandingPlan
 from cooperbench_eval.reporting.probes import Probe, ProbedBranch, ProbedPair, ProbeState
+from cooperbench_eval.running import TestSuite
 from cooperbench_eval.strategies.protocol import MergeStrategy
 
 __all__ = ["Probing"]
+
+_MOST_WORK = 300
+"""A probe must be fast, so it merges less often than `land` while it looks for a plan."""
+_STEPS = Memory["_Taken"](32 << 20, size_of=lambda taken: size_of_changes(taken.side.changes))
+_REASONS = {
+    ProbeState.CONFLICTS: LeftOutReason.CONFLICT,
+    ProbeState.FAILED: LeftOutReason.STRATEGY_FAILED,
+}
 
 
 class Probing:
@@ -51,9 +80,9 @@ class Probing:
         self._heads = dict(enumerate(heads, 1))
         self._onto = _branch(0, target)
         self._branches = {n: _branch(n, each) for n, each in self._heads.items() if each.tree}
-        self._merger = PairMerger(bases=Bases(names), strategy=strategy, key=key)
+        self._merger = PairMerger(names, strategy, key)
 
-    def probe(self, suites: Suites) -> Probe:
+    def probe(self, suites: Mapping[int, TestSuite], tests: LandingTests) -> Probe:
         """Merge everything, and describe how that ends."""
         met = {number: self._met(number) for number in self._heads}
         return Probe(
@@ -63,7 +92,7 @@ class Probing:
             strategy=self._merger.strategy.name,
             branches=[self._probed(number, each) for number, each in met.items()],
             pairs=[self._pair(*pair) for pair in combinations(self._heads, 2)],
-            plan=plan_landing(self._merger, self._onto, self._branches, met, suites),
+            plan=self._plan(met, suites, tests),
         )
 
     def _met(self, number: int) -> Met:
@@ -103,8 +132,178 @@ class Probing:
             unsettled=head.unsettled,
         )
 
+    def _plan(
+        self, met: Mapping[int, Met], suites: Mapping[int, TestSuite], tests: LandingTests
+    ) -> LandingPlan:
+        """Find a largest set of branches that can land together."""
+        merging = _BranchMerger(self._merger, self._onto, self._branches)
+        sides: dict[int, Side] = {}
+        left_out: list[LeftOut] = []
+        for number, each in met.items():
+            lands = each.state.is_complete and each.state is not ProbeState.CONTAINED
+            step = merging.onto(number) if lands else None
+            if step is not None and step.tree is not None:
+                sides[number] = merging.side(step.tree)
+            else:
+                left_out.append(self._left_out(number, each, step))
+        candidates = Candidates(
+            features=[Feature(number=n, patch=b"", tests=suites.get(n)) for n in sides],
+            sides=sides,
+            left_out=left_out,
+        )
+        if len(sides) < len(met):
+            tests = evolve(tests, joint=None)
+        return find_plan(merging, tuple(met), candidates, self._groups(merging, sides), tests)
+
+    def _left_out(self, number: int, met: Met, step: Step | None) -> LeftOut:
+        if step is not None:  # a strategy may fail although it merged these branches before
+            return not_merged(
+                number,
+                (),
+                files=step.open_files,
+                failure=step.failure,
+                files_with=lambda _: (),
+                otherwise=(),
+                is_unreadable=step.is_unreadable,
+            )
+        problem = met.problem
+        if met.state is ProbeState.CONFLICTS:
+            problem = f"it conflicts with {self._onto.name}"
+        elif met.state is ProbeState.CONTAINED:
+            problem = f"{self._onto.name} contains it already"
+        return LeftOut(
+            number=number,
+            reason=_REASONS.get(met.state, LeftOutReason.MISSING_INPUT),
+            files=[each.path for each in met.files],
+            problem=problem,
+        )
+
+    def _groups(self, merging: "_BranchMerger", sides: Mapping[int, Side]) -> list[tuple[int, ...]]:
+        """Split branches into groups that cannot affect each other's merges.
+
+        If the target has removed files, a file that a branch adds may be taken for a renamed one.
+        """
+        changes = {number: side.changes for number, side in sides.items()}
+        if removed := merging.removals(self._branches[number] for number in sides):
+            changes |= {0: removed}
+        groups = components(self._onto.tree, changes)
+        return [found for each in groups if (found := tuple(n for n in each if n))]
+
 
 def _branch(number: int, head: Head) -> Branch:
     assert head.tree is not None  # noqa: S101 - only heads with a tree are branches
     commits = (head.commit_id,) if head.commit_id else ()
     return Branch(number=number, name=head.name, commits=commits, tree=head.tree)
+
+
+@frozen(kw_only=True)
+class _Taken:
+    """A step that was taken.
+
+    Attributes:
+        step: What it gave.
+        work: How much work it was.
+        side: The side with the merged tree; an empty one if there is no tree.
+    """
+
+    step: Step
+    work: int
+    side: Side
+
+
+class _BranchMerger(PatchMerger):
+    """Merges branches into the one on which they land, and counts the work.
+
+    Each merge has the merge base that git would find. The sides that it returns are changes of
+    the tree on which the branches land.
+    """
+
+    def __init__(self, merger: PairMerger, onto: Branch, branches: Mapping[int, Branch]) -> None:
+        """Prepare to merge *branches* into *onto*."""
+        nothing = {number: side_of(each, Changes()) for number, each in branches.items()}
+        super().__init__(onto.tree, nothing, merger.strategy, _MOST_WORK)
+        self._merger = merger
+        self._onto = onto
+        self._branches = branches
+        self._start = Side((), Changes())
+        self._has_history = True
+        self._first[self._key(self._start)] = self._start
+
+    def removals(self, branches: Iterable[Branch]) -> Changes:
+        """Return the files that the target has removed since one of the branches started."""
+        found = [self._changes_of_onto(each) for each in branches]
+        return Changes({p: None for each in found for p, entry in each.items() if entry is None})
+
+    def onto(self, number: int) -> Step:
+        """Merge one branch into the one on which it lands."""
+        return self.merge(self._key(self._start), number, at_any_cost=True)
+
+    def first(self, number: int) -> str:
+        """Return the id of the tree with one branch merged; its merge must be complete."""
+        tree = self.onto(number).tree
+        if tree is None:  # pragma: no cover - only branches that merge are searched
+            raise ValueError(f"branch {number} does not merge")
+        return tree
+
+    def _changes_of_onto(self, branch: Branch) -> Changes:
+        base = self._merger.base_of(self._onto, branch)
+        return Changes() if base is None else self._merger.changes(base, self._onto.tree)
+
+    def _step(self, tree: str, number: int) -> Step:
+        """See `PatchMerger`; a step that an earlier probe took is not taken again."""
+        so_far = self._made_from(tree)
+        key: Hashable = (
+            self._merger.names.location,
+            self._merger.key,
+            tuple(self._branches[each].commits for each in so_far),
+            self._onto.commits,
+            self._onto.tree.tree_id,
+            tree,
+            self._branches[number].commits,
+            self._branches[number].tree.tree_id,
+            (*so_far, number),
+        )
+        used = self.used
+        try:
+            taken = _STEPS.recall(
+                key, partial(self._taken, tree, number), lambda found: not found.step.failure
+            )
+        except RepositoryError as exc:  # the probe goes on without this merge
+            return Step(tree=None, failure=exc.problem, is_unreadable=True)
+        self.used = used + taken.work  # so that a probe finds the same as the one before
+        into = taken.step.tree
+        if into is not None and into not in self._first and into not in self._made_by:
+            self._made_by[into] = tree, number
+            self._keep(into, taken.side)
+        return taken.step
+
+    def _taken(self, tree: str, number: int) -> "_Taken":
+        used = self.used
+        step = super()._step(tree, number)
+        side = self._start if step.tree is None else self.side(step.tree)
+        return _Taken(step=step, work=self.used - used, side=side)
+
+    def _made_from(self, tree: str) -> tuple[int, ...]:
+        """Return the branches that were merged into a tree."""
+        found: list[int] = []
+        while tree in self._made_by:
+            tree, number = self._made_by[tree]
+            found.append(number)
+        return tuple(reversed(found))
+
+    def _joined(self, so_far: Side, number: int) -> tuple[Merged, Side]:
+        branch = self._branches[number]
+        tree = self.base.overlay(so_far.changes) if so_far.changes else self.base
+        merged_so_far = [self._onto, *(self._branches[each] for each in so_far.numbers)]
+        ours = merged_branch(merged_so_far, tree)
+        base = self._merger.base_of(ours, branch)
+        if base is None:  # pragma: no cover - it merges into one of them, so it is related
+            raise RepositoryError(str(self.base.location), "has unrelated branches")
+        theirs = side_of(branch, self._merger.changes(base, branch.tree))
+        one = Side(so_far.features, self._merger.changes(base, tree))
+        merged = self._merger.merged(base, one, theirs)
+        features = (*so_far.features, *theirs.features)
+        if not merged.is_complete:
+            return merged, Side(features, Changes())
+        result = base.overlay(merged.outcome.changes)
+        return merged, Side(features, Changes.between(self.base, result))

@@ -5,10 +5,10 @@ from typing import Any
 
 from cooperbench_eval.git.merging.conflicts import ConflictDetails, LedgerRow
 from cooperbench_eval.presentation.page.diffs import diff_files
+from cooperbench_eval.presentation.page.embedding import Texts, cut
 from cooperbench_eval.presentation.page.index import JudgedAttempt
 from cooperbench_eval.presentation.page.losses import losses_of
 from cooperbench_eval.presentation.page.margins import Margins
-from cooperbench_eval.presentation.page.texts import Texts
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.explanation import Explanation
@@ -22,7 +22,6 @@ MOST_NAMES = 200
 """How many conflicts, tests or files a list has at most."""
 _MOST_MESSAGES = 10
 _MOST_MESSAGE = 300
-_MOST_REASON = 2_000
 _Json = dict[str, Any]
 
 _FINE = frozenset({TestCaseStatus.PASSED, TestCaseStatus.SKIPPED, TestCaseStatus.XFAILED})
@@ -37,8 +36,8 @@ def details_of(
     """Return everything that the page shows about a pair; *text_limit* is in bytes."""
     texts = Texts(text_limit)
     return {
-        "title": wording.title_text(_cut(report.repo_name), report),
-        "facts": {name: _cut(value) for name, value in _facts(report).items() if value},
+        "title": wording.title_text(cut(report.repo_name), report),
+        "facts": {name: cut(value) for name, value in _facts(report).items() if value},
         "features": [_feature(each) for each in report.features],
         "warnings": _some(report.warnings),
         "suites": wording.suite_titles(report),
@@ -80,7 +79,7 @@ def _feature(feature: FeatureReport) -> _Json:
     patch = feature.patch
     return {
         "number": feature.number,
-        "patch": _cut(wording.patch_text(patch)),
+        "patch": cut(wording.patch_text(patch)),
         "usable": patch.is_usable,
         "files": {
             words: _some(names)
@@ -118,7 +117,7 @@ def _run(run: TestResult | None, judgement: Judgement | None = None) -> _Json:
     return {
         "text": wording.judged_text(run, judgement, in_full=True),
         "passed": outcome_of(run, judgement),
-        "beside": [_cut(note) for note in notes],
+        "beside": [cut(note) for note in notes],
         "failed": [_case(case, i) for i, case in enumerate(failed[:MOST_NAMES])],
         "more": max(len(failed) - MOST_NAMES, 0),
     }
@@ -133,8 +132,8 @@ def _case(case: TestCase, place: int) -> list[str]:
 
     Many cases often fail for the same reason.
     """
-    message = _cut(case.message, _MOST_MESSAGE) if place < _MOST_MESSAGES else ""
-    return [_cut(case.id), wording.spoken(case.status), message]
+    message = cut(case.message, _MOST_MESSAGE) if place < _MOST_MESSAGES else ""
+    return [cut(case.id), wording.spoken(case.status), message]
 
 
 def _attempt(report: MergeReport, judged: JudgedAttempt) -> _Json:
@@ -142,23 +141,23 @@ def _attempt(report: MergeReport, judged: JudgedAttempt) -> _Json:
     left = attempt.conflict_details
     ledger = [row for row in attempt.ledger if _said(row)]
     return {
-        "strategy": _cut(attempt.strategy),
-        "implementation": _cut(attempt.implementation),
+        "strategy": cut(attempt.strategy),
+        "implementation": cut(attempt.implementation),
         "status": wording.spoken(attempt.status),
         "answer": answer,
         "blame": wording.blame_text(blame, attempt),
-        "failure": _cut(attempt.failure),
+        "failure": cut(attempt.failure),
         "service_failed": attempt.service_failed,
         "met": attempt.conflicts_met,
         "left": None if left is None else left.conflict_sections,
         "seconds": round(attempt.duration_seconds, 3),
-        "usage": [wording.usage_text(usage, _cut(usage.model)) for usage in attempt.usage],
+        "usage": [wording.usage_text(usage, cut(usage.model)) for usage in attempt.usage],
         "lost": [
             {"owner": lost.owner, **_some(lost.names)} for lost in wording.lost_tests(report, blame)
         ],
         "runs": [_run(*run) for run in wording.merged_runs(report, attempt)],
         "hazards": [
-            [_cut(wording.place_text(each)), _cut(each.message)]
+            [cut(wording.place_text(each)), cut(each.message)]
             for each in attempt.hazards[:MOST_NAMES]
         ],
         "ledger": [_row(row) for row in ledger[:MOST_NAMES]],
@@ -169,7 +168,7 @@ def _attempt(report: MergeReport, judged: JudgedAttempt) -> _Json:
 def _row(row: LedgerRow) -> list[str]:
     """Return a conflict's path and line, what either side did, and what the strategy did."""
     line = "" if row.line is None else str(row.line)
-    return [_cut(row.path), line, _cut(row.shape), _cut(_said(row))]
+    return [cut(row.path), line, cut(row.shape), cut(_said(row))]
 
 
 def _said(row: LedgerRow) -> str:
@@ -202,7 +201,7 @@ def _conflicts(report: MergeReport, texts: Texts) -> Iterator[_Json]:
     resolutions = [report.resolutions(attempt.strategy) for attempt in report.attempts]
     for i, conflict in enumerate(report.conflicts[:MOST_NAMES]):
         yield {
-            "path": _cut(conflict.path),
+            "path": cut(conflict.path),
             "line": conflict.line,
             "kind": conflict.kind.value,
             "base": texts.add(conflict.base),
@@ -221,7 +220,7 @@ def _resolution(found: ConflictResolution, texts: Texts) -> _Json:
         "after": found.lines_after,
         "exact": found.is_exact,
         "reason": found.reason,
-        "said": "" if found.ledger is None else _cut(_said(found.ledger)),
+        "said": "" if found.ledger is None else cut(_said(found.ledger)),
     }
 
 
@@ -253,7 +252,7 @@ def _merges(report: MergeReport, texts: Texts) -> Iterator[_Json]:
                 if runs != before:
                     hunk.append(runs)
                 before = runs
-        strategies = [_cut(each.strategy) for each in attempts]
+        strategies = [cut(each.strategy) for each in attempts]
         yield {"strategies": strategies, "problem": problem, **shown}
 
 
@@ -263,15 +262,15 @@ def _merges(report: MergeReport, texts: Texts) -> Iterator[_Json]:
 def _explanation(explanation: Explanation, texts: Texts) -> _Json:
     hunks = (*explanation.feature1_hunks, *explanation.feature2_hunks)
     return {
-        "title": wording.explanation_text(_cut(explanation.strategy), explanation),
+        "title": wording.explanation_text(cut(explanation.strategy), explanation),
         "about": [
             *(wording.finding_text(finding) for finding in explanation.findings),
-            *filter(None, [_cut(explanation.reason)]),
+            *filter(None, [cut(explanation.reason)]),
         ],
         "hunks": [
             [
                 hunk.feature,
-                wording.hunk_text(hunk, _cut(hunk.path), is_sure=explanation.is_minimal),
+                wording.hunk_text(hunk, cut(hunk.path), is_sure=explanation.is_minimal),
                 texts.add(hunk.text.encode("utf-8", "surrogateescape")),
             ]
             for hunk in hunks[:MOST_NAMES]
@@ -283,10 +282,6 @@ def _explanation(explanation: Explanation, texts: Texts) -> _Json:
 # --- short texts -------------------------------------------------------------
 
 
-def _cut(text: str, limit: int = _MOST_REASON) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"
-
-
 def _some(names: Sequence[str]) -> _Json:
-    shown = [_cut(name) for name in names[:MOST_NAMES]]
+    shown = [cut(name) for name in names[:MOST_NAMES]]
     return {"names": shown, "more": len(names) - len(shown)}

@@ -11,7 +11,7 @@ from typing import Any
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.quoted_names import read_name, split_names
-from cooperbench_eval.presentation.page.texts import Texts
+from cooperbench_eval.presentation.page.embedding import Texts
 
 __all__ = ["diff_files"]
 

@@ -8,8 +8,8 @@ from importlib.metadata import version
 from cooperbench_eval.analysis.policies import Policy, PolicyRule
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import JudgedSummary
+from cooperbench_eval.presentation.page.embedding import in_address
 from cooperbench_eval.presentation.page.index import SIGNS
-from cooperbench_eval.presentation.page.names import in_address
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.presentation.views.summaries import problem_texts, unanswerable_texts
 from cooperbench_eval.reporting.teams import GroupReport

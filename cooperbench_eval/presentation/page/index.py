@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.presentation.page.embedding import embed
-from cooperbench_eval.presentation.page.names import Addresses, shortened
+from cooperbench_eval.presentation.page.embedding import Addresses, embed, shortened
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import Attempt, Blame, MergeReport, Verdict
 from cooperbench_eval.reporting.identity import PairId
@@ -21,6 +20,34 @@ _MOST_NOTE = 200
 _UNTESTED = "untested"
 _NOT_TRIED = "not_tried"
 _UNANSWERED = Verdict.NOT_RUN.value
+
+
+class _Sign(NamedTuple):
+    """A sign, its words, and its meaning as a sentence without a full stop."""
+
+    symbol: str
+    words: str
+    meaning: str
+
+
+SIGNS: Mapping[str, _Sign] = MappingProxyType(
+    {
+        "correct": _Sign("✓", wording.ANSWERS["correct"], "merged, and the tests of both pass"),
+        "incorrect": _Sign(
+            "✗", wording.ANSWERS["incorrect"], "merged, and tests of a feature do not pass"
+        ),
+        "unhandled": _Sign(
+            "≠", wording.ANSWERS["unhandled"], "a conflict is left, or the strategy failed"
+        ),
+        "missing_input": _Sign(
+            "∅", wording.ANSWERS["missing_input"], "a patch is empty or does not apply"
+        ),
+        _UNANSWERED: _Sign("?", wording.ANSWERS[_UNANSWERED], "nothing is known about the result"),
+        _UNTESTED: _Sign("○", "merged, not tested", "no tests were run; counts as unanswered"),
+        _NOT_TRIED: _Sign("·", "not tried", "the strategy was not asked; counts as unanswered"),
+    }
+)
+"""The answers that a summary counts, and two kinds of being unanswered."""
 
 
 class JudgedAttempt(NamedTuple):
@@ -132,37 +159,6 @@ def _why(report: MergeReport, attempt: Attempt) -> str:
 
 def _short(text: str) -> str:
     return shortened(text, _MOST_NOTE)
-
-
-# --- signs -------------------------------------------------------------------
-
-
-class Sign(NamedTuple):
-    """A sign, its words, and its meaning as a sentence without a full stop."""
-
-    symbol: str
-    words: str
-    meaning: str
-
-
-SIGNS: Mapping[str, Sign] = MappingProxyType(
-    {
-        "correct": Sign("✓", wording.ANSWERS["correct"], "merged, and the tests of both pass"),
-        "incorrect": Sign(
-            "✗", wording.ANSWERS["incorrect"], "merged, and tests of a feature do not pass"
-        ),
-        "unhandled": Sign(
-            "≠", wording.ANSWERS["unhandled"], "a conflict is left, or the strategy failed"
-        ),
-        "missing_input": Sign(
-            "∅", wording.ANSWERS["missing_input"], "a patch is empty or does not apply"
-        ),
-        _UNANSWERED: Sign("?", wording.ANSWERS[_UNANSWERED], "nothing is known about the result"),
-        _UNTESTED: Sign("○", "merged, not tested", "no tests were run; counts as unanswered"),
-        _NOT_TRIED: Sign("·", "not tried", "the strategy was not asked; counts as unanswered"),
-    }
-)
-"""The answers that a summary counts, and two kinds of being unanswered."""
 
 
 def _sign_of(attempt: Attempt, answer: str) -> str:

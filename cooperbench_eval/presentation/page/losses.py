@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from cooperbench_eval.presentation.page.embedding import Texts, cut
 from cooperbench_eval.presentation.page.index import JudgedAttempt
-from cooperbench_eval.presentation.page.texts import Texts
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.blame import LostTest, lost_tests_of
@@ -28,7 +28,7 @@ def losses_of(report: MergeReport, judged: Sequence[JudgedAttempt], texts: Texts
         lost = tuple(lost_tests_of(attempt, blame))
         if lost:
             key = lost, attempt.trace, attempt.tree_id
-            found.setdefault(key, []).append(_cut(attempt.strategy))
+            found.setdefault(key, []).append(cut(attempt.strategy, _MOST_NAME))
     return [
         {
             "strategies": strategies,
@@ -62,8 +62,8 @@ def _failures(report: MergeReport, lost: Sequence[LostTest]) -> _Json:
             {
                 "owner": owner,
                 "status": status,
-                "message": _cut(alike[0].message, _MOST_MESSAGE),
-                "tests": [_cut(test.name) for test in alike[:_MOST_TESTS]],
+                "message": cut(alike[0].message, _MOST_MESSAGE),
+                "tests": [cut(test.name, _MOST_NAME) for test in alike[:_MOST_TESTS]],
                 "more": max(len(alike) - _MOST_TESTS, 0),
             }
             for (owner, status, _, _), alike in shown
@@ -81,17 +81,13 @@ def _trace(trace: FailureTrace, texts: Texts) -> _Json:
 
 def _function(traced: TracedFunction, texts: Texts) -> _Json:
     return {
-        "path": _cut(traced.path),
-        "name": _cut(traced.name),
+        "path": cut(traced.path, _MOST_NAME),
+        "name": cut(traced.name, _MOST_NAME),
         "line": traced.line,
         "kind": traced.kind.value,
-        "tests": [_cut(name) for name in traced.tests],
+        "tests": [cut(name, _MOST_NAME) for name in traced.tests],
         "versions": [
             texts.add(text)
             for text in (traced.base, traced.feature1, traced.feature2, traced.merged)
         ],
     }
-
-
-def _cut(text: str, limit: int = _MOST_NAME) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"

@@ -1,14 +1,20 @@
-"""The origin of each changed line of a merge, for the margin of its diff."""
+"""The origin of each changed line of a merge, for the margin of its diff.
+
+Most hunks of a merge are those of the features, so their origin needs no search. Only what is
+left is followed.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TypeAlias
+
+from attrs import evolve
 
 from cooperbench_eval.errors import CooperBenchEvalError
-from cooperbench_eval.evaluation.auditing.inputs import MergedTree
 from cooperbench_eval.evaluation.auditing.provenance import provenance_of
+from cooperbench_eval.evaluation.inputs import MergedTree
 from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.git.patching.patch_parts import FilePatch, Hunk
-from cooperbench_eval.presentation.page.settled import Key, find_settled, key_of, without
+from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
 from cooperbench_eval.presentation.page.sparse import Diff, SparseBase, read_diff
 from cooperbench_eval.reporting import Attempt, MergeReport
 from cooperbench_eval.reporting.provenance import FileKind, FileProvenance, Origin, OriginKind
@@ -39,6 +45,10 @@ Margin = Sequence[Sequence[str]]
 occurs, if more than once, such as `f3s`. The letters are `f` and `s` for the first and the second
 feature, `b` for both, `r` for a strategy, `m` for a marker, `u` for unknown, and a dot for a line
 of the base that was moved, or that no feature removes."""
+_Key: TypeAlias = tuple[int, tuple[bytes, ...]]
+"""The place of a hunk in the base, and its lines."""
+_Settled: TypeAlias = Mapping[str, Mapping[_Key, tuple[int, ...]]]
+"""The features that have a hunk of the merge, by its path and its key."""
 
 
 class Margins:
@@ -84,11 +94,11 @@ class Margins:
         Raises:
             CooperBenchEvalError: The diffs do not fit together, or are not those of trees.
         """
-        settled = find_settled(sides, merge)
-        rest = without(merge, settled)
-        searched: dict[tuple[str, Key], str] = {}
+        settled = _find_settled(sides, merge)
+        rest = _without(merge, settled)
+        searched: dict[tuple[str, _Key], str] = {}
         if any(file.hunks for file in rest):
-            followed = {number: without(diff, settled) for number, diff in sides.items()}
+            followed = {number: _without(diff, settled) for number, diff in sides.items()}
             self._searches -= sum(map(_size, [*followed.values(), rest]))
             if self._searches < 0:
                 return None
@@ -96,8 +106,8 @@ class Margins:
         return [
             [
                 _of_owners(hunk, owners)
-                if (owners := settled.get(file.path, {}).get(key_of(hunk)))
-                else searched[file.path, key_of(hunk)]
+                if (owners := settled.get(file.path, {}).get(_key_of(hunk)))
+                else searched[file.path, _key_of(hunk)]
                 for hunk in file.hunks
             ]
             for file in merge
@@ -119,7 +129,9 @@ def _letter_of(features: Sequence[int]) -> str:
     return _BOTH if len(features) > 1 else _FEATURES[features[0]]
 
 
-def _search(sides: Mapping[int, Diff], merge: Diff, *, is_open: bool) -> dict[tuple[str, Key], str]:
+def _search(
+    sides: Mapping[int, Diff], merge: Diff, *, is_open: bool
+) -> dict[tuple[str, _Key], str]:
     """Return the margins of hunks with `provenance_of`, each by its path and key."""
     base = SparseBase([*sides.values(), merge])
     merged = MergedTree(changes=base.changes(merge), has_resolver=True, has_markers=is_open)
@@ -127,7 +139,7 @@ def _search(sides: Mapping[int, Diff], merge: Diff, *, is_open: bool) -> dict[tu
     found = {file.path: file for file in provenance_of(base.tree, changes, merged).files}
     removed = {number: _removed(diff) for number, diff in sides.items()}
     return {
-        (file.path, key_of(hunk)): runs
+        (file.path, _key_of(hunk)): runs
         for file in merge
         for hunk, runs in zip(
             file.hunks,
@@ -185,3 +197,53 @@ def _runs(signs: Iterable[str]) -> str:
     """Write each run of equal letters as the letter and its length."""
     counts = ((sign, sum(1 for _ in same)) for sign, same in groupby(signs))
     return "".join(sign if count == 1 else f"{sign}{count}" for sign, count in counts)
+
+
+# --- hunks that features have as the merge has them ---
+
+
+def _key_of(hunk: Hunk) -> _Key:
+    """Return a key that equal changes at one place of the base share."""
+    return hunk.old_start, hunk.lines
+
+
+def _find_settled(sides: Mapping[int, Diff], merge: Diff) -> _Settled:
+    """Find the hunks of a merge that features have too, and that no other feature touches."""
+    files = {number: {file.path: file for file in diff} for number, diff in sides.items()}
+    found: dict[str, Mapping[_Key, tuple[int, ...]]] = {}
+    for file in merge:
+        versions = {n: each[file.path] for n, each in files.items() if file.path in each}
+        if all(each.change is FileChange.MODIFY for each in (file, *versions.values())):
+            found[file.path] = _settled(file, versions)
+    return found
+
+
+def _settled(file: FilePatch, versions: Mapping[int, FilePatch]) -> dict[_Key, tuple[int, ...]]:
+    known = {n: {_key_of(hunk) for hunk in each.hunks} for n, each in versions.items()}
+    touched = {
+        n: {line for hunk in each.hunks for line in _lines(hunk)} for n, each in versions.items()
+    }
+    found: dict[_Key, tuple[int, ...]] = {}
+    for hunk in file.hunks:
+        key = _key_of(hunk)
+        owners = tuple(n for n, keys in known.items() if key in keys)
+        others = (touched[n] for n in versions if n not in owners)
+        if owners and all(each.isdisjoint(_lines(hunk)) for each in others):
+            found[key] = owners
+    return found
+
+
+def _lines(hunk: Hunk) -> range:
+    """Return the numbers of the base's lines that a hunk shows."""
+    return range(hunk.old_start, hunk.old_start + max(len(hunk.old), 1))
+
+
+def _without(diff: Diff, settled: _Settled) -> Diff:
+    """Return a diff without the hunks that are settled."""
+    rest: list[FilePatch] = []
+    for file in diff:
+        keys = settled.get(file.path, {})
+        hunks: Sequence[Hunk] = [hunk for hunk in file.hunks if _key_of(hunk) not in keys]
+        if hunks or not file.hunks:
+            rest.append(file if len(hunks) == len(file.hunks) else evolve(file, hunks=hunks))
+    return rest

@@ -7,9 +7,9 @@ lines as those of the whole texts.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.binary import BinaryKind
@@ -64,12 +64,16 @@ class _BaseFile:
         mode: Its mode, if known.
         object_id: The id of its contents, if it is binary.
         end: The number of its last line, if known.
+        lines: The known lines and the placeholders between them, once `close` was called.
+        places: The place of each known line in these, by its number.
     """
 
     known: dict[int, bytes] = field(factory=dict)
     mode: FileMode | None = None
     object_id: str | None = None
     end: int | None = None
+    lines: Sequence[bytes] = ()
+    places: dict[int, int] = field(factory=dict)
 
     def add(self, file: FilePatch) -> None:
         """Add what a diff shows.
@@ -95,15 +99,14 @@ class _BaseFile:
                 raise PatchError("shows another base than another diff")
         return max(number, 0)
 
-    def text(self, path: str) -> "_Text":
-        """Return the known lines and the placeholders between them."""
+    def close(self, path: str) -> None:
+        """Put a placeholder for each run of unknown lines; nothing is added after that."""
         lines: list[bytes] = []
-        places: dict[int, int] = {}
         last = 0
         for number in sorted(self.known):
             if number > last + 1:
                 lines.append(_placeholder(path, last))
-            places[number] = len(lines)
+            self.places[number] = len(lines)
             lines.append(self.known[number])
             last = number
         if self.end is None:
@@ -112,18 +115,10 @@ class _BaseFile:
             raise PatchError("shows lines after the end of a file")
         if any(not line.endswith(b"\n") for line in lines[:-1]):
             raise PatchError("shows lines after one without a newline")
-        return _Text(lines, places)
-
-
-@frozen
-class _Text:
-    """A text of the base, and the place of each known line by its number."""
-
-    lines: Sequence[bytes] = ()
-    places: Mapping[int, int] = field(factory=dict)
+        self.lines = lines
 
     def patched(self, hunks: Iterable[Hunk]) -> tuple[list[bytes], list[int]]:
-        """Return the text with hunks applied, and the place at which each of them begins."""
+        """Return the lines with hunks applied, and the place at which each of them begins."""
         lines: list[bytes] = []
         starts: list[int] = []
         end = 0
@@ -166,9 +161,10 @@ class SparseBase:
                 seen.add(file.path)
         if not added.isdisjoint(self._files):
             raise PatchError("adds a file that another diff changes")
-        self._texts = {path: file.text(path) for path, file in self._files.items()}
+        for path, old in self._files.items():
+            old.close(path)
         self.tree = Snapshot.from_files(
-            {path: self._old(file, self._texts[path].lines) for path, file in self._files.items()}
+            {path: self._old(each, each.lines) for path, each in self._files.items()}
         )
 
     def changes(self, diff: Diff) -> Changes:
@@ -181,16 +177,16 @@ class SparseBase:
 
     def starts(self, file: FilePatch) -> Sequence[int]:
         """Return the place in the new text at which each hunk of a file begins."""
-        return self._text(file).patched(file.hunks)[1]
+        return self._base_of(file).patched(file.hunks)[1]
 
-    def _text(self, file: FilePatch) -> _Text:
-        return _Text() if file.old_path is None else self._texts[file.path]
+    def _base_of(self, file: FilePatch) -> _BaseFile:
+        return _BaseFile() if file.old_path is None else self._files[file.path]
 
     def _changed(self, file: FilePatch) -> Entry | None:
-        lines, _ = self._text(file).patched(file.hunks)
+        old = self._base_of(file)
+        lines, _ = old.patched(file.hunks)
         if file.change is FileChange.DELETE:
             return None
-        old = self._files[file.path] if file.old_path is not None else _BaseFile()
         mode = file.new_mode or file.old_mode or old.mode
         if _is_binary(file):
             return self._binary(file.new_id, mode)

@@ -7,7 +7,7 @@ from typing import Final
 from cooperbench_eval.analysis.summary import TeamSummary
 from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.presentation.page.details import MOST_NAMES
-from cooperbench_eval.presentation.page.texts import whole_characters
+from cooperbench_eval.presentation.page.embedding import whole_characters
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.presentation.views.plans import left_out_text, owner_text
 from cooperbench_eval.presentation.views.reports import landed_text

@@ -1,12 +1,11 @@
 """What all figures share: palette, legends, names as plain text. The adapter to matplotlib."""
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Self
 
 from attrs import frozen
 
-from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.support.rendering.visible import visible
 
 try:
@@ -36,6 +35,7 @@ __all__ = [
     "Share",
     "add_labels",
     "add_legend",
+    "add_line",
     "axes_for",
     "figure_of",
     "is_dark",
@@ -49,6 +49,7 @@ GREY = "#8a8a8a"
 _LONGEST_NAME = 30
 _DARK = 0.45
 _BELOW = 0.5  # inches, for tick labels and the label of the axis
+_BESIDE = 0.06  # the distance between two intervals at the same place
 
 
 @frozen
@@ -108,16 +109,44 @@ class Share:
     above: float
 
     @classmethod
-    def of(cls, rate: Rate) -> Self:
-        """Return the share of a rate; rounding never makes a distance negative.
+    def of(cls, middle: float | None, low: float | None, high: float | None) -> Self:
+        """Return a share with its interval; rounding never makes a distance negative.
 
         Without an interval, as with one cluster, the distances are zero.
         """
-        if rate.rate is None:
+        if middle is None:
             raise ValueError("a rate of no pairs cannot be drawn")
-        if rate.low is None or rate.high is None:
-            return cls(rate.rate, 0.0, 0.0)
-        return cls(rate.rate, max(0.0, rate.rate - rate.low), max(0.0, rate.high - rate.rate))
+        if low is None or high is None:
+            return cls(middle, 0.0, 0.0)
+        return cls(middle, max(0.0, middle - low), max(0.0, high - middle))
+
+
+def add_line(ax: Axes, number: int, lines: int, shares: Mapping[int, Share]) -> Line2D:
+    """Draw a line through shares in percent with their intervals; return its legend's handle.
+
+    Args:
+        ax: Where to draw.
+        number: Which of the lines it is, counted from 0.
+        lines: How many lines there are; intervals at one place stand side by side.
+        shares: The shares by their places.
+    """
+    look = LINES[number % len(LINES)]
+    aside = _BESIDE * (number - (lines - 1) / 2)
+    ax.errorbar(
+        [place + aside for place in shares],
+        [100 * share.middle for share in shares.values()],
+        yerr=[
+            [100 * share.below for share in shares.values()],
+            [100 * share.above for share in shares.values()],
+        ],
+        color=look.colour,
+        linestyle=look.line,
+        marker=look.marker,
+        markersize=5,
+        capsize=3,
+        elinewidth=1,
+    )
+    return Line2D([], [], color=look.colour, linestyle=look.line, marker=look.marker)
 
 
 def percent(share: float) -> str:

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from attrs import field, frozen
-
 from cooperbench_eval.analysis.answers import MISSING, answer_of
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
@@ -27,19 +25,11 @@ _INCHES = 0.46
 _UNANSWERED = Verdict.NOT_RUN.value
 
 _Place = tuple[int, int]
+_Cells = Mapping[_Place, int | str]
+"""For each two features of a task, the lower one first, a score, a verdict's value or `MISSING`.
 
-
-@frozen(kw_only=True)
-class _Matrix:
-    """The contents of the figure: a score or an answer for each two features of a task.
-
-    *cells* are by the two features' numbers, the lower one first. A cell is a score, a
-    verdict's value or `MISSING`; a pair without an answer has `not_run`.
-    """
-
-    task: str
-    features: tuple[int, ...]
-    cells: Mapping[_Place, int | str] = field(hash=False)
+A pair without an answer has `not_run`.
+"""
 
 
 @checked(ax=able_to("get_figure"))
@@ -74,19 +64,22 @@ def plot_matrix(
             the task has more than 60 features.
         ImportError: matplotlib is not installed.
     """
-    matrix = _matrix(_of_one_task(reports, task), strategy)
-    if len(matrix.features) > _MOST_FEATURES:
-        raise AnalysisError(f"{len(matrix.features)} features are more than can be read")
+    pairs = _of_one_task(reports, task)
+    cells = _cells(pairs, strategy)
+    features = _features(cells)
+    if len(features) > _MOST_FEATURES:
+        raise AnalysisError(f"{len(features)} features are more than can be read")
     from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
 
-    size = max(2.6, _INCHES * (len(matrix.features) - 1))
+    size = max(2.6, _INCHES * (len(features) - 1))
     ax = canvas.axes_for(ax, size + 1.5, size + 1.3)
+    beside = "" if strategy is None else f": {canvas.name_of(strategy)}"
+    title = f"{canvas.name_of(pairs[0].task)}, {wording.counted(len(cells), 'pair')}{beside}"
+    _draw_frame(ax, features, title)
     if strategy is None:
-        _draw_frame(ax, matrix, "")
-        _draw_scores(ax, matrix)
+        _draw_scores(ax, cells)
     else:
-        _draw_frame(ax, matrix, f": {canvas.name_of(strategy)}")
-        _draw_verdicts(ax, matrix)
+        _draw_verdicts(ax, cells)
     return canvas.figure_of(ax)
 
 
@@ -106,7 +99,7 @@ def _of_one_task(reports: FactsSource, task: str | None) -> list[PairFacts]:
     return by_task[task] if task is not None else next(iter(by_task.values()))
 
 
-def _matrix(pairs: list[PairFacts], strategy: str | None) -> _Matrix:
+def _cells(pairs: list[PairFacts], strategy: str | None) -> _Cells:
     cells: dict[_Place, int | str] = {}
     found = False
     for facts in pairs:
@@ -121,8 +114,11 @@ def _matrix(pairs: list[PairFacts], strategy: str | None) -> _Matrix:
     if strategy is not None and not found:
         names = sorted({attempt.strategy for facts in pairs for attempt in facts.attempts})
         raise AnalysisError(f"no report has a row of {strategy!r}", tuple(names))
-    features = sorted({number for place in cells for number in place})
-    return _Matrix(task=pairs[0].task, features=tuple(features), cells=cells)
+    return cells
+
+
+def _features(cells: _Cells) -> list[int]:
+    return sorted({number for place in cells for number in place})
 
 
 def _score(facts: PairFacts) -> int | str:
@@ -165,66 +161,66 @@ def _looks() -> dict[str, "Look"]:
     }
 
 
-def _draw_frame(ax: "Axes", matrix: _Matrix, beside: str) -> None:
+def _draw_frame(ax: "Axes", features: list[int], title: str) -> None:
     """Draw the axes, without the first feature's row and the last one's column.
 
     Both would be empty, as each pair is shown once.
     """
     from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
 
-    last = len(matrix.features) - 1
+    last = len(features) - 1
     ax.set_xlim(-0.5, last - 0.5)
     ax.set_ylim(last + 0.5, 0.5)
     ax.set_aspect("equal", anchor="NW")
-    numbers = [str(number) for number in matrix.features]
+    numbers = [str(number) for number in features]
     ax.set_xticks(range(last), numbers[:-1], fontsize="small")
     ax.set_yticks(range(1, last + 1), numbers[1:], fontsize="small")
     ax.tick_params(length=0)
     canvas.add_labels(ax, "feature", "feature")
     ax.spines[:].set_visible(False)
-    pairs = wording.counted(len(matrix.cells), "pair")
-    title = f"{canvas.name_of(matrix.task)}, {pairs}{beside}"
     canvas.plain(ax.set_title(title, loc="left", fontsize="medium"))
 
 
-def _draw_scores(ax: "Axes", matrix: _Matrix) -> None:
+def _draw_scores(ax: "Axes", cells: _Cells) -> None:
     from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
 
-    scores = [cell for cell in matrix.cells.values() if isinstance(cell, int)]
+    scores = [cell for cell in cells.values() if isinstance(cell, int)]
     shades = canvas.Shades(max(scores, default=0))
-    for place, cell in matrix.cells.items():
+    features = _features(cells)
+    for place, cell in cells.items():
         if isinstance(cell, int):
-            _draw_cell(ax, matrix, place, canvas.Look(shades.colour(cell)), str(cell))
+            _draw_cell(ax, features, place, canvas.Look(shades.colour(cell)), str(cell))
         else:
-            _draw_cell(ax, matrix, place, _looks()[cell], _LETTERS[cell])
+            _draw_cell(ax, features, place, _looks()[cell], _LETTERS[cell])
     if scores:
         shades.add_bar(ax, "conflict score of git merge")
-    _add_legend(ax, matrix, [MISSING, _UNANSWERED])
+    _add_legend(ax, cells, [MISSING, _UNANSWERED])
 
 
-def _draw_verdicts(ax: "Axes", matrix: _Matrix) -> None:
-    for place, cell in matrix.cells.items():
-        _draw_cell(ax, matrix, place, _looks()[str(cell)], _LETTERS[str(cell)])
-    _add_legend(ax, matrix, list(_LETTERS))
+def _draw_verdicts(ax: "Axes", cells: _Cells) -> None:
+    features = _features(cells)
+    for place, cell in cells.items():
+        _draw_cell(ax, features, place, _looks()[str(cell)], _LETTERS[str(cell)])
+    _add_legend(ax, cells, list(_LETTERS))
 
 
-def _draw_cell(ax: "Axes", matrix: _Matrix, place: _Place, look: "Look", text: str) -> None:
+def _draw_cell(ax: "Axes", features: list[int], place: _Place, look: "Look", text: str) -> None:
     from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
 
-    low, high = map(matrix.features.index, place)
+    low, high = map(features.index, place)
     box = canvas.Rectangle((low - 0.5, high - 0.5), 1, 1)
     box.set(facecolor=look.colour, hatch=look.hatch, edgecolor=canvas.GREY, linewidth=0.4)
     ax.add_patch(box)
-    if len(matrix.features) <= _NUMBERED:
+    if len(features) <= _NUMBERED:
         colour = "white" if canvas.is_dark(look.colour) else canvas.INK
         size = "small" if len(text) <= _SHORT else "x-small"
         ax.text(low, high, text, ha="center", va="center", color=colour, fontsize=size)
 
 
-def _add_legend(ax: "Axes", matrix: _Matrix, kinds: list[str]) -> None:
+def _add_legend(ax: "Axes", cells: _Cells, kinds: list[str]) -> None:
     from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
 
-    counts = Counter(matrix.cells.values())
+    counts = Counter(cells.values())
     shown = [kind for kind in kinds if counts[kind]]
     handles = [
         canvas.Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=canvas.GREY)

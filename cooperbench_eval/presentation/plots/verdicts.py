@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.errors import AnalysisError, ArgumentError
@@ -22,14 +20,8 @@ _WIDE_ENOUGH = 0.05  # of the whole, for a number to fit in
 _BAR = 0.72
 _INCHES = 0.27
 _LONGEST = 110
-
-
-@frozen
-class _Bar:
-    """A line of the figure: a bar, or the title of a group."""
-
-    label: str
-    one: StrategySummary | PolicySummary | None = None
+_Bar = tuple[str, StrategySummary | PolicySummary | None]
+"""A line of the figure: a bar, or the title of a group."""
 
 
 @checked(summary=None, ax=able_to("get_figure"))
@@ -62,7 +54,7 @@ def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
             "summary", f"must be a Summary, not {found}: pass ce.summarize(reports)"
         )
     bars = list(_bars(summary))
-    count = sum(bar.one is not None for bar in bars)
+    count = sum(one is not None for _, one in bars)
     if not count or not summary.pairs:
         raise AnalysisError("there is no strategy or policy with pairs to draw")
     if count > _MOST_BARS:
@@ -71,9 +63,9 @@ def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
 
     lines = len(bars) + len(summary.unanswerable)
     ax = canvas.axes_for(ax, 7.5, 1.3 + _INCHES * lines)
-    for place, bar in enumerate(bars):
-        if bar.one is not None:
-            _draw(ax, place, bar.one)
+    for place, (_, one) in enumerate(bars):
+        if one is not None:
+            _draw(ax, place, one)
     _label(ax, bars, summary)
     return canvas.figure_of(ax)
 
@@ -81,9 +73,8 @@ def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
 def _bars(summary: Summary) -> Iterator[_Bar]:
     for title, group in groups_of(summary):
         if title:
-            yield _Bar(title)
-        for name, one in named_rows(group, summary.unanswerable):
-            yield _Bar(name, one)
+            yield title, None
+        yield from named_rows(group, summary.unanswerable)
 
 
 # --- drawing -----------------------------------------------------------------
@@ -138,7 +129,7 @@ def _draw_parts(ax: "Axes", place: int, parts: list[int]) -> None:
 def _draw_interval(ax: "Axes", place: int, one: StrategySummary | PolicySummary) -> None:
     from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
 
-    share = canvas.Share.of(one.correct)
+    share = canvas.Share.of(one.correct.rate, one.correct.low, one.correct.high)
     part = one.verdicts.answered / one.verdicts.pairs
     for width, colour in ((3.4, "white"), (1.4, "black")):
         low = place + _BAR / 2 - 0.09
@@ -160,10 +151,10 @@ def _draw_interval(ax: "Axes", place: int, one: StrategySummary | PolicySummary)
 def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
     from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
 
-    names = [canvas.name_of(bar.label) for bar in bars]
+    names = [canvas.name_of(label) for label, _ in bars]
     ax.set_yticks(range(len(bars)), names, parse_math=False, usetex=False)
-    for label, bar in zip(ax.get_yticklabels(), bars, strict=True):
-        label.set_fontweight("bold" if bar.one is None else "normal")
+    for label, (_, one) in zip(ax.get_yticklabels(), bars, strict=True):
+        label.set_fontweight("bold" if one is None else "normal")
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(len(bars) - 0.4, -0.6)
     ax.set_xlim(0, 1)
@@ -184,4 +175,4 @@ def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
 
 
 def _occurs(bars: list[_Bar], word: str) -> bool:
-    return any(bar.one is not None and getattr(bar.one.verdicts, word) for bar in bars)
+    return any(one is not None and getattr(one.verdicts, word) for _, one in bars)

@@ -3,12 +3,7 @@
 from collections.abc import Iterator
 
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.reporting.audits import (
-    Audit,
-    AuditedFile,
-    Fate,
-    StrategyComparison,
-)
+from cooperbench_eval.reporting.audits import Audit, AuditedFile, Fate, StrategyComparison
 from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible

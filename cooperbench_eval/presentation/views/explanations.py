@@ -3,12 +3,7 @@
 from collections.abc import Iterator
 
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.reporting.explanation import (
-    ExplainedHunk,
-    Explanation,
-    Finding,
-    HunkRole,
-)
+from cooperbench_eval.reporting.explanation import ExplainedHunk, Explanation, Finding, HunkRole
 from cooperbench_eval.support.rendering.view import Section, Table, View
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 

@@ -4,12 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.reporting.provenance import (
-    FileKind,
-    FileProvenance,
-    OriginKind,
-    Provenance,
-)
+from cooperbench_eval.reporting.provenance import FileKind, FileProvenance, OriginKind, Provenance
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import visible
 

@@ -1,12 +1,8 @@
 """View of a landing plan: what lands, every pair, and why the other features do not land."""
 
-from collections.abc import (
-    Iterator,
-)
+from collections.abc import Iterator
 
-from cooperbench_eval.presentation.views import (
-    wording,
-)
+from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LeftOut,
@@ -14,21 +10,9 @@ from cooperbench_eval.reporting.landings import (
     SuiteRun,
     TeamSuite,
 )
-from cooperbench_eval.reporting.plans import (
-    LandingPlan,
-    PairOutcome,
-)
-from cooperbench_eval.support.rendering.view import (
-    Cell,
-    Table,
-    Tone,
-    View,
-    rows_table,
-)
-from cooperbench_eval.support.rendering.visible import (
-    cut_list,
-    visible,
-)
+from cooperbench_eval.reporting.plans import LandingPlan, PairOutcome
+from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.support.rendering.visible import cut_list, visible
 
 __all__ = [
     "broken_text",

@@ -3,27 +3,12 @@
 As HTML, a report takes two or three kilobytes, and at most 20.
 """
 
-from collections.abc import (
-    Iterator,
-    Sequence,
-)
+from collections.abc import Iterator, Sequence
 
-from cooperbench_eval.git.merging.conflicts import (
-    ConflictDetails,
-    FileConflicts,
-    MergeStatus,
-)
-from cooperbench_eval.languages.hazards.kinds import (
-    Hazard,
-)
-from cooperbench_eval.presentation.views import (
-    wording,
-)
-from cooperbench_eval.presentation.views.plans import (
-    broken_text,
-    left_out_text,
-    owner_text,
-)
+from cooperbench_eval.git.merging.conflicts import ConflictDetails, FileConflicts, MergeStatus
+from cooperbench_eval.languages.hazards.kinds import Hazard
+from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.presentation.views.plans import broken_text, left_out_text, owner_text
 from cooperbench_eval.reporting import (
     Attempt,
     Blame,
@@ -33,9 +18,7 @@ from cooperbench_eval.reporting import (
     PatchReport,
     Verdict,
 )
-from cooperbench_eval.reporting.rows import (
-    Tried,
-)
+from cooperbench_eval.reporting.rows import Tried
 from cooperbench_eval.reporting.teams import (
     GroupReport,
     TeamAttempt,
@@ -43,27 +26,10 @@ from cooperbench_eval.reporting.teams import (
     TeamReport,
     TeamStep,
 )
-from cooperbench_eval.running.judgements import (
-    Judgement,
-    outcome_of,
-)
-from cooperbench_eval.running.results import (
-    TestCase,
-    TestCaseStatus,
-    TestResult,
-    TestStatus,
-)
-from cooperbench_eval.support.rendering.view import (
-    Cell,
-    Table,
-    Tone,
-    View,
-    rows_table,
-)
-from cooperbench_eval.support.rendering.visible import (
-    cut_list,
-    visible,
-)
+from cooperbench_eval.running.judgements import Judgement, outcome_of
+from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult, TestStatus
+from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.support.rendering.visible import cut_list, visible
 
 __all__ = [
     "attempt_view",

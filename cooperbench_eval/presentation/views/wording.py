@@ -4,45 +4,16 @@ Texts from outside, such as names and reasons, are returned as they are: each ca
 cuts them to the length that it has room for.
 """
 
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Sequence,
-)
-from typing import (
-    NamedTuple,
-)
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from cooperbench_eval.analysis.costs import (
-    CostPerCorrect,
-)
-from cooperbench_eval.analysis.rates import (
-    Rate,
-)
-from cooperbench_eval.analysis.verdicts import (
-    JudgedSummary,
-    Verdicts,
-)
-from cooperbench_eval.git.merging.conflicts import (
-    ConflictDetails,
-    MergeStatus,
-    ModelUsage,
-)
-from cooperbench_eval.languages.hazards.kinds import (
-    Hazard,
-)
-from cooperbench_eval.reporting import (
-    Attempt,
-    Blame,
-    BlameKind,
-    Failure,
-    MergeReport,
-    PatchReport,
-)
-from cooperbench_eval.reporting.agentcosts import (
-    AgentUsage,
-)
+from cooperbench_eval.analysis.costs import CostPerCorrect
+from cooperbench_eval.analysis.rates import Rate
+from cooperbench_eval.analysis.verdicts import JudgedSummary, Verdicts
+from cooperbench_eval.git.merging.conflicts import ConflictDetails, MergeStatus, ModelUsage
+from cooperbench_eval.languages.hazards.kinds import Hazard
+from cooperbench_eval.reporting import Attempt, Blame, BlameKind, Failure, MergeReport, PatchReport
+from cooperbench_eval.reporting.agentcosts import AgentUsage
 from cooperbench_eval.reporting.explanation import (
     ExplainedHunk,
     Explanation,
@@ -51,20 +22,10 @@ from cooperbench_eval.reporting.explanation import (
     HunkRole,
     SuiteKind,
 )
-from cooperbench_eval.reporting.rows import (
-    Judged,
-)
-from cooperbench_eval.reporting.teams import (
-    TeamBlame,
-)
-from cooperbench_eval.running.judgements import (
-    Judgement,
-    outcome_of,
-)
-from cooperbench_eval.running.results import (
-    TestResult,
-    count_cases,
-)
+from cooperbench_eval.reporting.rows import Judged
+from cooperbench_eval.reporting.teams import TeamBlame
+from cooperbench_eval.running.judgements import Judgement, outcome_of
+from cooperbench_eval.running.results import TestResult, count_cases
 
 ANSWERS = {
     "correct": "correct",

@@ -22,10 +22,7 @@ from typing import Any
 from attrs import field, frozen
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.running.readers.javascript_tests import (
-    NAME_SEPARATOR,
-    reader_in_node,
-)
+from cooperbench_eval.running.readers.javascript_tests import NAME_SEPARATOR, reader_in_node
 from cooperbench_eval.running.readers.protocol import FinishedRun, Launch
 from cooperbench_eval.running.readers.result_files import (
     UnreadableResultError,

@@ -33,12 +33,7 @@ from cooperbench_eval.running.sandboxes.local import (
     listed,
     surroundings,
 )
-from cooperbench_eval.running.sandboxes.overlays import (
-    Caches,
-    LentCaches,
-    OverlayError,
-    as_caches,
-)
+from cooperbench_eval.running.sandboxes.overlays import Caches, LentCaches, OverlayError, as_caches
 from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.support.arguments import checked_fields
 

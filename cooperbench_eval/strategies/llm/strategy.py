@@ -1,93 +1,33 @@
 """Asks a language model to resolve conflicts, and accepts only answers that pass the checks."""
 
-from collections.abc import (
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from functools import (
-    partial,
-)
-from itertools import (
-    chain,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
-from attrs import (
-    Attribute,
-    evolve,
-    field,
-    fields,
-    frozen,
-    validators,
-)
+from attrs import Attribute, evolve, field, fields, frozen, validators
 
-from cooperbench_eval.errors import (
-    ArgumentError,
-)
-from cooperbench_eval.git.merging.conflicts import (
-    Conflict,
-    LedgerRow,
-)
-from cooperbench_eval.git.merging.three_way_merge import (
-    Gone,
-    ThreeWayMerge,
-)
-from cooperbench_eval.languages.faults.faults import (
-    find_parse_fault,
-)
-from cooperbench_eval.languages.token_merge import (
-    shares_kept,
-)
-from cooperbench_eval.strategies.llm.cassette import (
-    Cassette,
-    Replay,
-)
-from cooperbench_eval.strategies.llm.chat import (
-    ChatClient,
-    ChatRequest,
-)
-from cooperbench_eval.strategies.llm.litellm_client import (
-    LitellmClient,
-    check_installed,
-)
-from cooperbench_eval.strategies.llm.prompts import (
-    Prompts,
-)
-from cooperbench_eval.strategies.llm.questions import (
-    Place,
-    Question,
-    ask_about,
-    lines_of,
-)
+from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow
+from cooperbench_eval.git.merging.three_way_merge import Gone, ThreeWayMerge
+from cooperbench_eval.languages.faults.faults import find_parse_fault
+from cooperbench_eval.languages.token_merge import shares_kept
+from cooperbench_eval.strategies.llm.cassette import Cassette, Replay
+from cooperbench_eval.strategies.llm.chat import ChatClient, ChatRequest
+from cooperbench_eval.strategies.llm.litellm_client import LitellmClient, check_installed
+from cooperbench_eval.strategies.llm.prompts import Prompts
+from cooperbench_eval.strategies.llm.questions import Place, Question, ask_about, lines_of
 from cooperbench_eval.strategies.llm.redaction import (
     RedactingClient,
     Redactor,
     known_secrets,
     without_secrets,
 )
-from cooperbench_eval.strategies.llm.retries import (
-    Asker,
-    Exchange,
-    UsageMeter,
-)
-from cooperbench_eval.strategies.llm.threads import (
-    in_threads,
-)
-from cooperbench_eval.strategies.protocol import (
-    MergeInput,
-    MergeOutcome,
-)
-from cooperbench_eval.support.arguments import (
-    able_to,
-    checked_fields,
-    follows,
-)
+from cooperbench_eval.strategies.llm.retries import Asker, Exchange, UsageMeter
+from cooperbench_eval.strategies.llm.threads import in_threads
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.support.arguments import able_to, checked_fields, follows
 
 
 def _as_prompts(prompts: Prompts | str | Path | None) -> Prompts:

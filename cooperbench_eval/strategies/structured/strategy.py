@@ -1,33 +1,15 @@
 """Merges conflicts by the structure of the source, in the supported languages."""
 
 import contextlib
-from collections.abc import (
-    Iterator,
-    Sequence,
-)
-from functools import (
-    cached_property,
-)
-from itertools import (
-    chain,
-)
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import chain
 
-from attrs import (
-    evolve,
-    field,
-    frozen,
-    validators,
-)
+from attrs import evolve, field, frozen, validators
 
-from cooperbench_eval.git.merging.conflicts import (
-    ConflictBlock,
-)
-from cooperbench_eval.git.merging.locating_resolutions import (
-    find_between,
-)
-from cooperbench_eval.languages.files import (
-    read_versions,
-)
+from cooperbench_eval.git.merging.conflicts import ConflictBlock
+from cooperbench_eval.git.merging.locating_resolutions import find_between
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import (
     Construct,
     DisagreementError,
@@ -43,22 +25,11 @@ from cooperbench_eval.strategies.blocks import (
     Resolution,
     resolve_files,
 )
-from cooperbench_eval.strategies.protocol import (
-    MergeInput,
-    MergeOutcome,
-)
-from cooperbench_eval.strategies.structured.flow.interference import (
-    find_interference,
-)
-from cooperbench_eval.strategies.structured.merge import (
-    TreeMerge,
-)
-from cooperbench_eval.strategies.structured.misplaced import (
-    find_misplaced,
-)
-from cooperbench_eval.strategies.structured.taking import (
-    take_functions,
-)
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.strategies.structured.flow.interference import find_interference
+from cooperbench_eval.strategies.structured.merge import TreeMerge
+from cooperbench_eval.strategies.structured.misplaced import find_misplaced
+from cooperbench_eval.strategies.structured.taking import take_functions
 
 __all__ = ["StructuredStrategy"]
 

@@ -1,29 +1,13 @@
 """Merges strings and comments that both sides changed, by their lines, words or parts."""
 
 import re
-from itertools import (
-    chain,
-)
+from itertools import chain
 
-from cooperbench_eval.git.merging.line_diff import (
-    diff_lines,
-    split_lines,
-)
-from cooperbench_eval.git.merging.regions import (
-    Refinement,
-)
-from cooperbench_eval.git.merging.text_merge import (
-    TextConflict,
-    merge_text,
-)
-from cooperbench_eval.languages.token_merge import (
-    TokenMergeError,
-    merge_tokens,
-)
-from cooperbench_eval.languages.tree import (
-    Elements,
-    Token,
-)
+from cooperbench_eval.git.merging.line_diff import diff_lines, split_lines
+from cooperbench_eval.git.merging.regions import Refinement
+from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
+from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
+from cooperbench_eval.languages.tree import Elements, Token
 
 __all__ = ["merge_comments", "merge_literals", "merge_strings"]
 

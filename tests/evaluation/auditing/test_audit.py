@@ -25,7 +25,7 @@ from cooperbench_eval import (
     write_reward,
 )
 from cooperbench_eval.errors import ArgumentError, ReportError
-from cooperbench_eval.evaluation.auditing.side import SideTree
+from cooperbench_eval.evaluation.auditing.expected import SideTree
 from cooperbench_eval.git.merging.line_diff import split_lines
 from cooperbench_eval.git.trees.entries import FileMode
 from cooperbench_eval.reporting import Audit, EntryAspect, Fate, SuiteRun

@@ -263,9 +263,7 @@ def test_a_budget_must_allow_a_run(budget):
 
 def test_the_number_of_trees_is_limited_too(monkeypatch):
     """Trees that cannot be merged cost no run, but each of them takes time."""
-    monkeypatch.setattr(
-        "cooperbench_eval.evaluation.explaining.experiments._MOST_TREES_PER_RUN", 0.1
-    )
+    monkeypatch.setattr("cooperbench_eval.evaluation.explaining.finding._MOST_TREES_PER_RUN", 0.1)
 
     explanation = explained(broken(), budget=30)
 

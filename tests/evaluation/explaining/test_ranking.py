@@ -3,7 +3,7 @@
 import pytest
 
 import cooperbench_eval as ce
-from cooperbench_eval.evaluation.explaining.ranking import names_in, names_of_tests, ranked
+from cooperbench_eval.evaluation.explaining.finding import names_in, names_of_tests, ranked
 from cooperbench_eval.evaluation.explaining.splitting import SideHunk
 
 

@@ -21,8 +21,8 @@ from landing_material import (
 import cooperbench_eval as ce
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.landing import land as planning
-from cooperbench_eval.evaluation.landing import merger, texts
-from cooperbench_eval.evaluation.landing.components import components
+from cooperbench_eval.evaluation.landing import mergeable, merger
+from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.sides import Side
 
 # --- merges only ---
@@ -431,7 +431,7 @@ def test_a_given_order_is_kept_even_if_another_one_lands_more():
 def test_promising_orders_are_folded_even_if_the_matrix_is_cut_short(monkeypatch):
     """The first patch conflicts with all others, which land together."""
     monkeypatch.setattr(planning, "_MOST_WORK", 1)
-    monkeypatch.setattr(texts, "_FOLDS", 1)
+    monkeypatch.setattr(mergeable, "_FOLDS", 1)
     others = [
         BASE.read("a").replace(word, b"new") for word in (b"one", b"three", b"five", b"seven")
     ]

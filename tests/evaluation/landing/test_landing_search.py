@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperbench_eval.evaluation.landing.cliques import largest_clique
-from cooperbench_eval.evaluation.landing.search import Step, TextSearch, WorkSpentError
+from cooperbench_eval.evaluation.landing.search import (
+    GroupSearch,
+    Step,
+    WorkSpentError,
+    largest_clique,
+)
 
 
 class RandomOracle:
@@ -61,7 +65,7 @@ def lands(orders):
 
 
 def searched(oracle, numbers, *, in_order=False):
-    search = TextSearch(oracle, numbers, in_order=in_order)
+    search = GroupSearch(oracle, numbers, in_order=in_order)
     search.fold(numbers)
     search.examine_pairs()
     search.fold_promising()
@@ -133,7 +137,7 @@ def test_a_search_that_is_cut_short_claims_nothing_false(oracle, limit):
     numbers = (1, 2, 3, 4, 5)
     truth = brute_force(oracle, numbers)
     oracle.left = limit
-    search = TextSearch(oracle, numbers)
+    search = GroupSearch(oracle, numbers)
     is_cut = False
     try:
         search.fold(numbers)

@@ -6,14 +6,7 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from landing_material import (
-    BASE,
-    PATCHES,
-    FakeRunner,
-    brute_force,
-    suite,
-    usable,
-)
+from landing_material import BASE, PATCHES, FakeRunner, brute_force, suite, usable
 
 import cooperbench_eval as ce
 from cooperbench_eval.running.results import TestResult

@@ -13,7 +13,7 @@ from page_reports import BASE, CLEAN, CONFLICT, edited, made
 
 import cooperbench_eval as ce
 from cooperbench_eval.presentation.page.diffs import diff_files
-from cooperbench_eval.presentation.page.texts import Texts
+from cooperbench_eval.presentation.page.embedding import Texts
 
 # --- the data of a diff ---
 

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cooperbench_eval.presentation.page.names import Addresses, address_of, shortened
+from cooperbench_eval.presentation.page.embedding import Addresses, address_of, shortened
 from cooperbench_eval.reporting.identity import PairId
 
 # Names that are easily confused once they are joined.

@@ -3,25 +3,12 @@
 import io
 import os
 import tarfile
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-)
-from enum import (
-    Enum,
-)
-from pathlib import (
-    Path,
-    PurePosixPath,
-)
-from typing import (
-    IO,
-)
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from pathlib import Path, PurePosixPath
+from typing import IO
 
-from cooperbench_eval.git.trees.forbidden_paths import (
-    local_name_problem,
-)
+from cooperbench_eval.git.trees.forbidden_paths import local_name_problem
 
 __all__ = ["END_OF_ARCHIVE", "Packer", "Unpacked", "unpack"]
 

@@ -1,17 +1,19 @@
-"""The merges of all patches: groups of patches that may affect each other, searched one by one."""
+"""The sets of patches that merge: groups that may affect each other are searched one by one."""
 
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate, product
 from math import prod
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
-from cooperbench_eval.evaluation.landing.search import Step, TextSearch, WorkSpentError
+from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
 from cooperbench_eval.evaluation.sides import Side
+from cooperbench_eval.git.trees.objects import folders_above
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
-__all__ = ["Texts"]
+__all__ = ["MergeableSets", "components"]
 
 _Patches = frozenset[int]
 _MORE_WORK = 5_000
@@ -21,7 +23,7 @@ _FOLDS = 4
 _MOST_EXCLUSIONS = 2_000
 
 
-class Texts:
+class MergeableSets:
     """The sets of patches that merge, and their orders.
 
     Patches of different groups cannot conflict, so a set merges if its part of each group
@@ -41,7 +43,7 @@ class Texts:
             groups: The groups.
             order: All patches in the only order that counts; empty if every order counts.
         """
-        self.searches = [TextSearch(merger, each, in_order=bool(order)) for each in groups]
+        self.searches = [GroupSearch(merger, each, in_order=bool(order)) for each in groups]
         self._merger = merger
         self._place = {number: place for place, number in enumerate(order)}
         self._largest: dict[tuple[int, _Patches], tuple[int, ...]] = {}
@@ -221,7 +223,7 @@ class Texts:
             parts.append(self._largest[key])
         return self._joined(parts)
 
-    def _orders(self, search: TextSearch, patches: _Patches) -> list[tuple[int, ...]]:
+    def _orders(self, search: GroupSearch, patches: _Patches) -> list[tuple[int, ...]]:
         part = patches & {*search.numbers}
         if not part:
             return [()]
@@ -235,3 +237,63 @@ class Texts:
 
     def _joined(self, parts: Iterable[Sequence[int]]) -> tuple[int, ...]:
         return self.ordered(number for part in parts for number in part)
+
+
+def components(base: Snapshot, patches: Mapping[int, Changes]) -> list[tuple[int, ...]]:
+    """Split patches into groups, so that patches of different groups cannot conflict.
+
+    Patches of different groups touch different paths, and none of these is a folder above
+    another. A file that is removed may have been renamed to any file that is added, by
+    whatever patch, so patches that remove or add files are in one group if any file is
+    removed.
+
+    Args:
+        base: The tree from which all patches start.
+        patches: The changes of each patch, by its number.
+
+    Returns:
+        The groups, each in the order of *patches*, by their first patch.
+    """
+    parent = {number: number for number in patches}
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    for together in _related(base, patches):
+        first, *others = together
+        for other in others:
+            parent[root(other)] = root(first)
+    groups: dict[int, list[int]] = {}
+    for number in patches:
+        groups.setdefault(root(number), []).append(number)
+    return [tuple(group) for group in groups.values()]
+
+
+def _related(base: Snapshot, patches: Mapping[int, Changes]) -> Iterator[Iterable[int]]:
+    """Yield patches that may affect each other."""
+    touching: dict[str, list[int]] = {}
+    for number, changes in patches.items():
+        for path in changes:
+            touching.setdefault(path, []).append(number)
+    for path, numbers in touching.items():
+        above = (folder for folder in folders_above(path) if folder in touching)
+        yield [*numbers, *(touching[folder][0] for folder in above)]
+    kinds = {number: set(_kinds(base, changes)) for number, changes in patches.items()}
+    if any("removed" in each for each in kinds.values()):
+        moving = [number for number, each in kinds.items() if each]
+        yield moving
+
+
+def _kinds(base: Snapshot, changes: Changes) -> Iterator[str]:
+    """Yield `removed` and `added` if *changes* do so to files."""
+    for path, entry in changes.items():
+        if entry is None:
+            yield "removed"
+        elif base.get(path) is None:
+            yield "added"
+            # A file that replaces a folder removes its files, and vice versa.
+            if base.is_directory(path) or any(base.get(each) for each in folders_above(path)):
+                yield "removed"

@@ -7,7 +7,8 @@ from needs import need_package
 from quick import QUICK
 
 import cooperbench_eval as ce
-from cooperbench_eval.evaluation.tracing import finding, trace_failures
+from cooperbench_eval.evaluation import tracing
+from cooperbench_eval.evaluation.tracing import trace_failures
 from cooperbench_eval.languages.outline import functions
 from cooperbench_eval.reporting.traces import TraceKind
 
@@ -271,7 +272,7 @@ def work(code, failures):
     def count(frame, event, _what):
         nonlocal lines
         lines += event == "line"
-        return count if frame.f_code.co_filename == finding.__file__ else None
+        return count if frame.f_code.co_filename == tracing.__file__ else None
 
     before = sys.gettrace()
     sys.settrace(count)
@@ -312,7 +313,7 @@ def test_equal_texts_are_read_once_and_too_much_is_left_out(monkeypatch):
         read.append(source)
         return functions(path, source)
 
-    monkeypatch.setattr(finding, "functions", remembering)
+    monkeypatch.setattr(tracing, "functions", remembering)
     large = {f"{n}.py": ce.Entry(b"#" * 400_000 + b"%d\n" % n) for n in range(9)}
     equal = {f"copy_{n}.py": ce.Entry(b"def found():\n    return 1\n") for n in range(9)}
     both = ce.Changes({**large, **equal, "data.json": ce.Entry(b"{}")})

@@ -1,14 +1,14 @@
 """Finds the functions that the failures of lost tests lead to, and each version of them."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePosixPath
 
 from attrs import define, field
 
-from cooperbench_eval.evaluation.tracing.messages import places, shortened, words
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.versions import FileVersions, Merged, Version
 from cooperbench_eval.languages.outline import Function, UnreadableError, functions, is_known
@@ -25,6 +25,16 @@ _MOST_FILES = 200
 _MOST_STEPS = 6
 _MOST_READ_BYTES = 2_000_000
 _MOST_READ_FUNCTIONS = 50_000
+# `src/a.py:12: TypeError` (pytest), `File "/x/a.py", line 12` (Python), `at f (/x/a.js:12:3)`
+# (Node), `a_test.go:12: got 3` (Go), `panicked at src/lib.rs:12:5` (Rust).
+# A place begins where a path can, or the search would take quadratic time.
+_PLACE = re.compile(
+    r"""(?<![^\s"'()<>:])([^\s"'()<>:]{1,1000}\.[A-Za-z]{1,4})(?::|", line )([0-9]{1,7})\b"""
+)
+_WORD = re.compile(r"[^\W\d]\w{2,}")
+_MOST_PLACES = 200
+_END = 10_000
+"""How many characters at each end of a message are read."""
 _Place = tuple[str, str]
 """A function by the path of its file and its name."""
 
@@ -60,7 +70,7 @@ def trace_failures(
     """
     tree = Merged.of(base, (side2, side1), merged, (2, 1))
     files = _read(tree.files.values())
-    search = _Search(files=files)
+    search = _Leads(files)
     for test, message in islice(failures.items(), _MOST_FAILURES):
         search.follow(test, message)
     search.add_shared()
@@ -89,13 +99,13 @@ def _texts(versions: FileVersions) -> set[bytes]:
     return {text for text in versions.contents if text is not None}
 
 
-@define
 class _Reader:
     """Reads the functions of files until they are too many; equal texts are read once."""
 
-    _known: dict[tuple[str, bytes | None], Mapping[str, Function] | None] = field(factory=dict)
-    _bytes: int = 0
-    _functions: int = 0
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bytes | None], Mapping[str, Function] | None] = {}
+        self._bytes = 0
+        self._functions = 0
 
     def read(self, versions: FileVersions) -> tuple[Mapping[str, Function], ...] | None:
         """Return the functions of each version; `None` if the file is too much.
@@ -194,8 +204,7 @@ class _Lead:
 _ORDER = {kind: number for number, kind in enumerate(TraceKind)}
 
 
-@define(slots=False, eq=False)
-class _Search:
+class _Leads:
     """Collects the changed functions to which failures lead.
 
     Attributes:
@@ -203,10 +212,11 @@ class _Search:
         led_to: The functions found so far, by path and name.
     """
 
-    files: Mapping[str, _File]
-    led_to: dict[_Place, _Lead] = field(factory=dict)
-    _uses: dict[_Place, frozenset[str]] = field(factory=dict)
-    _arrivals: dict[str | _Place, list[int]] = field(factory=dict)
+    def __init__(self, files: Mapping[str, _File]) -> None:
+        self.files = files
+        self.led_to: dict[_Place, _Lead] = {}
+        self._uses: dict[_Place, frozenset[str]] = {}
+        self._arrivals: dict[str | _Place, list[int]] = {}
 
     @cached_property
     def _by_word(self) -> Mapping[str, list[tuple[int, _Place]]]:
@@ -222,13 +232,13 @@ class _Search:
 
     def follow(self, test: str, message: str) -> None:
         """Add the functions to which one failure leads, the nearest first."""
-        message = shortened(message)
+        message = _shortened(message)
         frames: dict[_Place, None] = {}
         # The innermost call comes last in most tracebacks, and it says most.
-        for path, line in places(message, self.files.keys()):
+        for path, line in _places(message, self.files.keys()):
             if name := self.files[path].at(line):
                 frames[path, name] = None
-        given = words(message)
+        given = _words(message)
         named = [each for each in self._meant(given, 0) if each not in frames]
         # Many classes may have a method of that name; those that are named too come first.
         named.sort(key=lambda place: not given.issuperset(place[1].split(".")[:-1]))
@@ -267,7 +277,7 @@ class _Search:
             path, name = place
             merged = self.files[path].functions[Version.MERGED].get(name)
             text = merged.text if merged else b""
-            found = words(text.decode("utf-8", "replace"))
+            found = _words(text.decode("utf-8", "replace"))
             self._uses[place] = frozenset(filter(self._by_word.__contains__, found))
         return self._uses[place]
 
@@ -305,3 +315,41 @@ class _Search:
                 feature2=feature2,
                 merged=merged,
             )
+
+
+# --- messages of failures ---
+
+
+def _shortened(message: str) -> str:
+    """Cut the middle out of a long message."""
+    if len(message) <= 2 * _END:
+        return message
+    return f"{message[:_END]}\n{message[-_END:]}"
+
+
+def _places(message: str, paths: Collection[str]) -> Iterator[tuple[str, int]]:
+    """Yield the files and lines of a traceback that are in *paths*, the last ones first.
+
+    A place is given once, and of many the last 200 are looked at. A traceback may name a
+    file with the folder in which the tree was tested, or without any folder, as Go does. A
+    name that fits several files is left out.
+    """
+    found = dict.fromkeys(reversed(_PLACE.findall(message)))
+    for written, line in islice(found, _MOST_PLACES):
+        if path := _known_path(written.removeprefix("file://"), paths):
+            yield path, int(line)
+
+
+def _known_path(written: str, paths: Collection[str]) -> str | None:
+    parts = PurePosixPath(written).parts  # without the dot of `./a.go`
+    for start in range(len(parts)):
+        if (shorter := "/".join(parts[start:])) in paths:
+            return shorter
+    ending = f"/{'/'.join(parts)}"
+    found = [path for path in paths if path.endswith(ending)]
+    return found[0] if len(found) == 1 else None
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the names in a text; those of one or two letters say too little."""
+    return frozenset(_WORD.findall(text))

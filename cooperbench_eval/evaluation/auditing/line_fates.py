@@ -3,12 +3,16 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from cooperbench_eval.evaluation.auditing.changing import find_changes
+from cooperbench_eval.evaluation.auditing.counterparts import (
+    Place,
+    find_changes,
+    find_moves,
+    is_telling,
+)
+from cooperbench_eval.evaluation.auditing.expected import SideTree
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, inverse, runs_of
-from cooperbench_eval.evaluation.auditing.moving import Place, find_moves, is_telling
-from cooperbench_eval.evaluation.auditing.side import SideTree
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking
 from cooperbench_eval.reporting.audits import AuditedLines, Fate
 
@@ -30,7 +34,6 @@ class LineFate:
     place: Place | None = None
 
 
-@define(eq=False, slots=False)
 class Fates:
     """The fates of all lines in one merged tree.
 
@@ -38,8 +41,9 @@ class Fates:
         tracking: The tree with its sides.
     """
 
-    tracking: Tracking
-    _files: dict[tuple[int, str], TrackedFile | None] = field(factory=dict)
+    def __init__(self, tracking: Tracking) -> None:
+        self.tracking = tracking
+        self._files: dict[tuple[int, str], TrackedFile | None] = {}
 
     @cached_property
     def moved_to(self) -> Mapping[Place, Place]:
@@ -68,7 +72,7 @@ class Fates:
                 for each in self.tracking.files
                 if each.expected and each.expected.paths.get(side.number) == path
             ]
-            kept = {id(each): sum(p != ABSENT for p in each.matched.places) for each in found}
+            kept = {id(each): sum(p != ABSENT for p in each.expected_places) for each in found}
             self._files[key] = max(found, key=lambda each: kept[id(each)], default=None)
         return self._files[key]
 
@@ -120,7 +124,7 @@ class Fates:
         file = self.file_of(side, path)
         if file is None:
             return dict.fromkeys(side.removed(path), LineFate(Fate.KEPT))
-        back = {old: new for new, old in file.matched.restored.items()}
+        back = {old: new for new, old in file.restored.items()}
         disputed = self._disputed_removals(side, path, file)
         return {
             line: LineFate(Fate.LOST, place=(file, back[line]))
@@ -179,13 +183,11 @@ class Fates:
         found = {
             (file.base_path, file.base_places[line])
             for file in self.tracking.files
-            for line in file.matched.places
+            for line in file.expected_places
             if line != ABSENT
         }
         restored = (
-            (each.base_path, old)
-            for each in self.tracking.files
-            for old in each.matched.restored.values()
+            (each.base_path, old) for each in self.tracking.files for old in each.restored.values()
         )
         return found.union(restored)
 

@@ -10,7 +10,7 @@ from quick import QUICK
 
 import cooperbench_eval as ce
 
-FILE = Path(__file__).parents[3] / "benchmarks" / "broken_merges.py"
+FILE = Path(__file__).parents[2] / "benchmarks" / "broken_merges.py"
 
 
 @pytest.fixture(scope="module")
