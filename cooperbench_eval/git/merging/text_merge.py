@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, DiffCache, Text
 from cooperbench_eval.git.merging.regions import (
+    Block,
     Origin,
     Refinement,
     Region,
@@ -345,16 +346,11 @@ def find_text_blocks(
     base: bytes, ours: bytes, theirs: bytes, *, cache: DiffCache | None = None
 ) -> tuple[TextBlock, ...]:
     """Group the conflicts that `merge_text` finds by default into blocks."""
-    cache = DiffCache() if cache is None else cache
-    texts = _read((base, ours, theirs), cache)
+    texts, blocks = _blocks((base, ours, theirs), cache)
     of_base, of_ours, of_theirs = texts
     found = []
     number = 0
-    for whole, conflicts in find_blocks(
-        (of_base.lines, of_ours.lines, of_theirs.lines),
-        cache.changes(of_base, of_ours),
-        cache.changes(of_base, of_theirs),
-    ):
+    for whole, conflicts in blocks:
         found.append(
             TextBlock(
                 base=of_base.cut(whole.base_start, whole.base_end),
@@ -383,13 +379,7 @@ def find_conflict_lines(
         >>> find_conflict_lines(b"a\nb\n", b"a\nB\n", b"a\n")
         ((range(1, 2), range(1, 2), range(1, 1)),)
     """
-    cache = DiffCache() if cache is None else cache
-    of_base, of_ours, of_theirs = _read((base, ours, theirs), cache)
-    blocks = find_blocks(
-        (of_base.lines, of_ours.lines, of_theirs.lines),
-        cache.changes(of_base, of_ours),
-        cache.changes(of_base, of_theirs),
-    )
+    _, blocks = _blocks((base, ours, theirs), cache)
     return tuple(
         (
             range(each.base_start, each.base_end),
@@ -408,6 +398,15 @@ _Versions = tuple[Text, Text, Text]
 def _read(versions: tuple[bytes, bytes, bytes], cache: DiffCache) -> _Versions:
     base = cache.text(versions[0])
     return base, cache.text(versions[1], base), cache.text(versions[2], base)
+
+
+def _blocks(
+    versions: tuple[bytes, bytes, bytes], cache: DiffCache | None
+) -> tuple[_Versions, list[Block]]:
+    cache = DiffCache() if cache is None else cache
+    base, ours, theirs = texts = _read(versions, cache)
+    lines = base.lines, ours.lines, theirs.lines
+    return texts, find_blocks(lines, cache.changes(base, ours), cache.changes(base, theirs))
 
 
 def _assemble(texts: _Versions, regions: Iterable[Region]) -> Iterator[bytes | TextConflict]:

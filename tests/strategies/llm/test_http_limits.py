@@ -238,10 +238,16 @@ def test_a_redirect_is_not_followed(model_server, elsewhere, code, to):
     assert (len(model_server.requests), len(elsewhere.requests)) == (1, 0)
 
 
-@pytest.mark.parametrize("model", ["openai/tiny", "anthropic/tiny", "gemini/tiny", "mistral/tiny"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("openai/tiny", "anthropic/tiny", "gemini/tiny", "mistral/tiny"),
+        *("azure/tiny", "deepseek/tiny", "openrouter/tiny", "text-completion-openai/tiny"),
+    ],
+)
 @pytest.mark.parametrize("limit", ["redirect", "bytes"])
 def test_the_limits_hold_for_every_provider(model_server, elsewhere, model, limit):
-    """Each has a client of its own in litellm."""
+    """Some routes take OpenAI's client or Azure's, and the others a handler of litellm."""
     bomb = encoded(zipped(20 * MILLION), "gzip")
     redirect = status(307, location=elsewhere.address)
     model_server.script = [redirect if limit == "redirect" else bomb]
