@@ -22,8 +22,6 @@ from cooperbench_eval.running.readers.protocol import (
     tests_by_file,
 )
 
-__all__ = ["METHOD", "GoSelection", "added_go_tests", "changed_go_tests", "parse_go_arguments"]
-
 _FLAGS = frozenset({"v", "race", "cover", "json", "failfast", "a", "x", "trimpath", "short"})
 _FLAGS_WITH_VALUE = frozenset(
     {
