@@ -21,8 +21,6 @@ from cooperbench_eval.running.results import TestCase, TestResult
 from cooperbench_eval.running.shared_results import SharedFolder, is_locked, lock_key
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-__all__ = ["ResultCache", "key_of", "share_with_copies"]
-
 _VERSION = 2
 """Incremented when a key or a row gets a new meaning; rows of other versions are not found."""
 _BUSY_SECONDS = 60.0

@@ -21,8 +21,6 @@ from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
-__all__ = ["ControlFiles", "files_that_name_a_framework", "put_back"]
-
 
 class ControlFiles(StrEnum):
     """What to do with changed files that control test runs."""

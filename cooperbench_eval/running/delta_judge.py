@@ -29,8 +29,6 @@ from cooperbench_eval.running.results import (
 )
 from cooperbench_eval.running.suite import TestSuite
 
-__all__ = ["DeltaJudge"]
-
 
 @frozen(kw_only=True)
 class DeltaJudge:

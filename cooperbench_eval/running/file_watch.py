@@ -21,8 +21,6 @@ from cooperbench_eval.running.verdict import SOURCES
 from cooperbench_eval.support.memo import Memo
 from cooperbench_eval.support.systems import after_fork
 
-__all__ = ["FileWatch", "MoveWatch", "Stamp", "files_to_watch", "stamp"]
-
 _MOVED = 0x800
 _OVERFLOWED = 0x4000
 _ONLY_FOLDERS = 0x1000000

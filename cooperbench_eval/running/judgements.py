@@ -8,8 +8,6 @@ from attrs import field, frozen
 from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus
 from cooperbench_eval.support.arguments import checked, named_fields
 
-__all__ = ["BAD", "JudgeName", "JudgeRule", "Judgement", "outcome_of"]
-
 
 class JudgeRule(StrEnum):
     """Which test cases of a suite must pass."""

@@ -18,8 +18,6 @@ from cooperbench_eval.running.sandboxes.registry import with_readable
 from cooperbench_eval.running.suite import TestSuite, as_commands
 from cooperbench_eval.support.arguments import named_fields
 
-__all__ = ["Preparation"]
-
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _IN_ENVIRONMENT = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 

@@ -11,20 +11,6 @@ from attrs import field, fields, frozen
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = [
-    "COUNTS",
-    "CaseCounts",
-    "Ended",
-    "RepeatPolicy",
-    "TestCase",
-    "TestCaseStatus",
-    "TestResult",
-    "TestStatus",
-    "count_cases",
-    "lost_cases",
-    "name_counts",
-]
-
 
 class TestCaseStatus(StrEnum):
     """How one test case ended."""

@@ -38,8 +38,6 @@ from cooperbench_eval.running.trees_on_disk import TreeLender
 from cooperbench_eval.running.verdict import NOT_FOUND, judge, last_words, require_tests
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-__all__ = ["TestRunner"]
-
 _SETUP_MARK = "setup-failed"
 _SHOWN = 1 << 20
 _RESTS_ON_FILES = {

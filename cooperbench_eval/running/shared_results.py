@@ -28,8 +28,6 @@ from cooperbench_eval.running.processes.temporary import (
 from cooperbench_eval.running.readers.result_files import UnreadableResultError, read_result_file
 from cooperbench_eval.support.systems import OPEN_NO_LINK, after_fork
 
-__all__ = ["SharedFolder", "is_locked", "lock_key"]
-
 _DIGITS = 3
 """How many hexadecimal digits of a digest name its lock file: there are 4,096 files."""
 _LIMIT_BYTES = 256 << 20

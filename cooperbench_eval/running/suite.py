@@ -15,8 +15,6 @@ from cooperbench_eval.git.patching.patch import GivenText, Patch, parse_given
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, Framework
 from cooperbench_eval.support.arguments import checked, checked_fields, follows
 
-__all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite", "as_commands"]
-
 DEFAULT_TIMEOUT_SECONDS = 600.0
 _SEPARATOR = ":"
 """Between the folders of a search path: tests run on Linux, wherever this process does."""

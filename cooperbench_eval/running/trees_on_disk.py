@@ -25,8 +25,6 @@ from cooperbench_eval.running.processes.folders import remove
 from cooperbench_eval.running.processes.temporary import discard_with, make_folder
 from cooperbench_eval.support.systems import after_fork
 
-__all__ = ["TreeLender"]
-
 _KEPT = 4
 _PLAIN_PATH = re.compile(r"[\w./-]+", re.ASCII)
 

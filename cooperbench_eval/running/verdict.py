@@ -12,8 +12,6 @@ from cooperbench_eval.running.readers.protocol import FinishedRun, NewTests, Rea
 from cooperbench_eval.running.readers.result_files import UnreadableResultError, is_unnamed
 from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult, TestStatus
 
-__all__ = ["NOT_FOUND", "SOURCES", "judge", "last_words", "require_tests"]
-
 NOT_FOUND = 127
 """A shell's exit status if the program that it should run is missing."""
 SOURCES = frozenset(

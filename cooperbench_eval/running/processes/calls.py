@@ -23,8 +23,6 @@ from cooperbench_eval.running.processes.supervision import (
 from cooperbench_eval.running.processes.temporary import temporary_folder
 from cooperbench_eval.running.processes.worker import REPLY, read_reply, worker_command, write_call
 
-__all__ = ["await_in_process", "call_in_process"]
-
 _GRACE_SECONDS: Final = 5.0
 """How long a process may take to clean up after a stop, or to end after its reply."""
 _SIGKILL: Final = 9

@@ -6,8 +6,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["remove"]
-
 
 def remove(directory: Path) -> None:
     """Remove a tree, even if tests removed the permissions of folders in it."""

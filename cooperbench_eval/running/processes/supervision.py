@@ -25,17 +25,6 @@ from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.running.processes.unsupervised import kill_strays, run_plainly
 from cooperbench_eval.support.systems import IS_LINUX
 
-__all__ = [
-    "CLEANER",
-    "Capture",
-    "CommandEnd",
-    "EndReason",
-    "SupervisedCommand",
-    "Supervision",
-    "above_standard",
-    "describe_exit",
-]
-
 CLEANER: Final = "cooperbench-cleaner"
 """An argument that marks a process which cleans up after its parent has ended."""
 

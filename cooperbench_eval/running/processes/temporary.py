@@ -18,16 +18,6 @@ from pathlib import Path
 from cooperbench_eval.running.processes.folders import remove
 from cooperbench_eval.support.systems import after_fork
 
-__all__ = [
-    "discard_folder",
-    "discard_with",
-    "is_held",
-    "lock",
-    "make_folder",
-    "temporary_folder",
-    "unlock",
-]
-
 if sys.platform == "win32":
     import msvcrt
 

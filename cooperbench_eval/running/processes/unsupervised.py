@@ -15,8 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["kill_strays", "run_plainly"]
-
 _LOOK_SECONDS: Final = 0.02
 _PIECE: Final = 1 << 16
 

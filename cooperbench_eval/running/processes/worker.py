@@ -20,22 +20,6 @@ from attrs import frozen
 
 from cooperbench_eval.errors import WorkerError
 
-__all__ = [
-    "PICKLING_FAILS",
-    "REPLY",
-    "Pickler",
-    "Reply",
-    "Stopped",
-    "dumps",
-    "ignore_signal",
-    "plain_dumps",
-    "read_reply",
-    "serve",
-    "stop_on_sigterm",
-    "worker_command",
-    "write_call",
-]
-
 
 class Stopped(BaseException):
     """This process was asked to stop; raised so that it cleans up on its way out."""

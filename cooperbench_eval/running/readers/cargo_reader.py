@@ -38,8 +38,6 @@ from cooperbench_eval.running.readers.rust_tests import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["CARGO_READER", "compile_errors"]
-
 _UNNAMED_PROGRAM = "a test program"
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\(B")

@@ -17,8 +17,6 @@ from cooperbench_eval.running.readers.pytest_reader import PYTEST_READER
 from cooperbench_eval.running.readers.unittest_reader import UNITTEST_READER
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["FRAMEWORKS", "Framework", "framework_of", "other_framework", "recognize"]
-
 Framework = Literal[
     "pytest", "unittest", "go", "cargo", "nextest", "jest", "vitest", "node", "exit"
 ]
@@ -39,7 +37,7 @@ _NAMED_OTHERWISE = "py.test"
 _PREFIX = r"\s*(?:timeout\s+\S+\s+)?(?:\w+=\S+\s+)*"
 
 
-class Recognized(NamedTuple):
+class _Recognized(NamedTuple):
     """A framework, and the words that start it."""
 
     framework: Framework
@@ -57,7 +55,7 @@ def framework_of(script: str) -> Framework:
     return found.framework if found else "exit"
 
 
-def recognize(command: Iterable[str]) -> Recognized | None:
+def recognize(command: Iterable[str]) -> _Recognized | None:
     """Return the framework that a command runs; `None` if it is not known.
 
     The command may start the framework itself, or be a shell with a script among its words.
@@ -67,10 +65,10 @@ def recognize(command: Iterable[str]) -> Recognized | None:
     return next(filter(None, map(_find, texts)), None)
 
 
-def _find(script: str) -> Recognized | None:
+def _find(script: str) -> _Recognized | None:
     for framework, pattern in _COMMANDS:
         if found := re.search(rf"^{_PREFIX}({pattern})", script, re.MULTILINE):
-            return Recognized(framework, " ".join(found[1].split()))
+            return _Recognized(framework, " ".join(found[1].split()))
     return None
 
 
@@ -84,12 +82,12 @@ def _read_exit(run: FinishedRun) -> Iterator[TestCase]:
     yield TestCase(id=shlex.join(run.command), status=status, message=message)
 
 
-EXIT_READER = Reader(read=_read_exit, no_test_codes=frozenset())
+_EXIT_READER = Reader(read=_read_exit, no_test_codes=frozenset())
 
 
 FRAMEWORKS: Mapping[str, Reader] = MappingProxyType(
     {
-        "exit": EXIT_READER,
+        "exit": _EXIT_READER,
         "pytest": PYTEST_READER,
         "unittest": UNITTEST_READER,
         "go": GO_READER,

@@ -34,8 +34,6 @@ from cooperbench_eval.running.readers.result_files import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["GO_READER"]
-
 _RESULT = "go.jsonl"
 _ENDS = {
     "pass": TestCaseStatus.PASSED,

@@ -22,8 +22,6 @@ from cooperbench_eval.running.readers.protocol import (
     tests_by_file,
 )
 
-__all__ = ["METHOD", "GoSelection", "added_go_tests", "changed_go_tests", "parse_go_arguments"]
-
 _FLAGS = frozenset({"v", "race", "cover", "json", "failfast", "a", "x", "trimpath", "short"})
 _FLAGS_WITH_VALUE = frozenset(
     {
@@ -214,18 +212,9 @@ def changed_go_tests(new: NewTests) -> tuple[str, ...]:
     paths = [path for path in new.paths if path.endswith("_test.go")]
     names = []
     for path, tests in tests_by_file(new, _go_parts, paths):
-        package = _nearest_import_path(PurePosixPath(path).parent, new.after)
+        package = _import_path(PurePosixPath(path).parent, new.after, is_nested=True)
         names += [f"{package}.{test}" for test in tests or () if package]
     return tuple(names)
-
-
-def _nearest_import_path(folder: PurePosixPath, tree: Snapshot) -> str:
-    """Return a folder's import path in the innermost module; empty if it has none."""
-    for root in (folder, *folder.parents):
-        module = tree.get(str(root / "go.mod"))
-        if module is not None:
-            return _path_in_module(module.data, folder.relative_to(root))
-    return ""
 
 
 def _ran(package: str, new: NewTests) -> bool:
@@ -258,15 +247,17 @@ def _is_surely_built(path: str, tree: Snapshot) -> bool:
     )
 
 
-def _import_path(folder: PurePosixPath, tree: Snapshot) -> str:
-    """Return a folder's import path; empty if it does not belong to the root's module."""
-    module = tree.get("go.mod")
-    nested = any(
-        tree.get(f"{each}/go.mod") is not None
-        for each in (folder, *folder.parents)
-        if each != PurePosixPath()
-    )
-    return "" if module is None or nested else _path_in_module(module.data, folder)
+def _import_path(folder: PurePosixPath, tree: Snapshot, *, is_nested: bool = False) -> str:
+    """Return a folder's import path in the innermost module; empty if there is none.
+
+    Unless *is_nested*, only the module of the tree's root counts.
+    """
+    for root in (folder, *folder.parents):
+        module = tree.get(str(root / "go.mod"))
+        if module is not None:
+            counts = is_nested or root == PurePosixPath()
+            return _path_in_module(module.data, folder.relative_to(root)) if counts else ""
+    return ""
 
 
 def _path_in_module(module: bytes, folder: PurePosixPath) -> str:

@@ -35,8 +35,6 @@ from cooperbench_eval.running.readers.result_files import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["JEST_READER", "VITEST_READER", "with_node_options"]
-
 
 def with_node_options(env: Mapping[str, str], *options: str) -> dict[str, str]:
     """Return the variables with more options for Node, after those of the suite."""

@@ -19,14 +19,6 @@ from cooperbench_eval.running.readers.protocol import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = [
-    "NAME_SEPARATOR",
-    "added_titles",
-    "calls_tests",
-    "covers_with_subtests",
-    "reader_in_node",
-]
-
 _PATTERNS = frozenset({"-t", "--testNamePattern", "--test-name-pattern"})
 _OTHER_FILTER = re.compile(
     r"-t|--testN|--test-(?:name|skip|only|shard)|--tags|--shard|--changed|--only|--list|--find"

@@ -6,8 +6,6 @@ from itertools import pairwise
 
 from attrs import frozen
 
-__all__ = ["GO", "JAVASCRIPT", "RUST", "Language", "declarations"]
-
 _LINE_COMMENT = r"//[^\n]*"
 # A comment that is not closed extends to the end, so that its text is read only once.
 _BLOCK_COMMENT = r"/\*(?s:.*?)(?:\*/|(?P<open_comment>\Z))"

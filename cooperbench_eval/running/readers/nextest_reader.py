@@ -29,8 +29,6 @@ from cooperbench_eval.running.readers.rust_tests import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["NEXTEST_READER"]
-
 _RESULT = "nextest.xml"
 _SETTINGS = "nextest.toml"
 _PROFILE = "cooperbench-eval"

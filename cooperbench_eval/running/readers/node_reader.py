@@ -40,8 +40,6 @@ from cooperbench_eval.running.readers.result_files import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["NODE_READER"]
-
 _REPORTER = Path(__file__).with_name("node_results.mjs")
 _DEPTH_LIMIT = 200
 _NAME_LIMIT = 1_000

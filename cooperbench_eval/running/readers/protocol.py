@@ -20,24 +20,6 @@ from cooperbench_eval.running.readers.result_files import bounded
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 from cooperbench_eval.support.memo import TextMemo
 
-__all__ = [
-    "FinishedRun",
-    "Launch",
-    "NewTests",
-    "Part",
-    "Reader",
-    "added_or_changed",
-    "added_tests",
-    "arguments_of",
-    "calls_in_script",
-    "contents_of",
-    "option_and_value",
-    "remembered",
-    "remembered_tests",
-    "split_words",
-    "tests_by_file",
-]
-
 _WORST_FIRST = (
     TestCaseStatus.FAILED,
     TestCaseStatus.ERROR,
@@ -248,7 +230,7 @@ class Part:
     uses: frozenset[str] = frozenset()
 
 
-Parts = Callable[[bytes], Sequence[Part] | None]
+_Parts = Callable[[bytes], Sequence[Part] | None]
 """Splits a file's contents into parts; `None` if the tests in it cannot be told apart."""
 
 
@@ -272,7 +254,7 @@ def _changed_tests(before: Sequence[Part], after: Sequence[Part]) -> tuple[str, 
 
 
 def tests_by_file(
-    new: NewTests, parts: Parts, paths: Iterable[str]
+    new: NewTests, parts: _Parts, paths: Iterable[str]
 ) -> Iterator[tuple[str, tuple[str, ...] | None]]:
     """Yield the new or changed tests of each file; `None` if they cannot be told apart."""
     for path in paths:

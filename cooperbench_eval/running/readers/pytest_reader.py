@@ -55,8 +55,6 @@ from cooperbench_eval.running.readers.result_files import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["PYTEST_READER"]
-
 _ANY_CLASS = "*::"
 """Stands in a name for the file and the class, if any class may inherit the function."""
 

@@ -13,16 +13,6 @@ from attrs import frozen
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.protocol import option_and_value, remembered, split_words
 
-__all__ = [
-    "DEFAULT_SETTINGS",
-    "Selection",
-    "Settings",
-    "keyword_holds",
-    "parse_selection",
-    "pytest_arguments",
-    "settings_above",
-]
-
 _TOKEN = re.compile(r"\s*(\(|\)|[\w:+\-.\[\]/\\\\]+)")
 
 

@@ -10,8 +10,6 @@ from attrs import evolve
 from cooperbench_eval.languages.python.facts import parse_source
 from cooperbench_eval.running.readers.protocol import Part, remembered
 
-__all__ = ["PASSED_ON", "bound_names", "digest_of", "python_parts", "statements_of"]
-
 
 def _parse_python(data: bytes) -> list[ast.stmt] | None:
     """Return the statements of a file; `None` if it cannot be parsed."""

@@ -27,28 +27,6 @@ if TYPE_CHECKING:
     from cooperbench_eval.support.json_records import Converter
 
 
-__all__ = [
-    "CASE_LIMIT",
-    "ID_LIMIT",
-    "MESSAGE_LIMIT",
-    "JUnitCase",
-    "UnreadableResultError",
-    "as_record",
-    "bounded",
-    "clean",
-    "is_unnamed",
-    "lengthened",
-    "parse_json",
-    "parse_junit",
-    "read_ends",
-    "read_result_file",
-    "read_sessions",
-    "shortened",
-    "tree_path",
-    "unnamed",
-    "whole_output",
-]
-
 CASE_LIMIT = 100_000
 """The most cases of a run; more are not a result."""
 ID_LIMIT = 4_000

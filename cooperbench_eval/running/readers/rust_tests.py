@@ -22,15 +22,6 @@ from cooperbench_eval.running.readers.protocol import (
     tests_by_file,
 )
 
-__all__ = [
-    "ANY_PROGRAM",
-    "CargoSelection",
-    "added_rust_tests",
-    "changed_rust_tests",
-    "is_named",
-    "parse_cargo_arguments",
-]
-
 _HARMLESS = re.compile(
     r"--(?:offline|locked|frozen|no-fail-fast|release|workspace|all|all-targets|verbose|quiet)|-[vqr]+"
     r"|--(?:jobs|color)=\w+"

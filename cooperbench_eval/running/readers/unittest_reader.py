@@ -47,8 +47,6 @@ from cooperbench_eval.running.readers.result_files import (
 )
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
-__all__ = ["UNITTEST_READER"]
-
 # A line of hyphens, the number of tests, an empty line, the verdict.
 _CLOSING = re.compile(
     r"(?m)^-{70}\r?\nRan (?P<ran>\d{1,9}) tests? in \d+\.\d+s\r?\n\r?\n"

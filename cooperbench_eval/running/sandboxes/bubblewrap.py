@@ -37,8 +37,6 @@ from cooperbench_eval.running.sandboxes.overlays import Caches, LentCaches, Over
 from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.support.arguments import checked_fields
 
-__all__ = ["BubblewrapSandbox", "bubblewrap_problem"]
-
 _SHELLS_SIGNAL_BASE = 128
 _PROBE_SECONDS = 30
 _LEAST_OUTPUT = 256

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from cooperbench_eval.running.processes.supervision import SupervisedCommand
 
-__all__ = ["HOSTS", "bubblewrap_options"]
-
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _CONFIGURATION = (
     "alternatives",

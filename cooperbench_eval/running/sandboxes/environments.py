@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["EnvironmentFinder", "installed_modules", "running_packages", "running_python"]
-
 _NAMES = ("bin", "include", "lib", "lib32", "lib64", "libexec", "pyvenv.cfg", "share", "ssl")
 """What a Python installation has in its own folder; a project in the same folder has more."""
 _NAMES_IN_A_HOME = (

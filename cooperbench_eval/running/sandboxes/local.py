@@ -23,20 +23,6 @@ from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.support.arguments import checked_fields
 from cooperbench_eval.support.systems import linux_problem
 
-__all__ = [
-    "NEUTRAL_ENVIRONMENT",
-    "POSITIVE",
-    "SIGKILL",
-    "HostSandbox",
-    "LocalSandbox",
-    "cannot_start",
-    "check",
-    "execution",
-    "listed",
-    "search_path",
-    "surroundings",
-]
-
 POSITIVE = validators.optional(validators.gt(0))
 SIGKILL = 9
 NEUTRAL_ENVIRONMENT = {

@@ -20,8 +20,6 @@ from cooperbench_eval.running.processes.supervision import SupervisedCommand
 from cooperbench_eval.running.processes.temporary import discard_folder, make_folder
 from cooperbench_eval.running.sandboxes.local import listed
 
-__all__ = ["Caches", "CachesLike", "LentCaches", "OverlayError", "as_caches"]
-
 _SCRIPT = Path(__file__).with_name("overlay_mounts.py")
 _COPY_LIMIT_BYTES = 4 << 30
 _REFUSED: set[str] = set()

@@ -6,8 +6,6 @@ from typing import Protocol
 
 from attrs import field, frozen
 
-__all__ = ["Execution", "Sandbox"]
-
 
 @frozen(kw_only=True)
 class Execution:

@@ -22,8 +22,6 @@ from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.plugins import PluginGroup
 from cooperbench_eval.support.systems import linux_problem
 
-__all__ = ["as_sandbox", "available_sandboxes", "default_sandbox", "get_sandbox", "with_readable"]
-
 
 def available_sandboxes() -> tuple[str, ...]:
     """Return the names of the registered sandboxes, sorted; imports none of them.

@@ -10,8 +10,6 @@ from typing import IO
 
 from cooperbench_eval.git.trees.forbidden_paths import local_name_problem
 
-__all__ = ["END_OF_ARCHIVE", "Packer", "Unpacked", "unpack"]
-
 END_OF_ARCHIVE = bytes(2 * tarfile.BLOCKSIZE)
 """The blocks that close an archive."""
 

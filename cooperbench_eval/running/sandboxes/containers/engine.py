@@ -20,15 +20,6 @@ from cooperbench_eval.errors import SandboxError, TestRunError
 if TYPE_CHECKING:
     import docker
 
-__all__ = [
-    "Attached",
-    "ContainerState",
-    "Engine",
-    "ImageInfo",
-    "MissingError",
-    "RefusedError",
-    "connect",
-]
 
 _PIECE = 1 << 18
 _HEADER = 8

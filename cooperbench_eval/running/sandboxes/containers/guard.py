@@ -20,8 +20,6 @@ from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.running.processes.supervision import CLEANER
 from cooperbench_eval.support.systems import after_fork
 
-__all__ = ["GUARD", "OWNER_LABEL", "Guard", "is_gone", "owner_of"]
-
 OWNER_LABEL = "cooperbench_eval.owner"
 """The label of every container; its value is the owner."""
 

@@ -10,8 +10,6 @@ from cooperbench_eval.running.sandboxes.containers.engine import Engine, Missing
 from cooperbench_eval.running.sandboxes.containers.run import container
 from cooperbench_eval.support.arguments import checked
 
-__all__ = ["PREFIX", "REGISTRY", "repository_from_image", "task_image"]
-
 REGISTRY = "akhatua"
 PREFIX = "cooperbench"
 

@@ -11,8 +11,6 @@ from pathlib import Path, PurePosixPath
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.running.file_watch import MoveWatch
 
-__all__ = ["CopyWatch", "MemoryWatch"]
-
 _CGROUPS = Path("/sys/fs/cgroup")
 _KILLS = re.compile(rb"^oom_kill (\d+)$", re.MULTILINE)
 

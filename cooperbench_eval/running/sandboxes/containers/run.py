@@ -32,8 +32,6 @@ from cooperbench_eval.running.sandboxes.containers.guard import GUARD, OWNER_LAB
 from cooperbench_eval.running.sandboxes.containers.kernel_watch import CopyWatch, MemoryWatch
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
-__all__ = ["ContainerJob", "container", "execute"]
-
 _MOST_FILES = 10_000
 _MOST_BYTES = 256 << 20
 """How much of the scratch directory is copied back."""

@@ -19,8 +19,6 @@ from cooperbench_eval.running.sandboxes.local import NEUTRAL_ENVIRONMENT, POSITI
 from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-__all__ = ["ContainerSandbox", "reap_containers"]
-
 _REST = r"""([^\s:;,="']*)"""
 """Matches the rest of a path after its folder."""
 
