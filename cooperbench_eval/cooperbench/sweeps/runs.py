@@ -22,12 +22,12 @@ from cooperbench_eval.cooperbench.tasks import PairOptions, SuiteOf, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
 from cooperbench_eval.evaluation.batch.many import evaluate_many
 from cooperbench_eval.evaluation.batch.payloads import failure_of
-from cooperbench_eval.evaluation.evaluator import Evaluator
+from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, MergeReport
 from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.settings import SettingName
-from cooperbench_eval.reporting.teams import TeamReport, report_failure
+from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
 from cooperbench_eval.support.iterators import Counted
 
