@@ -197,7 +197,10 @@ class _Builder:
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
             gold=self._gold(ends),
             cost_per_correct=self._cost(tally.costs(name), ends),
-            **self._judged(ends, tasks),
+            verdicts=_verdicts(ends),
+            tasks=tasks,
+            confidence=self.confidence,
+            cluster=self.cluster,
         )
 
     def _cost(self, costs: Iterable[tuple[str, bool, float]], ends: Ends) -> CostPerCorrect:
@@ -212,15 +215,6 @@ class _Builder:
         unknown = answered - len(pairs)
         return measure_cost(known, unknown=unknown, confidence=self.confidence)
 
-    def _judged(self, ends: Ends, tasks: ByTask) -> dict[str, Any]:
-        """Return the arguments that all summaries of strategies and policies have."""
-        return {
-            "verdicts": _verdicts(ends),
-            "tasks": tasks,
-            "confidence": self.confidence,
-            "cluster": self.cluster,
-        }
-
     def _policies(self, tally: Tally) -> dict[str, PolicySummary]:
         names = [each.name for each in self.policies]
         ends = tally.ends(names, self.cluster, policies=True)
@@ -229,7 +223,10 @@ class _Builder:
             each.name: PolicySummary(
                 name=each.name,
                 gold=self._gold(ends[each.name]),
-                **self._judged(ends[each.name], ByTask(columns[each.name], pairs)),
+                verdicts=_verdicts(ends[each.name]),
+                tasks=ByTask(columns[each.name], pairs),
+                confidence=self.confidence,
+                cluster=self.cluster,
                 untried=_untried(each, tally),
                 cost_per_correct=self._cost(tally.costs(each.name, policies=True), ends[each.name]),
             )
@@ -270,7 +267,10 @@ class _Builder:
             blame={kind: rows.blame[kind] for kind in BlameKind if rows.blame[kind]},
             seconds=Distribution.of(rows.seconds),
             **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
-            **self._judged(ends, tasks),
+            verdicts=_verdicts(ends),
+            tasks=tasks,
+            confidence=self.confidence,
+            cluster=self.cluster,
         )
 
     def _gold(self, ends: Ends) -> GoldSummary | None:

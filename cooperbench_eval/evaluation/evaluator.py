@@ -1,39 +1,123 @@
 """Evaluates a pair or a team. This is the only module that knows the whole pipeline."""
 
+from attrs import (
+    evolve,
+    field,
+    frozen,
+)
+from collections.abc import (
+    Iterable,
+    Iterator,
+)
+from cooperbench_eval.errors import (
+    ArgumentError,
+)
+from cooperbench_eval.evaluation.features_alone import (
+    Alone,
+)
+from cooperbench_eval.evaluation.merge_queue import (
+    Landed,
+    MergeQueue,
+)
+from cooperbench_eval.evaluation.pairs import (
+    FeatureGroup,
+    FeaturePair,
+    FeatureTeam,
+)
+from cooperbench_eval.evaluation.scoring import (
+    ConflictScorer,
+)
+from cooperbench_eval.evaluation.sides import (
+    Merged,
+    Side,
+    merge_sides,
+    pair_merge_input,
+)
+from cooperbench_eval.evaluation.suite_runs import (
+    SuiteRuns,
+)
+from cooperbench_eval.evaluation.tracing import (
+    trace_failures,
+)
+from cooperbench_eval.git.merging.conflicts import (
+    MergeStatus,
+)
+from cooperbench_eval.git.patching.path_kinds import (
+    TestFileFilter,
+)
+from cooperbench_eval.git.patching.placements import (
+    ApplyPolicy,
+    PatchStatus,
+)
+from cooperbench_eval.git.trees.snapshot import (
+    Changes,
+)
+from cooperbench_eval.languages.hazards import (
+    find_hazards,
+)
+from cooperbench_eval.reporting import (
+    Attempt,
+    Failure,
+    FeatureReport,
+    MergeReport,
+    PatchReport,
+)
+from cooperbench_eval.reporting.blame import (
+    find_blame,
+    lost_tests_of,
+)
+from cooperbench_eval.reporting.identity import (
+    PairId,
+)
+from cooperbench_eval.reporting.landings import (
+    BrokenTests,
+    SuiteRun,
+)
+from cooperbench_eval.reporting.teams import (
+    GroupReport,
+    TeamAttempt,
+    TeamReport,
+    TeamStep,
+)
+from cooperbench_eval.reporting.traces import (
+    FailureTrace,
+)
+from cooperbench_eval.running import (
+    TestRunner,
+)
+from cooperbench_eval.running.judgements import (
+    JudgeRule,
+)
+from cooperbench_eval.strategies.naive import (
+    NaiveStrategy,
+)
+from cooperbench_eval.strategies.protocol import (
+    MergeInput,
+    MergeStrategy,
+)
+from cooperbench_eval.strategies.registry import (
+    as_strategy,
+)
+from cooperbench_eval.strategies.run import (
+    implementation_of,
+)
+from cooperbench_eval.support.arguments import (
+    able_to,
+    checked_fields,
+    follows,
+)
+from cooperbench_eval.support.systems import (
+    versions,
+)
+from typing import (
+    TypeVar,
+)
 import datetime as dt
 import functools
-from collections.abc import Iterable, Iterator
 
-from attrs import evolve, field, frozen
+__all__ = ["Evaluator", "report_failure"]
 
-from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.evaluation.features_alone import Alone
-from cooperbench_eval.evaluation.merge_queue import Landed, MergeQueue
-from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
-from cooperbench_eval.evaluation.scoring import ConflictScorer
-from cooperbench_eval.evaluation.sides import Merged, Side, merge_sides, pair_merge_input
-from cooperbench_eval.evaluation.suite_runs import SuiteRuns
-from cooperbench_eval.evaluation.tracing import trace_failures
-from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy
-from cooperbench_eval.git.trees.snapshot import Changes
-from cooperbench_eval.languages.hazards import find_hazards
-from cooperbench_eval.reporting import Attempt, MergeReport
-from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
-from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
-from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep, not_tried
-from cooperbench_eval.reporting.traces import FailureTrace
-from cooperbench_eval.running import TestRunner
-from cooperbench_eval.running.judgements import JudgeRule
-from cooperbench_eval.strategies.naive import NaiveStrategy
-from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
-from cooperbench_eval.strategies.registry import as_strategy
-from cooperbench_eval.strategies.run import implementation_of
-from cooperbench_eval.support.arguments import able_to, checked_fields, follows
-from cooperbench_eval.support.systems import versions
-
-__all__ = ["Evaluator"]
+_Row = TypeVar("_Row", Attempt, TeamAttempt)
 
 
 def _as_strategies(
@@ -217,7 +301,7 @@ class _PairEvaluation(_Evaluation):
     def attempts(self, given: MergeInput | None) -> Iterator[Attempt]:
         """Run each strategy; if a side is missing, its row says that it was not tried."""
         if given is None:
-            yield from (not_tried(each, Attempt) for each in self.options.strategies)
+            yield from (_not_tried(each, Attempt) for each in self.options.strategies)
             return
         base, (one, two) = self._pair.base, self.alone.reports
 
@@ -384,3 +468,61 @@ def _status(whole: Landed, *, is_complete: bool) -> MergeStatus:
     found = {merged.outcome.status for merged in whole.steps.values()}
     worst_first = (MergeStatus.FAILED, MergeStatus.CONFLICTED, MergeStatus.RESOLVED)
     return next((each for each in worst_first if each in found), MergeStatus.CLEAN)
+
+
+# --- what was not tried ------------------------------------------------------
+
+
+def report_failure(
+    strategies: Iterable[MergeStrategy],
+    failure: Failure,
+    pair: PairId,
+    kind: type[GroupReport],
+) -> GroupReport:
+    """Return the report of a pair or team that could not be evaluated.
+
+    Args:
+        strategies: Each gets a row that says it was not tried.
+        failure: Why there is no result.
+        pair: The identity of the pair or team.
+        kind: The class of the report.
+    """
+    patch = PatchReport(status=PatchStatus.NOT_TRIED)
+    features = [FeatureReport(number=number, patch=patch) for number in pair.features]
+    if kind is TeamReport:
+        return TeamReport(
+            repo_name=pair.repo_name,
+            task_id=pair.task_id,
+            timestamp=dt.datetime.now(dt.UTC),
+            features=features,
+            attempts=[_not_tried(each, TeamAttempt) for each in strategies],
+            model=pair.model,
+            setting=pair.setting,
+            k=pair.k,
+            versions=versions(),
+            failure=failure,
+        )
+    feature1, feature2 = features
+    return MergeReport(
+        repo_name=pair.repo_name,
+        task_id=pair.task_id,
+        timestamp=dt.datetime.now(dt.UTC),
+        feature1=feature1,
+        feature2=feature2,
+        conflict_details=None,
+        attempts=[_not_tried(each, Attempt) for each in strategies],
+        model=pair.model,
+        setting=pair.setting,
+        k=pair.k,
+        versions=versions(),
+        failure=failure,
+    )
+
+
+def _not_tried(strategy: MergeStrategy, kind: type[_Row]) -> _Row:
+    """Return the row of a strategy for which there was nothing to merge."""
+    return kind(
+        strategy=strategy.name,
+        implementation=implementation_of(strategy),
+        status=MergeStatus.NOT_TRIED,
+    )

@@ -1,17 +1,38 @@
 """The record `TeamReport`: which features of a team land, and why the others do not."""
 
-import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar, overload
-
-from attrs import evolve, field, frozen
-
-from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
-from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.reporting.agentcosts import AgentRun
-from cooperbench_eval.reporting.blame import BlameKind, failing_cases, find_cause, lost_tests
-from cooperbench_eval.reporting.identity import PairId, PairOrigin, inherited_after
-from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
+from attrs import (
+    evolve,
+    field,
+    frozen,
+)
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+    MergeStatus,
+)
+from cooperbench_eval.reporting.agentcosts import (
+    AgentRun,
+)
+from cooperbench_eval.reporting.blame import (
+    BlameKind,
+    failing_cases,
+    find_cause,
+    lost_tests,
+)
+from cooperbench_eval.reporting.identity import (
+    PairOrigin,
+    inherited_after,
+)
+from cooperbench_eval.reporting.landings import (
+    BrokenTests,
+    LeftOut,
+    SuiteRun,
+    TeamSuite,
+)
 from cooperbench_eval.reporting.report import (
     Failure,
     MergeReport,
@@ -21,21 +42,28 @@ from cooperbench_eval.reporting.report import (
     row_of,
 )
 from cooperbench_eval.reporting.rows import (
-    Attempt,
     FeatureReport,
     Judged,
     MergeRow,
-    PatchReport,
     Tried,
     have_own_names,
 )
-from cooperbench_eval.running.judgements import JudgeRule
-from cooperbench_eval.running.results import TestResult
-from cooperbench_eval.strategies.protocol import MergeStrategy
-from cooperbench_eval.strategies.run import implementation_of
-from cooperbench_eval.support.arguments import checked, named_fields
-from cooperbench_eval.support.rendering.shown import Shown
-from cooperbench_eval.support.systems import versions
+from cooperbench_eval.running.judgements import (
+    JudgeRule,
+)
+from cooperbench_eval.running.results import (
+    TestResult,
+)
+from cooperbench_eval.support.arguments import (
+    checked,
+    named_fields,
+)
+from cooperbench_eval.support.rendering.shown import (
+    Shown,
+)
+from cooperbench_eval.support.systems import (
+    versions,
+)
 
 __all__ = [
     "GroupReport",
@@ -43,12 +71,8 @@ __all__ = [
     "TeamBlame",
     "TeamReport",
     "TeamStep",
-    "not_tried",
-    "report_failure",
     "with_agents",
 ]
-
-_Row = TypeVar("_Row", "Attempt", "TeamAttempt")
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("into"))
@@ -321,73 +345,3 @@ def with_agents(report: GroupReport, agents: Mapping[int, AgentRun | None]) -> G
     if isinstance(report, TeamReport):
         return evolve(report, features=features)
     return evolve(report, feature1=features[0], feature2=features[1])
-
-
-@overload
-def report_failure(
-    strategies: Iterable[MergeStrategy],
-    failure: Failure,
-    pair: PairId,
-    kind: type[MergeReport] = ...,
-) -> MergeReport: ...
-@overload
-def report_failure(
-    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId, kind: type[TeamReport]
-) -> TeamReport: ...
-@overload
-def report_failure(
-    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId, kind: type[GroupReport]
-) -> GroupReport: ...
-def report_failure(
-    strategies: Iterable[MergeStrategy],
-    failure: Failure,
-    pair: PairId,
-    kind: type[GroupReport] = MergeReport,
-) -> GroupReport:
-    """Return the report of a pair or team that could not be evaluated.
-
-    Args:
-        strategies: Each gets a row that says it was not tried.
-        failure: Why there is no result.
-        pair: The identity of the pair or team.
-        kind: The class of the report.
-    """
-    patch = PatchReport(status=PatchStatus.NOT_TRIED)
-    features = [FeatureReport(number=number, patch=patch) for number in pair.features]
-    if kind is TeamReport:
-        return TeamReport(
-            repo_name=pair.repo_name,
-            task_id=pair.task_id,
-            timestamp=dt.datetime.now(dt.UTC),
-            features=features,
-            attempts=[not_tried(each, TeamAttempt) for each in strategies],
-            model=pair.model,
-            setting=pair.setting,
-            k=pair.k,
-            versions=versions(),
-            failure=failure,
-        )
-    feature1, feature2 = features
-    return MergeReport(
-        repo_name=pair.repo_name,
-        task_id=pair.task_id,
-        timestamp=dt.datetime.now(dt.UTC),
-        feature1=feature1,
-        feature2=feature2,
-        conflict_details=None,
-        attempts=[not_tried(each, Attempt) for each in strategies],
-        model=pair.model,
-        setting=pair.setting,
-        k=pair.k,
-        versions=versions(),
-        failure=failure,
-    )
-
-
-def not_tried(strategy: MergeStrategy, kind: type[_Row]) -> _Row:
-    """Return the row of a strategy for which there was nothing to merge."""
-    return kind(
-        strategy=strategy.name,
-        implementation=implementation_of(strategy),
-        status=MergeStatus.NOT_TRIED,
-    )

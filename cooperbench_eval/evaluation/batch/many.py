@@ -33,12 +33,12 @@ from cooperbench_eval.evaluation.batch.progress import (
 from cooperbench_eval.evaluation.batch.store import ReportStore
 from cooperbench_eval.evaluation.batch.store_view import Claim, StoreView
 from cooperbench_eval.evaluation.batch.workers import is_importing_main
-from cooperbench_eval.evaluation.evaluator import Evaluator
+from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 from cooperbench_eval.reporting.agentcosts import AgentRun
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.teams import GroupReport, TeamReport, report_failure, with_agents
+from cooperbench_eval.reporting.teams import GroupReport, TeamReport, with_agents
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
 
 __all__ = ["evaluate_many"]
