@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,11 @@ from cooperbench_eval.git.trees.entries import FileMode
 # is compiled once, even if the shell's environment forbids it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# A script's background job ignores this signal, and so would every program that a test starts
+# in order to interrupt it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("full", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", settings.get_profile("full"), max_examples=30)
