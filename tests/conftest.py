@@ -38,7 +38,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 RANDOM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("default", RANDOM, max_examples=30, derandomize=True, print_blob=False)
 settings.register_profile("brief", settings.get_profile("default"), max_examples=10)
-settings.register_profile("full", RANDOM, max_examples=100)
+settings.register_profile("full", RANDOM, max_examples=50)
 settings.register_profile("thorough", RANDOM, max_examples=50_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # Otherwise some examples contain constants of those modules of the project that were imported
