@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 import pygit2
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from needs import need_installed, need_program
 from scheduling import (  # noqa: F401 - hooks
     pytest_collection,
@@ -26,12 +28,22 @@ from cooperbench_eval.git.trees.entries import FileMode
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-settings.register_profile("full", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("default", settings.get_profile("full"), max_examples=30)
-settings.register_profile("brief", settings.get_profile("full"), max_examples=10)
-settings.register_profile("ci", settings.get_profile("full"), derandomize=True)
-settings.register_profile("thorough", settings.get_profile("full"), max_examples=50_000)
+# A script's background job ignores this signal, and so would every program that a test starts
+# in order to interrupt it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The first two profiles test the same examples at each run. The others make new ones, and print
+# how to repeat a failure.
+RANDOM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("default", RANDOM, max_examples=30, derandomize=True, print_blob=False)
+settings.register_profile("brief", settings.get_profile("default"), max_examples=10)
+settings.register_profile("full", RANDOM, max_examples=50)
+settings.register_profile("thorough", RANDOM, max_examples=50_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+# Otherwise some examples contain constants of those modules of the project that were imported
+# before, which depends on the test files that the same process ran.
+providers._get_local_constants = lambda: providers._local_constants
 
 
 class Git:

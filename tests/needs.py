@@ -38,9 +38,12 @@ INSTALL = {
     ),
     "node": "apt install nodejs",
     "npm": "apt install npm",
+    "setpriv": "apt install util-linux",
     "the superuser": "run the tests as root, for example in a container",
 }
 """How to install the other things that tests need, by name."""
+WITHOUT_PRIVILEGES = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+"""Starts a program as the superuser who may read only what the modes of files allow."""
 
 
 class Missing(pytest.skip.Exception):
@@ -166,9 +169,14 @@ def probes(name, folder):
             (folder / "a.test.js").write_text("require('node:test')('a', () => {});\n")
             reporter = ("--test-reporter=spec", "--test-reporter-destination=stdout")
             return (("node", *reporter, "--test", "a.test.js"),)
-        case "busybox":
-            return (("busybox", "--list"),)
-    return ((name, "--version"),)
+    return (ONE_PROBE.get(name, (name, "--version")),)
+
+
+ONE_PROBE = {
+    "busybox": ("busybox", "--list"),
+    # The checkout may belong to somebody else.
+    "setpriv": (*WITHOUT_PRIVILEGES, sys.executable, "-c", "import cooperbench_eval"),
+}
 
 
 # --- the line at the end of a run ---------------------------------------------------------------

@@ -188,6 +188,8 @@ class _Maker:
             "$id": SCHEMAS[kind].id,
             **report,
             "description": f"{_ABOUT[_REPORTS[kind]]} {_COMPATIBLE}",
+            # This key distinguishes all other files from the report of a pair.
+            **({"not": {"required": ["kind"]}} if kind == "pair" else {}),
             "$defs": dict(sorted(self._definitions.items())),
         }
 

@@ -493,26 +493,32 @@ def test_the_files_copied_back_are_bounded(run, places, monkeypatch):
 # --- the deadline -------------------------------------------------------------
 
 
+def seconds_of(call):
+    """Return how long a call takes."""
+    started = time.monotonic()
+    call()
+    return time.monotonic() - started
+
+
 def test_a_deadline_is_kept(run, leftovers):
     """Defect 25: CooperBench's evaluator ignores its deadline and kills nothing."""
-    started = time.monotonic()
+    executions = []
+    seconds = seconds_of(
+        lambda: executions.append(run("trap '' TERM; while :; do sleep 1; done", timeout_seconds=1))
+    )
 
-    execution = run("trap '' TERM; while :; do sleep 1; done", timeout_seconds=1)
-
-    assert execution.timed_out
-    assert 1 <= execution.duration_seconds < 2
-    assert time.monotonic() - started < 5
+    assert executions[0].timed_out
+    assert 1 <= executions[0].duration_seconds < 2
+    assert seconds < 5 + seconds_of(lambda: run("true")), "a busy machine is slow at both"
     assert leftovers() == []
 
 
 @pytest.mark.long
 def test_removal_does_not_wait(run):
     """Defect 27: a first process that ignores signals costs no five seconds."""
-    started = time.monotonic()
+    seconds = seconds_of(lambda: run("trap '' TERM; sleep 30 & exit 0"))
 
-    run("trap '' TERM; sleep 30 & exit 0")
-
-    assert time.monotonic() - started < 4
+    assert seconds < 4 + seconds_of(lambda: run("true")), "a busy machine is slow at both"
 
 
 # --- what is left -------------------------------------------------------------

@@ -407,36 +407,61 @@ time.sleep(0.2)
     assert survivors(word) == []
 
 
-def start_caller(folder, script, word, *, afterwards=""):
-    """Start a process that runs *script* in a sandbox; return it and its supervisor."""
-    host = f"""
+HOST = """
 import os, threading, time
 from pathlib import Path
 from cooperbench_eval.running import LocalSandbox
-folder = Path({str(folder)!r})
+folder = Path({folder!r})
 script = {script!r} + "\\nopen('ready', 'w').write(str(os.getppid())); time.sleep(60)"
 def run():
-    LocalSandbox().run(({sys.executable!r}, "-S", "-c", script, {word!r}),
+    LocalSandbox().run(({python!r}, "-S", "-c", script, {word!r}),
         tree=folder, scratch=folder, env={{}}, timeout_seconds=60)
-{afterwards or "run()"}
+{afterwards}
 """
-    caller = subprocess.Popen(
-        [sys.executable, "-c", host], env=os.environ | {"PYTHONPATH": "."}, stdout=subprocess.PIPE
-    )
-    ready = folder / "ready"
-    while not (ready.exists() and ready.read_text()):
-        assert caller.poll() is None
-        time.sleep(0.02)
-    return caller, int(ready.read_text())
 
 
-def test_nothing_outlives_a_killed_caller(tmp_path, survivors, word):
+@pytest.fixture
+def start_caller(tmp_path, word):
+    """Return a function that starts a process which runs a script in a sandbox.
+
+    It returns the process and its supervisor.
+    """
+    callers = []
+
+    def start(script, *, afterwards="run()"):
+        host = HOST.format(
+            folder=str(tmp_path),
+            script=script,
+            python=sys.executable,
+            word=word,
+            afterwards=afterwards,
+        )
+        caller = subprocess.Popen(
+            [sys.executable, "-c", host],
+            env=os.environ | {"PYTHONPATH": "."},
+            stdout=subprocess.PIPE,
+        )
+        callers.append(caller)
+        ready = tmp_path / "ready"
+        while not (ready.exists() and ready.read_text()):
+            assert caller.poll() is None
+            time.sleep(0.02)
+        return caller, int(ready.read_text())
+
+    yield start
+    for caller in callers:
+        caller.kill()
+        caller.wait()
+        caller.stdout.close()
+
+
+def test_nothing_outlives_a_killed_caller(start_caller, survivors, word):
     """When the caller is killed, its command, the daemons and the supervisor die."""
-    caller, supervisor = start_caller(tmp_path, DAEMON, word)
+    caller, supervisor = start_caller(DAEMON)
     assert len(survivors(word)) == 3
 
     caller.kill()
-    caller.communicate()
+    caller.wait()
 
     assert survivors(word, within_seconds=5) == []
     while Path(f"/proc/{supervisor}").exists():
@@ -460,7 +485,7 @@ print(LocalSandbox().run(
     assert done.stdout == b"3\n"
 
 
-def test_a_forked_sibling_does_not_keep_the_run_alive(tmp_path, survivors, word):
+def test_a_forked_sibling_does_not_keep_the_run_alive(start_caller, survivors, word):
     """A process that the caller forked meanwhile holds its pipes open."""
     afterwards = """
 threading.Thread(target=run, daemon=True).start()
@@ -469,7 +494,7 @@ sibling = os.fork()
 if sibling: print(sibling, flush=True)
 time.sleep(60)
 """
-    caller, _ = start_caller(tmp_path, DAEMON, word, afterwards=afterwards)
+    caller, _ = start_caller(DAEMON, afterwards=afterwards)
     sibling = int(caller.stdout.readline())
 
     caller.kill()
@@ -480,21 +505,16 @@ time.sleep(60)
         os.kill(sibling, 0)
     finally:
         os.kill(sibling, signal.SIGKILL)
-        caller.stdout.close()
 
 
-def test_the_command_dies_with_its_supervisor(tmp_path, survivors, word):
+def test_the_command_dies_with_its_supervisor(start_caller, survivors, word):
     """Even if the caller is stopped and cannot kill it."""
-    caller, supervisor = start_caller(tmp_path, "import os, time", word)
+    caller, supervisor = start_caller("import os, time")
     caller.send_signal(signal.SIGSTOP)
 
     os.kill(supervisor, signal.SIGKILL)
 
-    try:
-        assert survivors(word, within_seconds=5) == []
-    finally:
-        caller.kill()
-        caller.communicate()
+    assert survivors(word, within_seconds=5) == []
 
 
 def test_a_stopped_supervisor_does_not_stop_the_caller(run_python, survivors, word, monkeypatch):
@@ -562,10 +582,10 @@ time.sleep(60)
     assert execution.duration_seconds < 20
 
 
-def test_an_interrupted_caller_leaves_nothing(tmp_path, survivors, word):
+def test_an_interrupted_caller_leaves_nothing(start_caller, survivors, word):
     """Control-C in the caller ends the run and raises `KeyboardInterrupt`."""
     afterwards = "try: run()\nexcept KeyboardInterrupt: print('interrupted')"
-    caller, _ = start_caller(tmp_path, DAEMON, word, afterwards=afterwards)
+    caller, _ = start_caller(DAEMON, afterwards=afterwards)
 
     caller.send_signal(signal.SIGINT)
     output, _ = caller.communicate(timeout=10)

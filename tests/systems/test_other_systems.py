@@ -129,7 +129,7 @@ def test_processes_and_figures_work(folder, system):
     On Windows, two scripts cannot; only the sandboxes of this machine start them.
     """
     parts = ("processes", "awaited", "figures")
-    scripts = ["processes.supervisor", "running.sandboxes.overlay_mounts"]
+    scripts = ["running.processes.supervisor", "running.sandboxes.overlay_mounts"]
 
     there = found(folder, *parts, "walk", system=system)
 

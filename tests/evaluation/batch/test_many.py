@@ -735,7 +735,11 @@ def test_an_interrupt_ends_everything_at_once(tmp_path):
         time.sleep(random.uniform(0, 1))  # noqa: S311 - while the workers start, or later
         began = time.monotonic()
         os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=20)
+        try:
+            _, err = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
 
     assert time.monotonic() - began < 8
     assert err.count("Traceback") == 1, err

@@ -5,12 +5,13 @@ import pickle
 import random
 import time
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from batchparts import BASE, Ours, pair, workers_by_pair
 from hypothesis import given
 from hypothesis import strategies as st
-from workerparts import pid_and_part
+from workerparts import pid_and_part, pid_and_start, wait_for
 
 import cooperbench_eval as ce
 from cooperbench_eval.evaluation.batch import sharing
@@ -96,22 +97,26 @@ def test_a_payload_for_our_workers_is_small():
     assert len(second) < 2000
 
 
-def test_the_jobs_of_a_group_go_to_one_worker_while_there_are_others(two):
-    """A worker takes jobs of the other group only when its own group has none."""
-    parts = {"p": pickle.dumps(0)}
+def test_the_jobs_of_a_group_go_to_one_worker_while_there_are_others(two, tmp_path):
+    """A worker takes jobs of the other group only when its own group has none.
 
+    Then it keeps to that group, so that both workers together change groups a few times, not
+    once in two jobs, however much faster one of them is.
+    """
+    gate = tmp_path / "gate"
+    waiting = [two.submit(wait_for, gate) for _ in range(2)]
     groups = [*"ab" * 40]
     random.Random(0).shuffle(groups)  # noqa: S311 - neither in blocks nor alternating
-    jobs = [
-        two.submit_sharing(pid_and_part, "p", 0.004, parts=parts, group=group) for group in groups
-    ]
-    pids = [job.result()[0] for job in jobs]
+    jobs = [two.submit_sharing(pid_and_start, parts={}, group=group) for group in groups]
+    gate.touch()
 
-    counts = [
-        Counter(pid for pid, group in zip(pids, groups, strict=True) if group == wanted)
-        for wanted in "ab"
-    ]
-    assert all(max(count.values()) >= 30 for count in counts), counts
+    started = sorted((*job.result(), group) for job, group in zip(jobs, groups, strict=True))
+    changes = sum(
+        (pid, group) != (next_pid, next_group)
+        for (pid, _, group), (next_pid, _, next_group) in pairwise(started)
+    )
+    assert all(job.exception() is None for job in waiting)
+    assert changes <= 5, started
 
 
 def test_no_job_waits_for_ever(one):

@@ -62,3 +62,14 @@ def pid_and_part(digest, seconds=0.0):
     time.sleep(seconds)
     part = received_parts.value(digest)
     return os.getpid(), part, id(part)
+
+
+def wait_for(path):
+    """Return when a file exists."""
+    while not Path(path).exists():
+        time.sleep(0.001)
+
+
+def pid_and_start():
+    """Return this process, and when it starts this job."""
+    return os.getpid(), time.monotonic_ns()

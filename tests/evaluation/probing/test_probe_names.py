@@ -4,12 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
-from agents import Agents
-from needs import lack, need_program
+from needs import WITHOUT_PRIVILEGES, need_program
 
 import cooperbench_eval as ce
 from cooperbench_eval.errors import RepositoryError
@@ -112,36 +109,36 @@ except ce.errors.RepositoryError as exc:
         (".git/worktrees", "tree"), ("../tree", "tree"),
     ],
 )  # fmt: skip
-def test_what_may_not_be_read_is_named(part, name):
+def test_what_may_not_be_read_is_named(part, name, agents):
     """A part of the repository that the user may not read is an error or a state."""
-    need_program("git")
-    if not hasattr(os, "geteuid") or os.geteuid() or not shutil.which("setpriv"):
-        lack("the superuser", "only it can start a program as another user")
-    with tempfile.TemporaryDirectory() as top:  # the folders of pytest are for one user only
-        agents = Agents(Path(top, "repo"))
-        agents.git("branch", "onto")
-        agents.git("branch", "one")
-        tree = agents.worktree("tree")
-        for path in (Path(top), *Path(top).rglob("*")):
-            os.chown(path, 65_534, 65_534)
-        (agents.folder / part).resolve().chmod(0)
-        asked = str(tree.folder) if name == "tree" else name
-        found = probe_as_nobody(agents.folder, asked)
+    agents.git("branch", "onto")
+    agents.git("branch", "one")
+    tree = agents.worktree("tree")
+    hidden = (agents.folder / part).resolve()
+    mode = hidden.stat().st_mode
+    hidden.chmod(0)
+    try:
+        found = probe_without_privileges(
+            agents.folder, str(tree.folder) if name == "tree" else name
+        )
+    finally:
+        hidden.chmod(mode)
 
     assert found.startswith(("error", "state unreadable"))
 
 
-def probe_as_nobody(repo, name):
-    """Return what another user is told."""
+def probe_without_privileges(repo, name):
+    """Return what a user is told who may only read what the modes of files allow."""
+    command = [sys.executable, "-c", PROBE, repo, name]
+    if hasattr(os, "geteuid") and not os.geteuid():
+        need_program("setpriv")
+        command[:0] = WITHOUT_PRIVILEGES
     done = subprocess.run(
-        [
-            "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-            sys.executable, "-c", PROBE, repo, name,
-        ],
+        command,
         env={"HOME": "/nonexistent", "PATH": os.environ["PATH"], "PYTHONPATH": ":".join(sys.path)},
         capture_output=True,
         check=False,
         text=True,
-    )  # fmt: skip
+    )
     assert not done.stderr
     return done.stdout

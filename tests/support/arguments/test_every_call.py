@@ -18,6 +18,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from needs import need_installed
 
 import cooperbench_eval as ce
 from cooperbench_eval.errors import ArgumentError, CooperBenchEvalError
@@ -392,6 +393,10 @@ def problem_of(name, argument, kind, hint, value):
     except CooperBenchEvalError as exc:
         told = OTHER_NAMES.get(argument, argument) in str(exc) or argument in str(exc)
         return "" if told or is_allowed(hint, value) else f"does not name it: {exc!r}"
+    except ImportError as exc:
+        package, *_ = str(exc).split(" is missing: pip install ")
+        need_installed(package)
+        return f"fails inside: {exc!r}"
     except Exception as exc:  # noqa: BLE001 - that is the point
         return f"fails inside: {exc!r}"
     is_free = isinstance(call, type) and is_made_by_the_library(call)
