@@ -14,11 +14,11 @@ from site_reference import SiteReference
 import cooperbench_eval as ce
 
 ENTRY = re.compile(r"^::: (\S+)$", re.MULTILINE)
-ROW = re.compile(
-    r"^\| (?P<word>[^|`]+) \| (?P<meaning>[^|]+) \| (?P<names>[^|]*) \|$", re.MULTILINE
+WORD = re.compile(
+    r"^- \*\*(?P<word>[^*]+)\*\*: (?P<meaning>.+?)(?: \((?P<names>`[^()]+`)\))?$", re.MULTILINE
 )
 REFERENCE = "".join(page.read_text() for page in sorted((ROOT / "docs/reference").glob("*.md")))
-GLOSSARY = list(ROW.finditer((ROOT / "docs/glossary.md").read_text()))[2:]  # below the head
+GLOSSARY = list(WORD.finditer((ROOT / "docs/glossary.md").read_text()))
 MODULES = {name: each for name in ce.__all__ if isinstance(each := getattr(ce, name), ModuleType)}
 OBJECTS = {name: getattr(ce, name) for name in ce.__all__ if name not in MODULES}
 PUBLIC = {f"cooperbench_eval.{name}": each for name, each in OBJECTS.items()} | {
@@ -66,7 +66,7 @@ def test_the_glossary_is_in_order():
 
 def test_the_glossary_has_a_word_for_every_record():
     """Every public class except errors belongs to an entry."""
-    told = {name for row in GLOSSARY for name in re.findall(r"`(\w+)`", row["names"])}
+    told = {name for row in GLOSSARY for name in re.findall(r"`(\w+)`", row["names"] or "")}
     shown = {
         path.rpartition(".")[2]
         for path, each in PUBLIC.items()
