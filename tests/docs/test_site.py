@@ -44,7 +44,7 @@ def test_the_names_of_a_module_are_on_one_page(name):
     ]
     table = (ROOT / "docs/reference/modules.md").read_text()
 
-    assert re.findall(rf"^\| `ce\.{name}` \|.*\]\((.+)\) \|$", table, re.MULTILINE) == pages
+    assert re.findall(rf"^- `ce\.{name}`: .*\]\((.+)\)$", table, re.MULTILINE) == pages
 
 
 def test_every_page_is_linked_from_the_first():
