@@ -1,27 +1,12 @@
 """Every block of the pages here, of the README and of the changelog is a test."""
 
 from blocks import SYBIL, is_page
-from needs import Missing, lack, report_missing
+from needs import report_missing
 from sybil.integration.pytest import SybilFile, SybilItem
 
 
 class Block(SybilItem):
-    """An example on a page.
-
-    If an example lacks something, as code in a comment may find out, the rest of the page is
-    skipped too, because it may use what the example makes.
-    """
-
-    def runtest(self):
-        """Run the example, unless an earlier one of the page was skipped."""
-        document = self.example.document
-        if missing := getattr(document, "missing", None):
-            lack(*missing)
-        try:
-            super().runtest()
-        except Missing as exc:
-            document.missing = exc.name, exc.reason
-            raise
+    """An example on a page."""
 
     def _traceback_filter(self, excinfo):
         # Sybil looks for itself in the traceback of an exception's cause as well.

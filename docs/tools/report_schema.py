@@ -1,8 +1,8 @@
-"""Writes the JSON Schemas of reports, and the tables of them in the documentation.
+"""Writes the JSON Schemas of reports.
 
     python docs/tools/report_schema.py
 
-Both are generated from the records: keys, types and defaults from attrs, descriptions
+They are generated from the records: keys, types and defaults from attrs, descriptions
 from the docstrings. Needs `griffelib`, which the extra `test` brings.
 """
 
@@ -10,10 +10,9 @@ import datetime as dt
 import enum
 import functools
 import json
-import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,11 +31,10 @@ from cooperbench_eval.reporting.teams import TeamAttempt, TeamBlame, TeamReport,
 from cooperbench_eval.running.results import COUNTS, TestResult
 from cooperbench_eval.support.json_records import MOST
 
-__all__ = ["make_page", "make_schema", "print_schema"]
+__all__ = ["make_schema", "print_schema"]
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 SCHEMA_FOLDER: Final = _ROOT / "cooperbench_eval/reporting"
-PAGE_FILE: Final = _ROOT / "docs/reference/report-format.md"
 
 _Json = dict[str, Any]
 
@@ -159,9 +157,6 @@ _NOTHING_MERGED: Final[_Json] = {
         "avg_lines_per_conflict": {"type": "null"},
     },
 }
-
-
-# --- the schema --------------------------------------------------------------
 
 
 def make_schema(kind: str) -> _Json:
@@ -345,62 +340,11 @@ def _flat(text: str) -> str:
     return " ".join(text.split()).replace("`None`", "`null`")
 
 
-# --- the page ----------------------------------------------------------------
-
-_BETWEEN: Final = re.compile(r"(?s)(<!-- tables: .*? -->\n).*(<!-- end of tables -->)")
-
-
-def make_page(page: str, schemas: Iterable[_Json]) -> str:
-    """Return *page* with its tables regenerated from *schemas*."""
-    reports = {schema["title"]: schema for schema in schemas}
-    merged = {name: each for schema in reports.values() for name, each in schema["$defs"].items()}
-    found = dict(sorted(merged.items()))
-    records = reports | {name: each for name, each in found.items() if "properties" in each}
-    others = {name: each for name, each in found.items() if name not in records}
-    parts = [_table(name, each) for name, each in records.items()]
-    parts += [f"### {name}\n\n{each['description']}\n" for name, each in others.items()]
-    tables = "\n" + "\n".join(parts) + "\n"
-    return _BETWEEN.sub(lambda found: found[1] + tables + found[2], page)
-
-
-def _table(name: str, record: _Json) -> str:
-    rows = [
-        f"| `{key}` | {_shown_type(each)} | {_shown_default(key, each, record)} "
-        f"| {each.get('description', '').replace('|', chr(92) + '|')} |"
-        for key, each in record["properties"].items()
-    ]
-    head = f"### {name}\n\n{record['description']}\n\n"
-    return head + "\n".join(["| key | value | default | |", "|---|---|---|---|", *rows]) + "\n"
-
-
-def _shown_default(key: str, value: _Json, record: _Json) -> str:
-    return "required" if key in record["required"] else f"`{json.dumps(value['default'])}`"
-
-
-def _shown_type(value: _Json) -> str:
-    if "$ref" in value:
-        name = value["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
-    if "anyOf" in value:
-        return " or ".join(_shown_type(each) for each in value["anyOf"])
-    if "const" in value:
-        return f"`{json.dumps(value['const'])}`"
-    if value["type"] == "array":
-        return f"list of {_shown_type(value['items'])}"
-    if value["type"] == "object" and "additionalProperties" in value:
-        return f"object of {_shown_type(value['additionalProperties'])}"
-    names = value["type"] if isinstance(value["type"], list) else [value["type"]]
-    return " or ".join(names)
-
-
 def main() -> None:
-    """Write the schemas and the page."""
-    schemas = {kind: make_schema(kind) for kind in SCHEMAS}
-    for kind, schema in schemas.items():
+    """Write the schemas."""
+    for kind in SCHEMAS:
         file = SCHEMA_FOLDER / SCHEMAS[kind].file
-        file.write_text(print_schema(schema), encoding="utf-8")
-    page = PAGE_FILE.read_text(encoding="utf-8")
-    PAGE_FILE.write_text(make_page(page, schemas.values()), encoding="utf-8")
+        file.write_text(print_schema(make_schema(kind)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 The pages stay plain Markdown, which can also be read in a repository. On the site
 
 - the changelog is a page, and links to the file beside `docs/` lead to it;
-- comments for the tests are left out;
+- the page about the report's format has tables of the JSON Schemas;
 - a public name in code, such as `ce.Patch.parse`, is a link to its entry in the
   reference.
 
@@ -19,16 +19,16 @@ from types import ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from site_tables import make_tables
+
 import cooperbench_eval as ce
 
-__all__ = ["find_bad_addresses", "find_loads", "link_names", "rewrite_links", "strip_comments"]
+__all__ = ["add_tables", "find_bad_addresses", "find_loads", "link_names", "rewrite_links"]
 
 # Below MkDocs' own logger, so that a warning fails a strict build.
 _LOG: Final = logging.getLogger("mkdocs.hooks.cooperbench_eval")
 _CHANGELOG: Final = re.compile(r"\]\(((?:\.\./)*)\.\./CHANGELOG\.md")
-_COMMENT: Final = re.compile(
-    r"^<!-- (?:invisible-code-block|skip): .*?-->\n", re.DOTALL | re.MULTILINE
-)
+_TABLES: Final = "<!-- tables of the schemas -->"
 _NAME: Final = re.compile(r"(ce\.|cooperbench_eval\.)?(\w+(?:\.\w+)*)(?:\(.*\))?", re.DOTALL)
 _MODULES: Final = {
     name: each for name in dir(ce) if isinstance(each := getattr(ce, name), ModuleType)
@@ -56,12 +56,15 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Return a page's text for the site."""
-    return rewrite_links(strip_comments(markdown))
+    return add_tables(rewrite_links(markdown))
 
 
-def strip_comments(markdown: str) -> str:
-    """Remove the comments with instructions for the tests."""
-    return _COMMENT.sub("", markdown)
+def add_tables(markdown: str) -> str:
+    """Put the tables of the JSON Schemas in the place of their comment."""
+    if _TABLES not in markdown:
+        return markdown
+    schemas = [ce.reporting.report_schema(), ce.reporting.report_schema("team")]
+    return markdown.replace(_TABLES, make_tables(schemas))
 
 
 def rewrite_links(markdown: str) -> str:

@@ -9,9 +9,11 @@ first. Every fence states its language:
 - `text`: the output of the previous block.
 - none: a picture, without anything that could be run.
 
-A block with a `title` is a file: it is written, and a later block has to use it. Code that
-a reader need not see is in a comment, `<!-- invisible-code-block: python`; it registers
-resources to close on the stack `closing`.
+A block with a `title` is a file: it is written, and a later block has to use it.
+
+Only what a reader sees is run. Where blocks need something of their surroundings, the page says
+so: after "This section needs litellm", the blocks up to the end of that section need what
+`NEEDS` has under this name, and "in a checkout of this project" gives the page the folder `docs`.
 """
 
 import ast
@@ -27,13 +29,16 @@ from pathlib import Path
 from unittest import mock
 
 import jsonschema
+import pytest
+from needs import need_bubblewrap, need_engine, need_installed
+from places import lay_benchmark
+from scheduling import RUNS_LONG_TESTS
 from shell import run_shell
-from sybil import Region, Sybil
+from sybil import Sybil
 from sybil.evaluators.doctest import DocTestEvaluator
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.abstract.doctest import DocTestStringParser
-from sybil.parsers.markdown import SkipParser
-from sybil.parsers.markdown.lexers import DirectiveInHTMLCommentLexer, RawFencedCodeBlockLexer
+from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
 import cooperbench_eval as ce
 from cooperbench_eval.running.sandboxes.local import NEUTRAL_ENVIRONMENT
@@ -41,7 +46,12 @@ from cooperbench_eval.running.sandboxes.local import NEUTRAL_ENVIRONMENT
 ROOT = Path(__file__).parents[2]
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
 FENCES = RawFencedCodeBlockLexer(re.compile(r"(?P<info>[^\n]*)\n"))
-HIDDEN = DirectiveInHTMLCommentLexer("invisible-code-block", "python")
+MARK = re.compile(
+    r"^(?P<heading>#+) "
+    r"|^This (?:page|section) needs (?P<need>[\w' ]+\w)"
+    r"|\bin a checkout of this project\b",
+    re.MULTILINE | re.IGNORECASE,
+)
 INFO = re.compile(r'(?P<language>\w*)(?: title="(?P<title>[\w./-]+)")?')
 # The sample's base is a commit with a known id, so its pages are not ours to test.
 NO_PAGES = ("docs/examples/sample/base/*", "docs/examples/sample/dataset/*")
@@ -67,14 +77,11 @@ def run_python(example):
     example.document.printed = printed.getvalue()
 
 
-def run_hidden(example):
-    """Run code that the reader does not see."""
-    PythonEvaluator()(example)
-
-
 def run_sh(example):
     """Run or check commands; keep what they print."""
-    example.document.printed = run_shell(str(example.parsed), root=ROOT)
+    example.document.printed = run_shell(
+        str(example.parsed), root=ROOT, closing=example.namespace["closing"]
+    )
 
 
 def read_toml(example):
@@ -141,6 +148,79 @@ def refuse(info):
     return lambda _: f"nothing runs ```{info}"
 
 
+def need_benchmark(namespace):
+    """Lay out the benchmark's dataset, a run's logs and a task's image, or skip the block."""
+    if not RUNS_LONG_TESTS:
+        pytest.skip("building an image takes long: pytest -m long")
+    need_engine()
+    if "benchmark" not in namespace:
+        namespace["benchmark"] = namespace["closing"].enter_context(lay_benchmark())
+
+
+def need_packages(*names):
+    """Return a function that skips a block if one of these packages is not installed."""
+
+    def need(_):
+        for name in names:
+            need_installed(name)
+
+    return need
+
+
+NEEDS = {
+    # `shell` has something in the place of these.
+    "Slurm": lambda _: None,
+    "a model server": lambda _: None,
+    "a network": lambda _: None,
+    # The others have to be here.
+    "bubblewrap": lambda _: need_bubblewrap(),
+    "Dask": need_packages("distributed"),
+    "litellm": need_packages("litellm"),
+    "matplotlib": need_packages("matplotlib"),
+    "pandas and polars": need_packages("pandas", "polars"),
+    "rich": need_packages("rich"),
+    "the benchmark's images": need_benchmark,
+}
+
+
+def enter_checkout(_):
+    """Give the page the documentation of this project."""
+    if not Path("docs").exists():
+        Path("docs").symlink_to(ROOT / "docs")
+
+
+def find_needs(document):
+    """Return what blocks need: from where, to where, and the function that sees to it."""
+    within = [(region.start, region.end) for region in FENCES(document)]
+    found, level = [], 0
+    for match in MARK.finditer(document.text):
+        start = match.start()
+        if any(begin <= start < end for begin, end in within):
+            continue
+        if match["heading"]:
+            level = len(match["heading"])
+            found = [
+                (begin, min(end, start) if depth >= level else end, depth, see_to)
+                for begin, end, depth, see_to in found
+            ]
+        else:
+            see_to = NEEDS[match["need"]] if match["need"] else enter_checkout
+            depth = level if match["need"] else 0
+            found.append((start, document.end, depth, see_to))
+    return [(begin, end, see_to) for begin, end, _, see_to in found]
+
+
+def after_needs(needs, evaluate):
+    """Return a function that sees to what an example needs before it evaluates it."""
+
+    def see_to_and_evaluate(example):
+        for need in needs:
+            need(example.namespace)
+        return evaluate(example)
+
+    return see_to_and_evaluate if needs else evaluate
+
+
 def fences(document):
     """Yield each fence of a document with its language and its title."""
     for region in FENCES(document):
@@ -154,24 +234,22 @@ def fences(document):
 def parse_fences(document):
     """Yield a region for each fence, or one for each example in it."""
     examples = DocTestStringParser(DocTestEvaluator(FLAGS))
+    marks = find_needs(document)
     for region, language, title in fences(document):
         source = region.parsed
+        needs = [see_to for begin, end, see_to in marks if begin <= region.start < end]
         if language == "python" and source.startswith(">>>"):
             for each in examples(source, document.path):
                 each.adjust(region, source)
+                each.evaluator = after_needs(needs, each.evaluator)
                 yield each
             continue
         if language is None:
             region.evaluator = refuse(region.lexemes["info"])
         else:
-            region.evaluator = write_file(title) if title else RUNNERS[language]
+            run = write_file(title) if title else RUNNERS[language]
+            region.evaluator = after_needs(needs, run)
         yield region
-
-
-def parse_hidden(document):
-    """Yield a region for each comment that holds code."""
-    for region in HIDDEN(document):
-        yield Region(region.start, region.end, region.lexemes["source"], run_hidden)
 
 
 def enter(namespace):
@@ -191,7 +269,7 @@ def leave(namespace):
 
 
 SYBIL = Sybil(
-    parsers=[parse_fences, parse_hidden, SkipParser()],
+    parsers=[parse_fences],
     path=str(ROOT),
     pattern="*.md",
     setup=enter,

@@ -6,7 +6,6 @@ first two add theirs at the same place, and the last one breaks the first in a c
 """
 
 import json
-import os
 import sysconfig
 import tempfile
 import venv
@@ -15,8 +14,6 @@ from pathlib import Path
 from shutil import copytree
 
 import pygit2
-from needs import REQUIRES_ALL, engine_problem
-from scheduling import RUNS_LONG_TESTS
 
 import cooperbench_eval as ce
 
@@ -103,35 +100,25 @@ def lay_environment(folder):
     Path(inside, "packages.pth").write_text(f"{packages}\n")
 
 
-def lay_run(
-    run="my-run", model="gpt-5", *, handed_in=None, repo_name="pallets_click_task", task_id=2068
-):
-    """Write a run's logs: each agent's patch by feature, by default the gold patch."""
-    handed_in = handed_in or {number: patches(number)[0] for number in (1, 2)}
+def lay_run(run="my-run", model="gpt-5", *, logs="logs"):
+    """Write a run's logs: each agent's patch by feature, which is the gold patch."""
+    handed_in = {number: patches(number)[0] for number in (1, 2)}
     names = "_".join(f"f{number}" for number in handed_in)
-    folder = Path("logs", run, "coop", repo_name, str(task_id), names)
+    folder = Path(logs, run, "coop", "pallets_click_task", "2068", names)
     folder.mkdir(parents=True)
     for number, patch in handed_in.items():
         (folder / f"agent{number}.patch").write_bytes(patch)
     (folder / "result.json").write_text(json.dumps({"model": model, "setting": "coop"}))
-    return folder
 
 
 @contextmanager
-def image(name="akhatua/cooperbench-pallets-click:task2068", clone="click"):
-    """Build a task's image with the repository, if long tests are on and an engine runs.
-
-    Yields the image's name, or `None` if there is no image.
-    """
-    if not RUNS_LONG_TESTS:
-        yield None
-        return
-    if engine_problem() and not os.environ.get(REQUIRES_ALL):
-        yield None
-        return
+def lay_benchmark(name="akhatua/cooperbench-pallets-click:task2068", clone="click"):
+    """Lay out a task, a run and the task's image; yield the image's name."""
     import docker  # noqa: PLC0415 - an extra
     from container_images import import_root, task_root  # noqa: PLC0415 - needs pytest
 
+    lay_task(dataset="CooperBench/dataset", clone=clone)
+    lay_run(logs="CooperBench/logs")
     engine = docker.APIClient(**docker.utils.kwargs_from_env(), version="auto")
     with tempfile.TemporaryDirectory() as root:
         copytree(clone, Path(root, "workspace/repo"))

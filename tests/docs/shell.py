@@ -1,8 +1,9 @@
 """How the tests handle a block of commands.
 
 Commands that install, check or measure this project, and those that need a network, would take
-minutes. So only their arguments are checked, with the parser of each command if it has one. All
-others are run.
+minutes. So their arguments are checked, with the parser of each command if it has one, and what
+later blocks need of their effect is made here: an environment, a small dataset, an installed
+strategy, a cluster of one process, a server that answers like a model. All others are run.
 """
 
 import argparse
@@ -15,17 +16,35 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 from functools import partial
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from places import lay_environment, lay_task
+from server import ModelServer
 
 ASSIGNMENT = re.compile(r"\w+=.*")
 PROJECT = "cooperbench-eval"
 TIMEOUT_SECONDS = 60
 # The path must be the same, because keys of results contain it.
 SELF = f'python() {{ {shlex.quote(sys.executable)} "$@"; }}\n'
+# What Slurm does: start the script once for each number, with its variables and its log.
+SLURM = """\
+option() { sed -n "s/^#SBATCH --$1=//p" "$2"; }
+sbatch() {
+    for number in $(seq $(option array "$1" | tr - ' ')); do
+        SLURM_ARRAY_TASK_ID=$number SLURM_CPUS_PER_TASK=$(option cpus-per-task "$1") \\
+            bash "$1" >"evaluate-$number.log" &
+        jobs+=($!)
+    done
+    for job in "${jobs[@]}"; do wait "$job"; done
+}
+"""
+LOST = "tests/test_shell_completion.py::test_shell_completion_resolve_context_with_on_exit"
+ANSWER = "```conflict-1\nimport os\nimport sys\n```"
+PORT_SECONDS = 10
 TOOLS = {"mkdocs", "mypy", "nox", "pytest", "ruff"}
 
 
@@ -33,19 +52,20 @@ class Parsed(BaseException):
     """A script has read its arguments and need not continue."""
 
 
-def run_shell(text, root):
-    """Check or run the commands of a block; return the output."""
-    checks = [find_check(words, root) for words in commands(text)]
+def run_shell(text, root, closing):
+    """Check or run the commands of a block; return the output.
+
+    *closing* is the stack of what is closed after the page.
+    """
+    checks = [find_check(words, root, closing) for words in commands(text)]
     if all(checks):
         for check in checks:
             check()
         return ""
     assert not any(checks), "commands that are run and such that are not: make two blocks of them"
-    path = os.pathsep.join(
-        [str(Path.cwd() / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
-    )
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     with subprocess.Popen(
-        ["bash", "-euo", "pipefail", "-c", f"{SELF}{text}"],
+        ["bash", "-euo", "pipefail", "-c", f"{SELF}{SLURM}{text}"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -77,21 +97,24 @@ def commands(text):
                 words.append(word)
 
 
-def find_check(words, root):
+def find_check(words, root, closing):
     """Return the function that checks a command, or `None` if it is to be run."""
-    program, *arguments = words
-    program = Path(program).name
+    given, *arguments = words
+    program = Path(given).name
     first = arguments[0] if arguments else ""
     if program in {"python", "python3"} and first == "-m":
         program, arguments = arguments[1], arguments[2:]
+    elif given == "python" and first.startswith("docs/examples/") and Path(first).is_file():
+        return None
     elif program in {"python", "python3"} and (root / first).is_file():
         return partial(check_script, root / first, arguments[1:])
     elif program in {"bash", "source"} and (root / first).is_file():
         return lambda: None
-    checks = {"pip": partial(check_pip, root), "dask": check_dask, "venv": lambda _: None}
+    checks = {"pip": partial(check_pip, root), "venv": make_environment}
+    checks["dask"] = partial(check_dask, closing)
     if program == "git" and first == "clone":
         return partial(check_clone, arguments[1:])
-    checks["llama_cpp.server"] = partial(check_model_server, root)
+    checks["llama_cpp.server"] = partial(check_model_server, root, closing)
     checks |= dict.fromkeys(TOOLS, partial(check_tool, program, root))
     return partial(checks[program], arguments) if program in checks else None
 
@@ -134,6 +157,8 @@ def check_pip(root, arguments):
     assert verb == "install", arguments
     wanted = [word for word in rest if not word.startswith("-")]
     assert wanted, arguments
+    if wanted == ["."] and Path("pyproject.toml").is_file():
+        install_here()
     extras = read_extras(root)
     for each in wanted:
         if each.startswith("./"):
@@ -144,26 +169,83 @@ def check_pip(root, arguments):
             assert requirement.extras <= extras.keys(), each
 
 
+def install_here():
+    """Register the entry points of the project in this folder, whose modules are here as well."""
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
+    name, version = project["name"], project["version"]
+    info = Path(f"{name.replace('-', '_')}-{version}.dist-info")
+    info.mkdir()
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    (info / "METADATA").write_text(metadata, encoding="utf-8")
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{point} = {target}" for point, target in points.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+
+
+def make_environment(arguments):
+    """Make the virtual environment of a page; this project's own is not made anew."""
+    *_, folder = arguments
+    if folder != ".venv":
+        lay_environment(folder)
+
+
 def check_clone(arguments):
-    """Check that a repository of a public host is cloned, into a folder that the page has."""
+    """Check that a repository of a public host is cloned.
+
+    The dataset gets one task, in which feature 1 breaks a test of feature 2, as it does in the
+    real one. The clone of the task's repository is made with it.
+    """
     url, *folder = arguments
     found = re.fullmatch(r"https://github\.com/[\w.-]+/([\w.-]+)", url)
     assert found, url
+    if found[1] == "CooperBench":
+        contents = {1: (4,), 2: (1, LOST)}
+        dataset = "CooperBench/dataset"
+        lay_task(task_id=2800, clone="clones/click", dataset=dataset, contents=contents)
     assert Path(*(folder or [found[1]])).is_dir(), arguments
 
 
-def check_dask(arguments):
-    """Let Dask parse the arguments of one of its programs, which would not end."""
+def check_dask(closing, arguments):
+    """Let Dask parse the arguments of one of its programs, and start both as one thread."""
     program, *rest = arguments
     module = importlib.import_module(f"distributed.cli.dask_{program}")
-    module.main.make_context(program, rest)
+    options = module.main.make_context(program, rest).params
+    if program != "scheduler" or not options["scheduler_file"]:
+        return
+    from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
+
+    cluster = LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        dashboard_address="127.0.0.1:0",
+        host="127.0.0.1",
+        silence_logs=50,
+    )
+    with Client(closing.enter_context(cluster)) as client:
+        client.write_scheduler_file(options["scheduler_file"])
 
 
-def check_model_server(root, arguments):
-    """Check that a model is served as in the benchmark that does it."""
+def check_model_server(root, closing, arguments):
+    """Check that a model is served as in the benchmark that does it, and answer in its place."""
     example = (root / "benchmarks" / "llm_live.py").read_text(encoding="utf-8")
     for word in arguments:
         assert not word.startswith("--") or f'"{word}"' in example, word
+    if "--port" not in arguments:
+        return
+    deadline = time.monotonic() + PORT_SECONDS
+    while True:
+        try:
+            model = ModelServer(int(arguments[arguments.index("--port") + 1]))
+            break
+        except OSError:  # another run of the tests has the port
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+    model.script = [ANSWER]
+    closing.callback(model.stop)
 
 
 def check_tool(program, root, arguments):

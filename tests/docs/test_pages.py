@@ -4,13 +4,11 @@ import re
 import tomllib
 
 import pytest
-from blocks import ROOT, SYBIL, fences, pages
+from blocks import NEEDS, ROOT, SYBIL, fences, pages
 from needs import need_installed
 from sybil import Document
-from sybil.parsers.markdown import SkipParser
 
 PAGES = {str(page.relative_to(ROOT)): page for page in pages()}
-REASON = re.compile(r'(?:next|start) if\(.+, reason=".{10,}"\)|end')
 
 
 @pytest.fixture
@@ -51,27 +49,26 @@ def test_every_fence_has_a_handler(page):
     assert document.text.count("\n```") == 2 * len(found)
     for region, language, title in found:
         assert language is not None, document.region_details(region)
-        assert title is None or title in document.text[region.end :], title
+        later = document.text[region.end :]
+        assert not title or title in later or f"from {title.removesuffix('.py')} import" in later
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_skip_has_a_condition_and_a_reason(page):
-    """No block is skipped unconditionally."""
-    document = Document(PAGES[page].read_text(encoding="utf-8"), page)
+def test_a_page_has_no_code_that_a_reader_cannot_see(page):
+    """What its blocks need is in blocks before them, or in a sentence that says what they need."""
+    text = PAGES[page].read_text(encoding="utf-8")
 
-    for region in SkipParser()(document):
-        action, reason = region.parsed
-        assert REASON.fullmatch(f"{action} {reason or ''}".strip())
+    assert re.findall(r"<!-- *(?:invisible-code|clear-namespace|skip)", text) == []
 
 
 def test_blocks_of_a_page_share_their_state(run_page):
-    """They share names, files and hidden blocks, and output is compared."""
+    """They share names and files, and output is compared."""
     run_page(
-        "<!-- invisible-code-block: python\nhidden = 20\n-->\n"
+        "```python\ntwenty = 20\n```\n"
         '```toml title="it.toml"\n[table]\nnumber = 22\n```\n'
-        "```python\nimport pathlib\n\nprint(hidden, pathlib.Path('it.toml').read_text()[:7])\n```\n"
+        "```python\nimport pathlib\n\nprint(twenty, pathlib.Path('it.toml').read_text()[:7])\n```\n"
         "```text\n20 [table]\n```\n"
-        "```python\n>>> hidden + 1\n21\n```\n"
+        "```python\n>>> twenty + 1\n21\n```\n"
         '```python title="say.py"\nprint("said")\n```\n'
         "```sh\npython say.py\n```\n\n```text\nsa...\n```\n"
         "```\na → b\n```\n"
@@ -106,7 +103,8 @@ def test_blocks_of_a_page_share_their_state(run_page):
         ("```\ngit status\n```", "name their language"),
         ("```ruby\nputs 1\n```", "nothing runs"),
         ("```python notest\nx = 1\n```", "nothing runs"),
-        ("<!-- invisible-code-block: python\nassert False, 'hidden'\n-->", "hidden"),
+        ("<!-- invisible-code-block: python\nx = 1\n-->\n```python\nx\n```", "'x' is not defined"),
+        ("This section needs nonesuch.\n\n```python\nx = 1\n```", "KeyError"),
     ],
 )
 def test_a_wrong_block_is_noticed(run_page, block, complaint):
@@ -117,3 +115,26 @@ def test_a_wrong_block_is_noticed(run_page, block, complaint):
         run_page(block + "\n")
 
     assert complaint in f"{type(caught.value).__name__}: {caught.value}"
+
+
+def test_a_section_says_what_its_blocks_need(run_page, monkeypatch):
+    """The sentence holds to the end of its section, and code in a fence is no heading."""
+    asked = []
+    monkeypatch.setitem(NEEDS, "litellm", asked.append)
+
+    run_page(
+        "# A\n\n```python\nx = 1\n```\n## B\n\nThis section needs litellm (an extra).\n"
+        "```python\n# no heading\nx = 2\n```\n### C\n\n```python\n>>> x\n2\n```\n"
+        "## D\n\n```python\nx = 3\n```\n"
+    )
+
+    assert len(asked) == 2
+
+
+def test_a_page_may_be_about_a_checkout(run_page):
+    """Its blocks after this sentence see the documentation."""
+    run_page(
+        "Run it in a checkout of this project:\n\n"
+        "```python\nimport pathlib\n\nprint(pathlib.Path('docs/index.md').is_file())\n```\n"
+        "```text\nTrue\n```\n"
+    )

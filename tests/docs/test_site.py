@@ -14,11 +14,11 @@ from site_reference import SiteReference
 import cooperbench_eval as ce
 
 ENTRY = re.compile(r"^::: (\S+)$", re.MULTILINE)
-ROW = re.compile(
-    r"^\| (?P<word>[^|`]+) \| (?P<meaning>[^|]+) \| (?P<names>[^|]*) \|$", re.MULTILINE
+WORD = re.compile(
+    r"^- \*\*(?P<word>[^*]+)\*\*: (?P<meaning>.+?)(?: \((?P<names>`[^()]+`)\))?$", re.MULTILINE
 )
 REFERENCE = "".join(page.read_text() for page in sorted((ROOT / "docs/reference").glob("*.md")))
-GLOSSARY = list(ROW.finditer((ROOT / "docs/glossary.md").read_text()))[2:]  # below the head
+GLOSSARY = list(WORD.finditer((ROOT / "docs/glossary.md").read_text()))
 MODULES = {name: each for name in ce.__all__ if isinstance(each := getattr(ce, name), ModuleType)}
 OBJECTS = {name: getattr(ce, name) for name in ce.__all__ if name not in MODULES}
 PUBLIC = {f"cooperbench_eval.{name}": each for name, each in OBJECTS.items()} | {
@@ -44,7 +44,7 @@ def test_the_names_of_a_module_are_on_one_page(name):
     ]
     table = (ROOT / "docs/reference/modules.md").read_text()
 
-    assert re.findall(rf"^\| `ce\.{name}` \|.*\]\((.+)\) \|$", table, re.MULTILINE) == pages
+    assert re.findall(rf"^- `ce\.{name}`: .*\]\((.+)\)$", table, re.MULTILINE) == pages
 
 
 def test_every_page_is_linked_from_the_first():
@@ -66,7 +66,7 @@ def test_the_glossary_is_in_order():
 
 def test_the_glossary_has_a_word_for_every_record():
     """Every public class except errors belongs to an entry."""
-    told = {name for row in GLOSSARY for name in re.findall(r"`(\w+)`", row["names"])}
+    told = {name for row in GLOSSARY for name in re.findall(r"`(\w+)`", row["names"] or "")}
     shown = {
         path.rpartition(".")[2]
         for path, each in PUBLIC.items()
@@ -135,16 +135,6 @@ def test_an_unknown_name_is_reported(code):
     assert site_hooks.link_names(f"<p><code>{code}</code></p>")[1] == [code]
 
 
-def test_comments_for_the_tests_are_left_out():
-    """Other comments stay."""
-    text = (
-        "One.\n\n<!-- invisible-code-block: python\nx = 1\n-->\n\n"
-        '<!-- skip: next if(x, reason="because") -->\n\nTwo. <!-- said -->\n'
-    )
-
-    assert site_hooks.strip_comments(text) == "One.\n\n\n\nTwo. <!-- said -->\n"
-
-
 def test_links_to_the_changelog_lead_to_its_page():
     """This holds for links from every page."""
     text = "[a](../CHANGELOG.md) [b](../../CHANGELOG.md#added) [c](../examples/x.md)"
@@ -152,6 +142,19 @@ def test_links_to_the_changelog_lead_to_its_page():
     found = site_hooks.rewrite_links(text)
 
     assert found == "[a](changelog.md) [b](../changelog.md#added) [c](../examples/x.md)"
+
+
+def test_the_format_page_has_a_table_of_each_record():
+    """Each type in a table is a link to its own part of the page."""
+    page = (ROOT / "docs/reference/report-format.md").read_text()
+
+    shown = site_hooks.add_tables(page)
+
+    parts = {name.lower() for name in re.findall(r"^### (\w+)$", shown, re.MULTILINE)}
+    assert {"mergereport", "teamreport", "testresult", "verdict"} <= parts
+    assert set(re.findall(r"\[\w+\]\(#(\w+)\)", shown)) <= parts
+    assert "| `schema_version` | `1` | required | The version of this format. |" in shown
+    assert site_hooks.add_tables("other\n") == "other\n"
 
 
 def test_external_resources_of_a_page_are_reported():
