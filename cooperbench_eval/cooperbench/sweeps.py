@@ -1,101 +1,33 @@
 """Batches of the benchmark: all pairs or teams of a task's own solutions, and of a run."""
 
-from attrs import (
-    frozen,
-)
-from collections.abc import (
-    Iterable,
-    Iterator,
-    Sequence,
-)
-from concurrent.futures import (
-    Executor,
-)
-from contextlib import (
-    suppress,
-)
-from cooperbench_eval.cooperbench.clones import (
-    Folder,
-)
-from cooperbench_eval.cooperbench.dataset import (
-    Dataset,
-    RepoDirs,
-    as_dataset,
-)
-from cooperbench_eval.cooperbench.evaluate import (
-    Testing,
-)
-from cooperbench_eval.cooperbench.runlogs import (
-    Setting,
-)
-from cooperbench_eval.cooperbench.runlogs.run_folders import (
-    RunTeam,
-    discover_run,
-)
-from cooperbench_eval.cooperbench.tasks import (
-    Counted,
-    PairOptions,
-    SuiteOf,
-    SuiteOptions,
-    Task,
-)
-from cooperbench_eval.errors import (
-    CooperBenchEvalError,
-    DatasetError,
-)
-from cooperbench_eval.evaluation.batch.many import (
-    evaluate_many,
-)
-from cooperbench_eval.evaluation.batch.payloads import (
-    failure_of,
-)
-from cooperbench_eval.evaluation.batch.progress import (
-    Progress,
-)
-from cooperbench_eval.evaluation.batch.store import (
-    ReportStore,
-)
-from cooperbench_eval.evaluation.evaluator import (
-    Evaluator,
-    report_failure,
-)
-from cooperbench_eval.evaluation.pairs import (
-    FeaturePair,
-    FeatureTeam,
-)
-from cooperbench_eval.reporting import (
-    Failure,
-    MergeReport,
-)
-from cooperbench_eval.reporting.identity import (
-    PairId,
-    PairKey,
-)
-from cooperbench_eval.reporting.settings import (
-    SettingName,
-)
-from cooperbench_eval.reporting.teams import (
-    TeamReport,
-)
-from cooperbench_eval.running import (
-    TestRunner,
-)
-from cooperbench_eval.support.arguments import (
-    able_to,
-    checked,
-    rule_of,
-)
-from itertools import (
-    chain,
-    groupby,
-)
-from typing import (
-    Literal,
-    TypedDict,
-    Unpack,
-    cast,
-    overload,
-)
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from itertools import chain, groupby
+from typing import Literal, TypedDict, Unpack, cast, overload
+
+from attrs import frozen
+
+from cooperbench_eval.cooperbench.clones import Folder
+from cooperbench_eval.cooperbench.dataset import Dataset, RepoDirs, as_dataset
+from cooperbench_eval.cooperbench.evaluate import Testing
+from cooperbench_eval.cooperbench.runlogs import Setting
+from cooperbench_eval.cooperbench.runlogs.run_folders import RunTeam, discover_run
+from cooperbench_eval.cooperbench.tasks import Counted, PairOptions, SuiteOf, SuiteOptions, Task
+from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
+from cooperbench_eval.evaluation.batch.many import evaluate_many
+from cooperbench_eval.evaluation.batch.payloads import failure_of
+from cooperbench_eval.evaluation.batch.progress import Progress
+from cooperbench_eval.evaluation.batch.store import ReportStore
+from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
+from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
+from cooperbench_eval.reporting import Failure, MergeReport
+from cooperbench_eval.reporting.identity import PairId, PairKey
+from cooperbench_eval.reporting.settings import SettingName
+from cooperbench_eval.reporting.teams import TeamReport
+from cooperbench_eval.running import TestRunner
+from cooperbench_eval.support.arguments import able_to, checked, rule_of
+
 
 class BatchOptions(TypedDict, total=False):
     """Options that are passed on to `evaluate_many`."""

@@ -1,38 +1,14 @@
 """The record `TeamReport`: which features of a team land, and why the others do not."""
 
-from attrs import (
-    evolve,
-    field,
-    frozen,
-)
-from collections.abc import (
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from cooperbench_eval.git.merging.conflicts import (
-    Conflict,
-    MergeStatus,
-)
-from cooperbench_eval.reporting.agentcosts import (
-    AgentRun,
-)
-from cooperbench_eval.reporting.blame import (
-    BlameKind,
-    failing_cases,
-    find_cause,
-    lost_tests,
-)
-from cooperbench_eval.reporting.identity import (
-    PairOrigin,
-    inherited_after,
-)
-from cooperbench_eval.reporting.landings import (
-    BrokenTests,
-    LeftOut,
-    SuiteRun,
-    TeamSuite,
-)
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import evolve, field, frozen
+
+from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
+from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.blame import BlameKind, failing_cases, find_cause, lost_tests
+from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
+from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
 from cooperbench_eval.reporting.report import (
     Failure,
     MergeReport,
@@ -41,29 +17,11 @@ from cooperbench_eval.reporting.report import (
     own_versions,
     row_of,
 )
-from cooperbench_eval.reporting.rows import (
-    FeatureReport,
-    Judged,
-    MergeRow,
-    Tried,
-    have_own_names,
-)
-from cooperbench_eval.running.judgements import (
-    JudgeRule,
-)
-from cooperbench_eval.running.results import (
-    TestResult,
-)
-from cooperbench_eval.support.arguments import (
-    checked,
-    named_fields,
-)
-from cooperbench_eval.support.rendering.shown import (
-    Shown,
-)
-from cooperbench_eval.support.systems import (
-    versions,
-)
+from cooperbench_eval.reporting.rows import FeatureReport, Judged, MergeRow, Tried, have_own_names
+from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = [
     "GroupReport",
