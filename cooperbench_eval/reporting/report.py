@@ -97,7 +97,6 @@ class Report(Shown, JsonRecord):
 
     if TYPE_CHECKING:  # fields, which each of the two describes
         failure: Failure | None
-        base_regression_tests: TestResult | None
 
         @property
         def features(self) -> tuple[FeatureReport, ...]: ...  # noqa: D102

@@ -195,7 +195,7 @@ class Tried(Shown):
         @property
         def regression_run(self) -> Judged: ...  # noqa: D102
         @property
-        def _counting(self) -> Sequence[Judged]: ...
+        def _deciding(self) -> Sequence[Judged]: ...
 
     @property
     def verdict(self) -> Verdict:
@@ -204,7 +204,7 @@ class Tried(Shown):
         Every run that is not a pass counts against it, including a timeout or an
         inconclusive run: a merge is correct only if its tests were seen to pass.
         """
-        runs = self._counting or [Judged()]
+        runs = self._deciding or [Judged()]
         return find_verdict(self.status, *(each.outcome for each in runs))
 
     @property
@@ -288,7 +288,7 @@ class Attempt(MergeRow, Tried):
         return Judged(self.regression_tests, self.regression_judgement)
 
     @property
-    def _counting(self) -> Sequence[Judged]:
+    def _deciding(self) -> Sequence[Judged]:
         others = (self.joint_run, self.regression_run)
         return (*self.own_runs, *(each for each in others if each.tests is not None))
 

@@ -134,7 +134,7 @@ class TeamAttempt(Tried):
         return Judged()
 
     @property
-    def _counting(self) -> Sequence[Judged]:
+    def _deciding(self) -> Sequence[Judged]:
         return [Judged(each.tests, each.judgement) for each in self.tests]
 
 

@@ -639,7 +639,6 @@ class MergeReport:
         self,
         *,
         failure: Failure | None = None,
-        base_regression_tests: TestResult | None = None,
         attempts: tuple[Attempt, ...] = (),
         repo_name: str,
         task_id: int,
@@ -657,6 +656,7 @@ class MergeReport:
         versions: Mapping[str, str] = dict(),
         judge: JudgeRule = JudgeRule.ABSOLUTE,
         base_joint_tests: TestResult | None = None,
+        base_regression_tests: TestResult | None = None,
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -912,7 +912,6 @@ class TeamReport:
         self,
         *,
         failure: Failure | None = None,
-        base_regression_tests: TestResult | None = None,
         features: tuple[FeatureReport, ...],
         attempts: tuple[TeamAttempt, ...] = (),
         repo_name: str,
@@ -927,6 +926,7 @@ class TeamReport:
         versions: Mapping[str, str] = dict(),
         judge: JudgeRule = JudgeRule.ABSOLUTE,
         base_joint_tests: TestResult | None = None,
+        base_regression_tests: TestResult | None = None,
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
