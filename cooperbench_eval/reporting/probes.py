@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.records import ConflictKind
-from cooperbench_eval.git.worktrees.kinds import RefKind
+from cooperbench_eval.git.worktrees.records import RefKind
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.plans import LandingPlan
 from cooperbench_eval.support.arguments import checked, named_fields

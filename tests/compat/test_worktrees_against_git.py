@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from needs import need_program
 from worktree_states import Worktree, make_random
 
-from cooperbench_eval.git.worktrees.contents import FileReader
 from cooperbench_eval.git.worktrees.names import Names
+from cooperbench_eval.git.worktrees.scratch import Scratch
 from cooperbench_eval.git.worktrees.worktree import read_worktree
 
 pytestmark = pytest.mark.usefixtures("no_user_settings")
@@ -340,6 +340,17 @@ def test_large_files_are_hashed_but_not_kept(tmp_path):
     assert found.tree.read("big") == data
 
 
+def after_comparing(monkeypatch, act):
+    """Let an agent act between the comparison with the index and the reading of the files."""
+    original = Scratch.compare
+
+    def compare(self):
+        original(self)
+        act()
+
+    monkeypatch.setattr(Scratch, "compare", compare)
+
+
 def test_a_write_during_a_look_causes_another_look(tmp_path, monkeypatch):
     """If an agent writes two files while the second one is read, both or none are in the tree."""
     tree = Worktree(tmp_path / "main")
@@ -349,14 +360,13 @@ def test_a_write_during_a_look_causes_another_look(tmp_path, monkeypatch):
     tree.git("commit", "-q", "-m", "1")
     (tree.folder / "c").write_text("makes the look read something")
     time.sleep(0.05)
-    original, writes = FileReader.file, iter(("a", "c"))
+    writes = iter(("a", "c"))
 
-    def file(self, path, mode):
+    def write():
         for name in writes:
             (tree.folder / name).write_text("1")
-        return original(self, path, mode)
 
-    monkeypatch.setattr(FileReader, "file", file)
+    after_comparing(monkeypatch, write)
 
     found = read(tree)
 
@@ -369,13 +379,7 @@ def test_a_file_that_always_changes_is_named(tmp_path, monkeypatch):
     tree = Worktree(tmp_path / "main")
     tree.git("commit", "-q", "--allow-empty", "-m", "1")
     (tree.folder / "log").write_text("0")
-    original = FileReader.file
-
-    def file(self, path, mode):
-        (tree.folder / "log").write_text("more")
-        return original(self, path, mode)
-
-    monkeypatch.setattr(FileReader, "file", file)
+    after_comparing(monkeypatch, lambda: (tree.folder / "log").write_text("more"))
 
     found = read(tree)
 
@@ -388,13 +392,7 @@ def test_a_file_that_vanishes_is_gone(tmp_path, monkeypatch):
     tree = Worktree(tmp_path / "main")
     tree.git("commit", "-q", "--allow-empty", "-m", "1")
     (tree.folder / "new").write_text("0")
-    original = FileReader.file
-
-    def file(self, path, mode):
-        (tree.folder / "new").unlink(missing_ok=True)
-        return original(self, path, mode)
-
-    monkeypatch.setattr(FileReader, "file", file)
+    after_comparing(monkeypatch, lambda: (tree.folder / "new").unlink(missing_ok=True))
 
     found = read(tree)
 
