@@ -119,6 +119,18 @@ def ignored_repository_in_the_place_of_a_file(tree):
     tree.git("init", "-q", folder=tree.folder / "a")
 
 
+def repository_without_a_commit_in_the_place_of_a_file(tree):
+    (tree.folder / "a").unlink()
+    (tree.folder / "a").mkdir()
+    tree.git("init", "-q", folder=tree.folder / "a")
+
+
+def useless_repository_in_the_place_of_a_file(tree):
+    (tree.folder / "a").unlink()
+    (tree.folder / "a/.git").mkdir(parents=True)
+    (tree.folder / "a/x").write_text("x")
+
+
 def intended(tree):
     for name in ("new", "empty", "gone", "skipped"):
         (tree.folder / name).write_text("" if name == "empty" else name)
@@ -219,6 +231,7 @@ def new_index_format(tree):
 STATES = (
     sparse, skipped, assumed, assumed_and_new, assumed_and_in_the_way,
     assumed_below_a_pipe, assumed_but_a_repository, ignored_repository_in_the_place_of_a_file,
+    repository_without_a_commit_in_the_place_of_a_file, useless_repository_in_the_place_of_a_file,
     intended, moved_submodule, empty_submodule, gone_submodule, nested, nested_and_ignored,
     nested_with_tracked_files, nested_with_tracked_files_below_a_rule_for_the_top,
     nested_in_the_place_of_tracked_files, nested_without_a_commit, other_kinds, behind_a_link,
@@ -245,6 +258,18 @@ def test_a_rare_state_is_what_git_would_add(change, tmp_path):
     found = read(tree)
 
     assert (found.tree and found.tree.tree_id) == tree.stored_tree(tmp_path), found.details
+
+
+def test_a_repository_without_a_commit_is_a_problem(tmp_path):
+    """Git cannot add another repository that has no commit; the reason names it."""
+    tree = Worktree(tmp_path / "main")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    nested_without_a_commit(tree)
+
+    found = read(tree)
+
+    assert found.problem == "unreadable"
+    assert "deep is a repository without a commit" in found.details.replace(":", "")
 
 
 def test_an_edit_in_the_same_moment_is_seen(tmp_path):

@@ -12,11 +12,9 @@ import re
 import shutil
 import stat
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
 
 import pygit2
 
@@ -40,13 +38,14 @@ _RECORDED = re.compile(
 )
 _SPECIAL = re.compile(rb"[*?\[\\]")
 _COMPLAINT = re.compile("^(?:error|fatal): (.+)", re.MULTILINE)
+_NO_COMMIT = "is a directory - add files inside instead"
 _OLDEST = 2, 18
 _SECOND = 1_000_000_000
 _MOST = 1 << 32  # the index keeps the lower 32 bits of a size
 
 
 class Scratch:
-    """A git folder of ours for a working tree. The end of its context removes it.
+    """A git folder of ours for a working tree.
 
     Attributes:
         unmerged: The unmerged files of the index.
@@ -54,10 +53,17 @@ class Scratch:
         added: The files, links and other repositories to add.
     """
 
-    def __init__(self, folder: Path, repository: pygit2.Repository, common: Path) -> None:
+    unmerged: list[str]
+    removed: list[str]
+    added: list[str]
+
+    def __init__(
+        self, own: Path, folder: Path, repository: pygit2.Repository, common: Path
+    ) -> None:
         """Make one.
 
         Args:
+            own: An empty folder for it.
             folder: The top folder of the working tree.
             repository: Its repository.
             common: The folder that all worktrees of the repository share.
@@ -65,20 +71,16 @@ class Scratch:
         Raises:
             OSError: The index cannot be read, or there is no space.
         """
-        self.unmerged: list[str] = []
-        self.removed: list[str] = []
-        self.added: list[str] = []
+        self._own = own
         self._folder = folder
         self._repository = repository
-        self._temporary = tempfile.TemporaryDirectory(prefix="cooperbench-worktree-")
-        self._own = own = Path(self._temporary.name)
         for name in ("git", "info", "objects/info", "refs"):
             (own / name).mkdir(parents=True)
         is_unborn = repository.head_is_unborn
         head = "ref: refs/heads/unborn" if is_unborn else str(repository.head.target)
         (own / "HEAD").write_text(f"{head}\n")
         (own / "config").write_bytes(_FIXED + b"".join(self._settings()))
-        objects = _quoted(os.fsencode(common / "objects"))
+        objects = _quoted(os.fsencode((common / "objects").as_posix()))
         (own / "objects/info/alternates").write_bytes(objects + b"\n")
         theirs = Path(repository.path)
         users = Path(pygit2.settings.search_path[pygit2.enums.ConfigLevel.XDG].split(os.pathsep)[0])
@@ -93,12 +95,6 @@ class Scratch:
             with suppress(FileNotFoundError):
                 shutil.copy2(file, own)  # git compares the times of the index and of files
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._temporary.cleanup()
-
     def _settings(self) -> Iterator[bytes]:
         for name in _SETTINGS:
             with suppress(KeyError):
@@ -111,6 +107,17 @@ class Scratch:
 
     def compare(self) -> None:
         """Find how the working tree differs from the index."""
+        self._compare()
+        # A repository may hide in the place of a file; `git status` does not say that it is there.
+        gone = set(self.removed).difference(self.added).union(self._assumed())
+        top = self._folder
+        hidden = [path for path in gone if os.path.lexists(f"{top}/{path}/.git")]
+        if hidden:
+            self._remove(hidden)
+            self._compare()
+
+    def _compare(self) -> None:
+        self.unmerged, self.removed, self.added = [], [], []
         words = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
         for row in self._git("status", "--porcelain=v2", "-z", *words).split(b"\0"):
             kind, change = row[:1], row[3:4]
@@ -127,16 +134,9 @@ class Scratch:
                     self.removed.append(path)
                 if change != b"D":
                     self.added.append(path)
-        for path in self._assumed():
-            if (self._folder / path / ".git").exists():
-                self.removed.append(path)
-                self.added.append(path)
 
     def _assumed(self) -> Iterator[str]:
-        """Yield the files that git assumes to be unchanged; `git status` does not look there.
-
-        `git add` does not look either, but it finds a repository in the place of such a file.
-        """
+        """Yield the files that git assumes to be unchanged."""
         with suppress(FileNotFoundError):
             if _ASSUMED.search((self._own / "index").read_bytes()):
                 for row in self._git("ls-files", "-v", "-z").split(b"\0"):
@@ -155,32 +155,31 @@ class Scratch:
             return []
         words = self._git("check-attr", "-z", "--stdin", "filter", given=self.added).split(b"\0")
         rows = zip(words[::3], words[2::3], strict=False)
-        files = {path for path, driver in rows if driver in drivers and self._is_file(path)}
+        files = {
+            path: found
+            for path, driver in rows
+            if driver in drivers and (found := self._regular_file(path))
+        }
         with (self._own / "info/attributes").open("ab") as attributes:
             for path in files:
                 pattern = _quoted(_SPECIAL.sub(rb"\\\g<0>", b"/" + path))
                 attributes.write(b"\n%b -text -ident !working-tree-encoding" % pattern)
         recorded = self._git("ls-files", "--debug", "-z") if files else b""
         for path, *stamp in _RECORDED.findall(recorded):
-            if path in files and self._has_stamp(path, list(map(int, stamp))):
+            if path in files and _has_stamp(files[path], *map(int, stamp)):
                 self.added.remove(decode_path(path))
         return sorted(map(decode_path, files))
 
-    def _is_file(self, path: bytes) -> bool:
-        return stat.S_ISREG(os.lstat(self._folder / decode_path(path)).st_mode)
-
-    def _has_stamp(self, path: bytes, recorded: list[int]) -> bool:
-        """Whether a file has the times and the size that the index has, as far as it has them."""
-        found = os.lstat(self._folder / decode_path(path))
-        times = *divmod(found.st_ctime_ns, _SECOND), *divmod(found.st_mtime_ns, _SECOND)
-        *before, size = recorded
-        is_same = all(old in {0, new} for old, new in zip(before, times, strict=True))
-        return is_same and size == found.st_size % _MOST
+    def _regular_file(self, path: bytes) -> os.stat_result | None:
+        with suppress(OSError):
+            found = os.lstat(self._folder / decode_path(path))
+            return found if stat.S_ISREG(found.st_mode) else None
+        return None
 
     def changes(self, tree_id: str) -> dict[str, Node | None]:
         """Return how the index differs from a tree once it has what the working tree has."""
         if self.removed:
-            self._git("update-index", "--force-remove", "-z", "--stdin", given=self.removed)
+            self._remove(self.removed)
         self._add(self.added, "--info-only")
         words = ("--cached", "--raw", "-z", "--ita-invisible-in-index", "--ignore-submodules=none")
         rows = _CHANGE.findall(self._git("diff-index", *words, tree_id))
@@ -194,6 +193,9 @@ class Scratch:
         self._add(paths)
         objects = pygit2.Odb(str(self._own / "objects"))
         return {str(each): objects.read(each)[1] for each in objects}
+
+    def _remove(self, paths: Iterable[str]) -> None:
+        self._git("update-index", "--force-remove", "-z", "--stdin", given=paths)
 
     def _add(self, paths: Iterable[str], *options: str) -> None:
         words = ("--add", "--remove", "--replace", *options, "-z", "--stdin")
@@ -224,7 +226,8 @@ class Scratch:
         )
         complaints = _COMPLAINT.findall(done.stderr.decode("utf-8", "backslashreplace"))
         if done.returncode or (complaints and words[0] == "update-index"):
-            problem = f"`git {words[0]}` fails ({'; '.join(complaints)}){_advice(program)}"
+            reason = "; ".join(complaints).replace(_NO_COMMIT, "is a repository without a commit")
+            problem = f"`git {words[0]}` fails ({reason}){_advice(program)}"
             raise RepositoryError(str(self._folder), problem)
         return done.stdout
 
@@ -241,3 +244,11 @@ def _advice(program: str) -> str:
 def _quoted(raw: bytes) -> bytes:
     """Quote a value as git's configuration, attributes and alternates have it."""
     return b'"%b"' % raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+
+
+def _has_stamp(found: os.stat_result, *recorded: int) -> bool:
+    """Whether a file has the times and the size that the index has, as far as it has them."""
+    *before, size = recorded
+    times = *divmod(found.st_ctime_ns, _SECOND), *divmod(found.st_mtime_ns, _SECOND)
+    is_same = all(old in {0, new} for old, new in zip(before, times, strict=True))
+    return is_same and size == found.st_size % _MOST

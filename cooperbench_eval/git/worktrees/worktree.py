@@ -8,9 +8,10 @@ changed after the reading began, everything is read again.
 import os
 import stat
 import sys
+import tempfile
 import time
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
         repository = names.worktree(found.folder)
         is_ours = True
         return _settled(names, found.folder, repository, head)
-    except (RepositoryError, OSError, ValueError) as exc:
+    except (RepositoryError, OSError, ValueError, pygit2.GitError) as exc:
         if isinstance(exc, RepositoryError) and not is_ours:
             raise
         return evolve(head, problem=RefProblem.UNREADABLE, details=str(exc))
@@ -140,8 +141,10 @@ class _Look:
             unsettled=sorted(self._moving),
         )
 
-    def _scratch(self) -> Scratch:
-        return Scratch(self._folder, self._repository, self._names.common)
+    @contextmanager
+    def _scratch(self) -> Iterator[Scratch]:
+        with tempfile.TemporaryDirectory(prefix="cooperbench-worktree-") as own:
+            yield Scratch(Path(own), self._folder, self._repository, self._names.common)
 
     def _in_progress(self, unmerged: Collection[str]) -> str:
         """Return what the worktree is in the middle of, as a clause; empty if nothing."""
