@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from needs import need_program
 from worktree_states import Worktree, make_random
 
+from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.worktrees.names import Names
 from cooperbench_eval.git.worktrees.scratch import Scratch
 from cooperbench_eval.git.worktrees.worktree import read_worktree
@@ -363,6 +364,22 @@ def test_large_files_are_hashed_but_not_kept(tmp_path):
 
     assert found.tree.tree_id == tree.stored_tree(tmp_path)
     assert found.tree.read("big") == data
+
+
+def test_a_large_file_is_converted_when_it_is_used(tmp_path):
+    """Contents that git would convert are converted; what has changed since is an error."""
+    tree = Worktree(tmp_path / "main")
+    (tree.folder / ".gitattributes").write_text("* text\n")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    (tree.folder / "big").write_bytes(b"a line\r\n" * 1_000_000)
+
+    found = read(tree)
+
+    assert found.tree.tree_id == tree.stored_tree(tmp_path)
+    assert found.tree.read("big") == b"a line\n" * 1_000_000
+    (tree.folder / "big").write_bytes(b"another line")
+    with pytest.raises(RepositoryError, match="big has changed since it was first read"):
+        found.tree.read("big")
 
 
 def after_comparing(monkeypatch, act):
