@@ -40,6 +40,7 @@ _SPECIAL = re.compile(rb"[*?\[\\]")
 _COMPLAINT = re.compile("^(?:error|fatal): (.+)", re.MULTILINE)
 _NO_COMMIT = "is a directory - add files inside instead"
 _OLDEST = 2, 18
+_MOST_SECONDS = 300
 _SECOND = 1_000_000_000
 _MOST = 1 << 32  # the index keeps the lower 32 bits of a size
 
@@ -206,24 +207,30 @@ class Scratch:
         if program is None:
             problem = "cannot be read: git is not installed, or not in PATH; branches can be read"
             raise RepositoryError(str(self._folder), problem)
-        done = subprocess.run(  # noqa: S603
-            # A relative PATH does not start from the working tree.
-            [os.path.abspath(program), *words],  # noqa: PTH100 - links stay
-            cwd=self._folder,
-            env={
-                **{name: value for name, value in os.environ.items() if name[:4] != "GIT_"},
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "GIT_DIR": str(self._own),
-                "GIT_OPTIONAL_LOCKS": "0",
-                "GIT_WORK_TREE": str(self._folder),
-                "HOME": str(self._own),
-                "LC_ALL": "C",
-                "XDG_CONFIG_HOME": str(self._own),
-            },
-            input=b"".join(encode_path(each) + b"\0" for each in given),
-            capture_output=True,
-            check=False,
-        )
+        env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        env |= {
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_DIR": str(self._own),
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_WORK_TREE": str(self._folder),
+            "HOME": str(self._own),
+            "LC_ALL": "C",
+            "XDG_CONFIG_HOME": str(self._own),
+        }
+        try:
+            done = subprocess.run(  # noqa: S603
+                # A relative PATH does not start from the working tree.
+                [os.path.abspath(program), *words],  # noqa: PTH100 - links stay
+                cwd=self._folder,
+                env=env,
+                input=b"".join(encode_path(each) + b"\0" for each in given),
+                capture_output=True,
+                check=False,
+                timeout=_MOST_SECONDS,
+            )
+        except subprocess.TimeoutExpired as exc:  # git waits for a pipe with a name like .gitignore
+            problem = f"`git {words[0]}` did not end within {_MOST_SECONDS} seconds"
+            raise TimeoutError(problem) from exc
         complaints = _COMPLAINT.findall(done.stderr.decode("utf-8", "backslashreplace"))
         if done.returncode or (complaints and words[0] == "update-index"):
             reason = "; ".join(complaints).replace(_NO_COMMIT, "is a repository without a commit")

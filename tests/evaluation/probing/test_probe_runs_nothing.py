@@ -6,6 +6,7 @@ import pytest
 from agents import Agents, everything_in
 
 import cooperbench_eval as ce
+from cooperbench_eval.git.worktrees import scratch
 
 STATUS, ADD = ("status",), ("add", "--all")
 
@@ -193,3 +194,16 @@ def test_an_old_git_is_named(agents, monkeypatch, tmp_path):
 
     assert tree.state == "unreadable"
     assert "git is 2.9, and 2.18 or newer is needed" in tree.problem
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
+def test_a_pipe_does_not_block_for_ever(name, agents, monkeypatch):
+    """Git waits for what nobody writes; the worktree becomes unreadable, and says so."""
+    os.mkfifo(agents.folder / name)
+    agents.write({"new.txt": b"1\n"})
+    monkeypatch.setattr(scratch, "_MOST_SECONDS", 0.5)
+
+    (branch,) = ce.probe(agents.folder, [agents.folder], onto="HEAD").branches
+
+    assert branch.state == "unreadable"
+    assert "did not end within 0.5 seconds" in branch.problem
