@@ -21,7 +21,10 @@ import pygit2
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.objects import Node, decode_path, encode_path
 
-__all__ = ["Scratch"]
+__all__ = ["PREFIX", "Scratch"]
+
+PREFIX = "cooperbench-worktree-"
+"""How the names of folders for a `Scratch` begin."""
 
 _SETTINGS = (
     "attributesfile", "autocrlf", "checkstat", "excludesfile", "filemode", "ignorecase",
@@ -64,7 +67,7 @@ class Scratch:
         """Make one.
 
         Args:
-            own: An empty folder for it.
+            own: An empty folder for it, with a name that begins with `PREFIX`.
             folder: The top folder of the working tree.
             repository: Its repository.
             common: The folder that all worktrees of the repository share.
@@ -92,6 +95,10 @@ class Scratch:
         ):  # fmt: skip
             with suppress(OSError):
                 shutil.copyfile(file, own / place / file.name)
+        with (own / "info/exclude").open("ab") as exclude:
+            exclude.write(
+                f"\n{PREFIX}*/\n".encode()
+            )  # temporary folders may be in the working tree
         for file in (theirs / "index", *theirs.glob("sharedindex.*")):
             with suppress(FileNotFoundError):
                 shutil.copy2(file, own)  # git compares the times of the index and of files

@@ -25,7 +25,7 @@ from cooperbench_eval.git.trees.objects import Node
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.git.worktrees.names import FoundWorktree, Names
 from cooperbench_eval.git.worktrees.records import Head, RefKind, RefProblem
-from cooperbench_eval.git.worktrees.scratch import Scratch
+from cooperbench_eval.git.worktrees.scratch import PREFIX, Scratch
 from cooperbench_eval.support.suggestions import listed
 
 __all__ = ["read_worktree"]
@@ -143,7 +143,7 @@ class _Look:
 
     @contextmanager
     def _scratch(self) -> Iterator[Scratch]:
-        with tempfile.TemporaryDirectory(prefix="cooperbench-worktree-") as own:
+        with tempfile.TemporaryDirectory(prefix=PREFIX) as own:
             yield Scratch(Path(own), self._folder, self._repository, self._names.common)
 
     def _in_progress(self, unmerged: Collection[str]) -> str:

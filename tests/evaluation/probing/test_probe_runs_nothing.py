@@ -172,6 +172,15 @@ def test_no_object_gets_a_new_time(agents):
     assert branch.tree_id == agents.stored_tree(agents.folder.parent)
 
 
+def test_temporary_files_in_a_worktree_do_not_count(agents, monkeypatch):
+    """If temporary files lie in a worktree, those of a probe are not part of it."""
+    monkeypatch.setattr("tempfile.tempdir", str(agents.folder))
+
+    (branch,) = ce.probe(agents.folder, [agents.folder], onto="HEAD").branches
+
+    assert (branch.is_dirty, branch.problem) == (False, "")
+
+
 def test_git_is_needed_for_worktrees_only(agents, monkeypatch, tmp_path):
     """Without the program, a branch is read, and a worktree says what to install."""
     agents.branch("one", {"notes.txt": b"more\n"})
