@@ -17,8 +17,6 @@ STARTS_EARLY = (
     "test_worktrees_against_git.py",
     "test_probe.py",
     "test_histories_against_git.py",
-    "test_attributes_against_git.py",
-    "test_ignoring_against_git.py",
     "test_teams_against_git.py",
     "test_write_page.py",
     "test_schema.py",

@@ -30,10 +30,9 @@ LAYER_OF = {package: number for number, row in enumerate(LAYERS) for package in 
 
 ADAPTERS = {
     "pygit2": {
-        "git.worktrees.checkout",
-        "git.worktrees.index",
         "git.worktrees.names",
-        "git.worktrees.settings",
+        "git.worktrees.scratch",
+        "git.worktrees.worktree",
         "git.trees.repository",
     },
     "cattrs": {"support.json_records"},

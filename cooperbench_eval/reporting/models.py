@@ -15,7 +15,7 @@ from cooperbench_eval.git.merging.conflicts import (
 )
 from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.worktrees.kinds import RefKind
+from cooperbench_eval.git.worktrees.records import RefKind
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
 from cooperbench_eval.reporting.agentcosts import AgentRun, AgentUsage
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from needs import need_program
 from worktree_states import Worktree, make_random
 
-from cooperbench_eval.git.worktrees.contents import FileReader
+from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.worktrees.names import Names
+from cooperbench_eval.git.worktrees.scratch import Scratch
 from cooperbench_eval.git.worktrees.worktree import read_worktree
 
 pytestmark = pytest.mark.usefixtures("no_user_settings")
@@ -119,6 +120,18 @@ def ignored_repository_in_the_place_of_a_file(tree):
     tree.git("init", "-q", folder=tree.folder / "a")
 
 
+def repository_without_a_commit_in_the_place_of_a_file(tree):
+    (tree.folder / "a").unlink()
+    (tree.folder / "a").mkdir()
+    tree.git("init", "-q", folder=tree.folder / "a")
+
+
+def useless_repository_in_the_place_of_a_file(tree):
+    (tree.folder / "a").unlink()
+    (tree.folder / "a/.git").mkdir(parents=True)
+    (tree.folder / "a/x").write_text("x")
+
+
 def intended(tree):
     for name in ("new", "empty", "gone", "skipped"):
         (tree.folder / name).write_text("" if name == "empty" else name)
@@ -219,6 +232,7 @@ def new_index_format(tree):
 STATES = (
     sparse, skipped, assumed, assumed_and_new, assumed_and_in_the_way,
     assumed_below_a_pipe, assumed_but_a_repository, ignored_repository_in_the_place_of_a_file,
+    repository_without_a_commit_in_the_place_of_a_file, useless_repository_in_the_place_of_a_file,
     intended, moved_submodule, empty_submodule, gone_submodule, nested, nested_and_ignored,
     nested_with_tracked_files, nested_with_tracked_files_below_a_rule_for_the_top,
     nested_in_the_place_of_tracked_files, nested_without_a_commit, other_kinds, behind_a_link,
@@ -245,6 +259,18 @@ def test_a_rare_state_is_what_git_would_add(change, tmp_path):
     found = read(tree)
 
     assert (found.tree and found.tree.tree_id) == tree.stored_tree(tmp_path), found.details
+
+
+def test_a_repository_without_a_commit_is_a_problem(tmp_path):
+    """Git cannot add another repository that has no commit; the reason names it."""
+    tree = Worktree(tmp_path / "main")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    nested_without_a_commit(tree)
+
+    found = read(tree)
+
+    assert found.problem == "unreadable"
+    assert "deep is a repository without a commit" in found.details.replace(":", "")
 
 
 def test_an_edit_in_the_same_moment_is_seen(tmp_path):
@@ -340,6 +366,33 @@ def test_large_files_are_hashed_but_not_kept(tmp_path):
     assert found.tree.read("big") == data
 
 
+def test_a_large_file_is_converted_when_it_is_used(tmp_path):
+    """Contents that git would convert are converted; what has changed since is an error."""
+    tree = Worktree(tmp_path / "main")
+    (tree.folder / ".gitattributes").write_text("* text\n")
+    tree.git("commit", "-q", "--allow-empty", "-m", "1")
+    (tree.folder / "big").write_bytes(b"a line\r\n" * 1_000_000)
+
+    found = read(tree)
+
+    assert found.tree.tree_id == tree.stored_tree(tmp_path)
+    assert found.tree.read("big") == b"a line\n" * 1_000_000
+    (tree.folder / "big").write_bytes(b"another line")
+    with pytest.raises(RepositoryError, match="big has changed since it was first read"):
+        found.tree.read("big")
+
+
+def after_comparing(monkeypatch, act):
+    """Let an agent act between the comparison with the index and the reading of the files."""
+    original = Scratch.compare
+
+    def compare(self):
+        original(self)
+        act()
+
+    monkeypatch.setattr(Scratch, "compare", compare)
+
+
 def test_a_write_during_a_look_causes_another_look(tmp_path, monkeypatch):
     """If an agent writes two files while the second one is read, both or none are in the tree."""
     tree = Worktree(tmp_path / "main")
@@ -349,14 +402,13 @@ def test_a_write_during_a_look_causes_another_look(tmp_path, monkeypatch):
     tree.git("commit", "-q", "-m", "1")
     (tree.folder / "c").write_text("makes the look read something")
     time.sleep(0.05)
-    original, writes = FileReader.file, iter(("a", "c"))
+    writes = iter(("a", "c"))
 
-    def file(self, path, mode):
+    def write():
         for name in writes:
             (tree.folder / name).write_text("1")
-        return original(self, path, mode)
 
-    monkeypatch.setattr(FileReader, "file", file)
+    after_comparing(monkeypatch, write)
 
     found = read(tree)
 
@@ -369,13 +421,7 @@ def test_a_file_that_always_changes_is_named(tmp_path, monkeypatch):
     tree = Worktree(tmp_path / "main")
     tree.git("commit", "-q", "--allow-empty", "-m", "1")
     (tree.folder / "log").write_text("0")
-    original = FileReader.file
-
-    def file(self, path, mode):
-        (tree.folder / "log").write_text("more")
-        return original(self, path, mode)
-
-    monkeypatch.setattr(FileReader, "file", file)
+    after_comparing(monkeypatch, lambda: (tree.folder / "log").write_text("more"))
 
     found = read(tree)
 
@@ -388,13 +434,7 @@ def test_a_file_that_vanishes_is_gone(tmp_path, monkeypatch):
     tree = Worktree(tmp_path / "main")
     tree.git("commit", "-q", "--allow-empty", "-m", "1")
     (tree.folder / "new").write_text("0")
-    original = FileReader.file
-
-    def file(self, path, mode):
-        (tree.folder / "new").unlink(missing_ok=True)
-        return original(self, path, mode)
-
-    monkeypatch.setattr(FileReader, "file", file)
+    after_comparing(monkeypatch, lambda: (tree.folder / "new").unlink(missing_ok=True))
 
     found = read(tree)
 

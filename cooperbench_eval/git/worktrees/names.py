@@ -1,20 +1,41 @@
 """Finds what a name of a repository stands for. An adapter to pygit2, which only reads."""
 
+from attrs import (
+    frozen,
+)
+from collections.abc import (
+    Iterator,
+    Mapping,
+)
+from cooperbench_eval.errors import (
+    RepositoryError,
+)
+from cooperbench_eval.git.trees.entries import (
+    Entry,
+)
+from cooperbench_eval.git.trees.objects import (
+    Node,
+)
+from cooperbench_eval.git.trees.repository import (
+    CommitStore,
+    opened,
+    unfetched,
+)
+from cooperbench_eval.git.trees.snapshot import (
+    Snapshot,
+)
+from cooperbench_eval.git.worktrees.records import (
+    RefKind,
+)
+from cooperbench_eval.support.error_texts import (
+    it_has,
+)
+from pathlib import (
+    Path,
+)
 import os
-import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-
 import pygit2
-from attrs import frozen
-
-from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.trees.entries import Entry
-from cooperbench_eval.git.trees.objects import Node
-from cooperbench_eval.git.trees.repository import CommitStore, opened, unfetched
-from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.git.worktrees.kinds import RefKind
-from cooperbench_eval.support.error_texts import it_has
+import re
 
 __all__ = ["FoundCommit", "FoundWorktree", "Names"]
 
@@ -110,18 +131,23 @@ class Names:
         store = CommitStore(self.location, tree_id, self._repository)
         return {path: node and store.entry(path, node) for path, node in nodes.items()}
 
-    def has_moved(self, folder: Path, repository: pygit2.Repository) -> bool:
-        """Whether a worktree of this repository was moved to *folder*, and git does not know."""
-        top = repository.workdir
-        is_elsewhere = top is not None and not Path(top).exists()
-        is_linked = (folder / ".git").is_file()
-        return is_linked and is_elsewhere and _common_folder(repository) == self.common
+    def worktree(self, folder: Path) -> pygit2.Repository:
+        """Open the worktree at *folder*.
 
-    def owns(self, folder: Path, repository: pygit2.Repository) -> bool:
-        """Whether a working tree at *folder*, which was opened, belongs to this repository."""
-        top = repository.workdir
-        is_top = top is not None and Path(top).resolve() == folder.resolve()
-        return is_top and _common_folder(repository) == self.common
+        Raises:
+            RepositoryError: It cannot be opened, or it is not a worktree of this repository.
+        """
+        repository = opened(str(folder), is_top=True)
+        if repository.is_bare:
+            raise RepositoryError(str(folder), "is a bare repository, which has no worktree")
+        top = Path(repository.workdir)
+        is_ours = _common_folder(repository) == self.common
+        if is_ours and (folder / ".git").is_file() and not top.exists():
+            problem = "is a worktree that was moved: run `git worktree repair` in it"
+            raise RepositoryError(str(folder), problem)
+        if not is_ours or top.resolve() != folder.resolve():
+            raise RepositoryError(str(folder), f"is not a worktree of {self.location}")
+        return repository
 
     @property
     def history_edits(self) -> tuple[bytes, ...]:

@@ -6,9 +6,21 @@ from pathlib import Path
 from attrs import field, frozen
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.git.worktrees.kinds import RefKind
 
-__all__ = ["Head", "RefProblem"]
+__all__ = ["Head", "RefKind", "RefProblem"]
+
+
+class RefKind(StrEnum):
+    """What a name of a repository stands for."""
+
+    BRANCH = "branch"
+    """A branch, local or remote."""
+    TAG = "tag"
+    """A tag."""
+    COMMIT = "commit"
+    """A commit, in any other form that `git rev-parse` accepts."""
+    WORKTREE = "worktree"
+    """A working tree, with its uncommitted changes."""
 
 
 class RefProblem(StrEnum):

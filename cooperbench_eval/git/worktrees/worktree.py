@@ -5,34 +5,84 @@ So the files that differ from the index are read first, and then their times. If
 changed after the reading began, everything is read again.
 """
 
-import os
-import stat
-from collections.abc import Collection, Iterator, Mapping
-
-from attrs import define, evolve, field
-
-from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.objects import folders_above, folders_of
-from cooperbench_eval.git.trees.snapshot import Changes
-from cooperbench_eval.git.worktrees.checkout import Checkout, Scan, head_of
-from cooperbench_eval.git.worktrees.contents import (
-    Cleaner,
-    FileReader,
-    MovingError,
-    changed_at,
-    clock,
+from attrs import (
+    evolve,
 )
-from cooperbench_eval.git.worktrees.kinds import RefKind
-from cooperbench_eval.git.worktrees.names import FoundWorktree, Names
-from cooperbench_eval.git.worktrees.records import Head, RefProblem
-from cooperbench_eval.git.worktrees.untracked import is_repository
-from cooperbench_eval.support.error_texts import listed
+from collections.abc import (
+    Collection,
+    Iterator,
+    Mapping,
+)
+from contextlib import (
+    contextmanager,
+    suppress,
+)
+from cooperbench_eval.errors import (
+    RepositoryError,
+)
+from cooperbench_eval.git.trees.entries import (
+    Entry,
+    FileMode,
+    stored_entry,
+)
+from cooperbench_eval.git.trees.objects import (
+    Node,
+)
+from cooperbench_eval.git.trees.snapshot import (
+    Changes,
+    Snapshot,
+)
+from cooperbench_eval.git.worktrees.names import (
+    FoundWorktree,
+    Names,
+)
+from cooperbench_eval.git.worktrees.records import (
+    Head,
+    RefKind,
+    RefProblem,
+)
+from cooperbench_eval.git.worktrees.scratch import (
+    PREFIX,
+    Scratch,
+)
+from cooperbench_eval.support.error_texts import (
+    listed,
+)
+from functools import (
+    partial,
+)
+from pathlib import (
+    Path,
+)
+from pygit2.enums import (
+    RepositoryState,
+)
+import os
+import pygit2
+import stat
+import sys
+import tempfile
+import time
 
 __all__ = ["read_worktree"]
 
 _LOOKS = 3
 _MOST_FAILURES = 6
+_LARGE = 4 << 20
+"""Files above this size are not kept in memory."""
+_MOST_KEPT = 64 << 20
+"""How many bytes of one working tree's files are kept in memory; others are read again."""
+_FLAGS = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"))
+_SECOND = 1_000_000_000
+_OPERATIONS = {
+    "MERGE": "a merge",
+    "REVERT": "a revert",
+    "CHERRYPICK": "a cherry-pick",
+    "BISECT": "a bisection",
+    "REBASE": "a rebase",
+    "APPLY_MAILBOX_OR": "`git am` or a rebase",
+    "APPLY_MAILBOX": "`git am`",
+}
 
 
 def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
@@ -47,37 +97,30 @@ def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
         RepositoryError: The folder is not the top of a worktree of this repository.
     """
     head = Head(name=name, kind=RefKind.WORKTREE, folder=found.folder)
+    is_ours = found.is_known
     try:
         if not found.folder.is_dir():
             lock = f"; it is locked ({found.lock})" if found.lock else ""
             details = f"the folder {found.folder} of the worktree is missing{lock}"
             return evolve(head, problem=RefProblem.MISSING, details=details)
-        checkout = Checkout(names, found.folder)
-    except RepositoryError as exc:
-        if not found.is_known:
+        repository = names.worktree(found.folder)
+        is_ours = True
+        return _settled(names, found.folder, repository, head)
+    except (RepositoryError, OSError, ValueError, pygit2.GitError) as exc:
+        if isinstance(exc, RepositoryError) and not is_ours:
             raise
-        return _unreadable(head, exc)
-    except (OSError, ValueError) as exc:
-        return _unreadable(head, exc)
-    try:
-        return _settled(names, head, checkout)
-    except (RepositoryError, OSError, ValueError) as exc:
-        return _unreadable(head, exc)
+        return evolve(head, problem=RefProblem.UNREADABLE, details=str(exc))
 
 
-def _unreadable(head: Head, exc: Exception) -> Head:
-    return evolve(head, problem=RefProblem.UNREADABLE, details=str(exc))
-
-
-def _settled(names: Names, head: Head, checkout: Checkout) -> Head:
+def _settled(names: Names, folder: Path, repository: pygit2.Repository, head: Head) -> Head:
     """Look at the working tree until nothing changes meanwhile, a few times at most.
 
-    A file that changes at a bad moment may also make libgit2 or a conversion fail.
+    A file that changes at a bad moment may also make git fail.
     """
     looks = failures = 0
     while True:
         try:
-            found = _Look(checkout).head(names, head)
+            found = _Look(names, folder, repository).complete(head)
         except RepositoryError:
             failures += 1
             if failures == _MOST_FAILURES:
@@ -88,182 +131,168 @@ def _settled(names: Names, head: Head, checkout: Checkout) -> Head:
             return found
 
 
-@define
 class _Look:
-    """One look at a working tree.
+    """One look at a working tree."""
 
-    Attributes:
-        checkout: The working tree.
-        began: When the look began, as the system stamps files.
-        unfiltered: Files that a program would convert.
-        moving: Files that changed meanwhile.
-    """
+    def __init__(self, names: Names, folder: Path, repository: pygit2.Repository) -> None:
+        self._names = names
+        self._folder = folder
+        self._repository = repository
+        self._began = _clock()
+        self._moving: set[str] = set()
 
-    checkout: Checkout
-    began: int = field(factory=clock)
-    unfiltered: list[str] = field(factory=list)
-    moving: set[str] = field(factory=set)
-    _folders: dict[str, bool] = field(factory=dict)
-
-    def head(self, names: Names, head: Head) -> Head:
-        """Complete *head* with what is there now."""
-        scan = self.checkout.scan()
-        head = evolve(head, commit_id=scan.commit_id)
-        if problem := _problem(scan):
-            return evolve(head, problem=problem[0], details=problem[1])
-        assert scan.tree_id is not None  # noqa: S101 - `_problem` has returned if it is `None`
-        base = names.snapshot(scan.tree_id, scan.commit_id)
-        entries = names.entries(scan.tree_id, scan.staged)
-        uncommitted = self._uncommitted(scan.touched)
-        entries |= dict.fromkeys(_in_the_way(uncommitted, scan.left_alone)) | uncommitted
-        if self.checkout.mark() != scan.mark:
-            self.moving.add("HEAD or the index")
+    def complete(self, head: Head) -> Head:
+        """Return *head* with what is there now."""
+        mark = self._mark()
         try:
-            changes = Changes.between(base, base.overlay(Changes(entries)))
+            is_unborn = self._repository.head_is_unborn
+            commit = None if is_unborn else self._repository.head.peel(pygit2.Commit)
+        except (KeyError, ValueError, pygit2.GitError) as exc:
+            raise RepositoryError(str(self._folder), f"HEAD cannot be read ({exc})") from exc
+        head = evolve(head, commit_id=commit and str(commit.id))
+        with self._scratch() as scratch:
+            scratch.compare()
+            if details := self._in_progress(scratch.unmerged):
+                return evolve(head, problem=RefProblem.IN_PROGRESS, details=details)
+            if commit is None:
+                details = "nothing has been committed to the worktree's branch yet"
+                return evolve(head, problem=RefProblem.UNBORN, details=details)
+            touched = {*scratch.removed, *scratch.added}
+            unfiltered = scratch.set_filters_aside()
+            nodes = scratch.changes(str(commit.tree_id))
+        base = self._names.snapshot(str(commit.tree_id), str(commit.id))
+        entries = self._entries(base, nodes)
+        self._moving.update(filter(self._has_moved, touched))
+        if self._mark() != mark:
+            self._moving.add("HEAD or the index")
+        try:
+            changes = Changes(entries)
         except ValueError as exc:  # a path that no tree may contain
-            raise RepositoryError(str(self.checkout.folder), f"is not a tree: {exc}") from exc
+            raise RepositoryError(str(self._folder), f"is not a tree: {exc}") from exc
         return evolve(
             head,
             tree=base.overlay(changes) if changes else base,
             is_dirty=bool(changes),
-            unfiltered=sorted(self.unfiltered),
-            unsettled=sorted(self.moving),
+            unfiltered=unfiltered,
+            unsettled=sorted(self._moving),
         )
 
-    # --- reading ---
+    @contextmanager
+    def _scratch(self) -> Iterator[Scratch]:
+        with tempfile.TemporaryDirectory(prefix=PREFIX) as own:
+            yield Scratch(Path(own), self._folder, self._repository, self._names.common)
 
-    def _uncommitted(self, touched: Mapping[str, int]) -> dict[str, Entry | None]:
-        """Return what the working tree has where it differs from the index."""
-        reader = FileReader(str(self.checkout.folder), self._cleaner)
-        found: dict[str, Entry | None] = {}
-        for path, mode in touched.items():
-            try:
-                if not self._is_kept(path, mode):
-                    found[path] = self._entry(path, mode, reader)
-            except MovingError:
-                self.moving.add(path)
-            except (FileNotFoundError, NotADirectoryError):
-                found[path] = None  # it vanished
-            except (OSError, ValueError) as exc:
-                problem = f"the file {path} cannot be read ({exc})"
-                raise RepositoryError(str(self.checkout.folder), problem) from exc
-        self.moving.update(path for path in touched if self._has_moved(path))
+    def _in_progress(self, unmerged: Collection[str]) -> str:
+        """Return what the worktree is in the middle of, as a clause; empty if nothing."""
+        state = RepositoryState(self._repository.state()).name
+        operation = next((_OPERATIONS[each] for each in _OPERATIONS if state.startswith(each)), "")
+        if not operation and Path(self._repository.path, "sequencer/todo").exists():
+            # Between two picks there is nothing but the list of those that are left.
+            operation = "a cherry-pick or a revert of several commits"
+        if operation:
+            return f"the worktree is in the middle of {operation}"
+        return f"the worktree has unmerged files: {listed(unmerged)}" if unmerged else ""
+
+    # --- contents ---
+
+    def _entries(self, base: Snapshot, nodes: Mapping[str, Node | None]) -> dict[str, Entry | None]:
+        """Return the entries of nodes. Files whose contents the repository lacks are read."""
+        absent = {
+            path: node
+            for path, node in nodes.items()
+            if node and node.mode != FileMode.SUBMODULE and node.id not in self._repository
+        }
+        kept, small = 0, {}
+        known = {path: node for path, node in nodes.items() if path not in absent}
+        found = self._names.entries(base.tree_id, known)
+        for path, node in absent.items():
+            size = self._size(path)
+            if size > _LARGE or kept + size > _MOST_KEPT:
+                again = partial(self._read_again, path, node)
+                found[path] = stored_entry(node.id, FileMode(node.mode), again)
+            else:
+                kept += size
+                small[path] = node
+        for path, entry in self._read(small).items():
+            found[path] = entry
+            if entry is None or entry.id != absent[path].id:
+                self._moving.add(path)
         return found
 
-    def _entry(self, path: str, mode: int, reader: FileReader) -> Entry | None:
-        """Return a path's entry; *mode* is that of the index."""
-        if not self._is_in_folders(path):
-            return None
-        found = self._stat(path)
-        if stat.S_ISDIR(found.st_mode):
-            return self._repository(path)
-        if stat.S_ISLNK(found.st_mode):
-            return reader.link(path)
-        if not stat.S_ISREG(found.st_mode):
-            return None
-        if mode == FileMode.SYMLINK and not self.checkout.has_links:
-            return reader.file(path, FileMode.SYMLINK)
-        is_executable = bool(found.st_mode & stat.S_IXUSR)
-        if not self.checkout.trusts_permissions:
-            is_executable = mode == FileMode.EXECUTABLE
-        return reader.file(path, FileMode.EXECUTABLE if is_executable else FileMode.FILE)
+    def _read(self, nodes: Mapping[str, Node]) -> dict[str, Entry | None]:
+        """Read files as git stores them; one that was changed is returned as it is on disk."""
+        found = {path: _entry(f"{self._folder}/{path}", node) for path, node in nodes.items()}
+        others = [path for path, entry in found.items() if entry and entry.id != nodes[path].id]
+        if others:
+            with self._scratch() as scratch:
+                stored = scratch.contents(others)
+            for path in others:
+                mode, object_id = nodes[path]
+                if object_id in stored:
+                    found[path] = Entry(stored[object_id], FileMode(mode))
+        return found
 
-    def _repository(self, path: str) -> Entry | None:
-        """Return the commit of another repository; `None` if git adds nothing there."""
-        folder = self.checkout.folder / path
-        if not is_repository(folder):
-            return None
-        commit = head_of(folder)
-        if commit is None and self.checkout.ignores_folder(path):
-            return None  # it took the place of a tracked file
-        if commit is None:
-            problem = f"the repository {path} in it has no commit, so git cannot add it"
-            raise RepositoryError(str(self.checkout.folder), problem)
-        return Entry(commit.encode(), FileMode.SUBMODULE)
+    def _read_again(self, path: str, node: Node) -> bytes:
+        entry = self._read({path: node})[path]
+        if entry is None or entry.id != node.id:
+            problem = f"the uncommitted file {path} has changed since it was first read"
+            raise RepositoryError(str(self._folder), problem)
+        return entry.data
 
-    def _is_kept(self, path: str, mode: int) -> bool:
-        """Whether what the index has at a path counts, although libgit2 says that it changed."""
-        if mode in {FileMode.FILE, FileMode.EXECUTABLE}:
-            return self._is_filtered_already(path, mode)
-        # The folder of a submodule may not say which commit is in it.
-        folder = self.checkout.folder / path
-        if mode != FileMode.SUBMODULE or not folder.is_dir() or folder.is_symlink():
-            return False
-        return not is_repository(folder) or head_of(folder) is None
+    # --- times ---
 
-    def _is_filtered_already(self, path: str, mode: int) -> bool:
-        """Whether the index has what a program made of a file, and the file is still the same.
+    def _mark(self) -> object:
+        """Return a value that changes whenever the commit or the index does."""
+        index = head = None
+        with suppress(OSError):
+            found = os.stat(Path(self._repository.path, "index"))  # noqa: PTH116
+            index = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        with suppress(KeyError, ValueError, pygit2.GitError):
+            head = str(self._repository.head.target)
+        return index, head
 
-        Libgit2 compares the contents, and not the times, of a file that is hardly older than the
-        index. On disk, a filtered file never has the contents that the program made.
-        """
-        if not self.checkout.filter_program(path) or not self._is_in_folders(path):
-            return False
-        found = self._stat(path)
-        is_executable = bool(found.st_mode & stat.S_IXUSR)
-        is_same_mode = is_executable == (mode == FileMode.EXECUTABLE)
-        if not is_same_mode and self.checkout.trusts_permissions:
-            return False
-        if not self.checkout.is_recorded(path, found):
-            return False
-        if not self.checkout.is_older_than_index(found):
-            self.unfiltered.append(path)  # git would ask the program again
-        return True
-
-    def _is_in_folders(self, path: str) -> bool:
-        """Whether everything above a path is a folder; a link's target is not part of the tree."""
-        return all(map(self._is_folder, folders_above(path)))
-
-    def _is_folder(self, path: str) -> bool:
-        if path not in self._folders:
-            try:
-                self._folders[path] = stat.S_ISDIR(self._stat(path).st_mode)
-            except OSError:
-                self._folders[path] = False
-        return self._folders[path]
-
-    def _stat(self, path: str) -> os.stat_result:
-        return os.lstat(f"{self.checkout.folder}/{path}")
+    def _size(self, path: str) -> int:
+        try:
+            return os.lstat(f"{self._folder}/{path}").st_size
+        except OSError:
+            return 0
 
     def _has_moved(self, path: str) -> bool:
         """Whether a file was changed, made or removed since the look began."""
         while True:
             try:
-                return changed_at(self._stat(path)) >= self.began
+                return _changed_at(os.lstat(f"{self._folder}/{path}")) >= self._began
             except OSError:
                 if not path:
                     return True
                 path = path.rpartition("/")[0]  # its removal changed the folder
 
-    # --- conversions ---
 
-    def _cleaner(self, path: str) -> Cleaner | None:
-        """Return what converts the contents of a file when git stores them."""
-        if self.checkout.filter_program(path):
-            self.unfiltered.append(path)
-            return None
-        return self.checkout.cleaner(path)
+def _entry(place: str, node: Node) -> Entry | None:
+    """Read a regular file or a link; `None` if it is gone. A pipe in its place does not block."""
+    try:
+        if os.path.islink(place):  # noqa: PTH114 - plain strings
+            data = os.readlink(os.fsencode(place))  # noqa: PTH115 - as bytes
+        else:
+            with os.fdopen(os.open(place, os.O_RDONLY | _FLAGS), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    return None
+                data = file.read()
+    except OSError:
+        return None
+    return Entry(data, FileMode(node.mode))
 
 
-def _in_the_way(
-    uncommitted: Mapping[str, Entry | None], left_alone: Collection[str]
-) -> Iterator[str]:
-    """Yield the files that git drops, although it does not look at them.
+def _clock() -> int:
+    """Return the time with which the system stamps files now, in nanoseconds."""
+    coarse = getattr(time, "CLOCK_REALTIME_COARSE", None)
+    return time.time_ns() if coarse is None else time.clock_gettime_ns(coarse)
 
-    An added file takes the place of a folder, or needs a folder in the place of a file.
+
+def _changed_at(found: os.stat_result) -> int:
+    """Return the latest possible time of a file's last change, in nanoseconds.
+
+    Programs can set all other times of a file. Some file systems only store whole seconds.
     """
-    added = {path for path, entry in uncommitted.items() if entry}
-    folders = folders_of(added)
-    for path in left_alone:
-        if path in folders or not added.isdisjoint(folders_above(path)):
-            yield path
-
-
-def _problem(scan: Scan) -> tuple[RefProblem, str] | None:
-    if scan.operation:
-        return RefProblem.IN_PROGRESS, f"the worktree is in the middle of {scan.operation}"
-    if scan.unmerged:
-        return RefProblem.IN_PROGRESS, f"the worktree has unmerged files: {listed(scan.unmerged)}"
-    if scan.tree_id is None:
-        return RefProblem.UNBORN, "nothing has been committed to the worktree's branch yet"
-    return None
+    time_ = found.st_mtime_ns if sys.platform == "win32" else found.st_ctime_ns
+    return time_ if time_ % _SECOND else time_ + _SECOND - 1
