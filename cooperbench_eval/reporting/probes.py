@@ -1,42 +1,20 @@
 """The record `Probe`: how the branches of a repository merge, before anybody merges them."""
 
-from attrs import (
-    field,
-    frozen,
-)
-from cooperbench_eval.errors import (
-    ArgumentError,
-)
-from cooperbench_eval.git.merging.conflicts import (
-    ConflictKind,
-)
-from cooperbench_eval.git.worktrees.records import (
-    RefKind,
-)
-from cooperbench_eval.reporting.jsonrecord import (
-    JsonRecord,
-)
-from cooperbench_eval.reporting.plans import (
-    LandingPlan,
-)
-from cooperbench_eval.support.arguments import (
-    checked,
-    named_fields,
-)
-from cooperbench_eval.support.error_texts import (
-    it_has,
-)
-from cooperbench_eval.support.rendering.shown import (
-    Shown,
-)
-from enum import (
-    StrEnum,
-)
-from itertools import (
-    combinations,
-)
 import operator
 import os
+from enum import StrEnum
+from itertools import combinations
+
+from attrs import field, frozen
+
+from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.git.merging.conflicts import ConflictKind
+from cooperbench_eval.git.worktrees.records import RefKind
+from cooperbench_eval.reporting.jsonrecord import JsonRecord
+from cooperbench_eval.reporting.plans import LandingPlan
+from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.error_texts import it_has
+from cooperbench_eval.support.rendering.shown import Shown
 
 __all__ = ["ConflictedFile", "Probe", "ProbeState", "ProbedBranch", "ProbedPair"]
 

@@ -1,41 +1,20 @@
 """Finds what a name of a repository stands for. An adapter to pygit2, which only reads."""
 
-from attrs import (
-    frozen,
-)
-from collections.abc import (
-    Iterator,
-    Mapping,
-)
-from cooperbench_eval.errors import (
-    RepositoryError,
-)
-from cooperbench_eval.git.trees.entries import (
-    Entry,
-)
-from cooperbench_eval.git.trees.objects import (
-    Node,
-)
-from cooperbench_eval.git.trees.repository import (
-    CommitStore,
-    opened,
-    unfetched,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Snapshot,
-)
-from cooperbench_eval.git.worktrees.records import (
-    RefKind,
-)
-from cooperbench_eval.support.error_texts import (
-    it_has,
-)
-from pathlib import (
-    Path,
-)
 import os
-import pygit2
 import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pygit2
+from attrs import frozen
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.objects import Node
+from cooperbench_eval.git.trees.repository import CommitStore, opened, unfetched
+from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.git.worktrees.records import RefKind
+from cooperbench_eval.support.error_texts import it_has
 
 __all__ = ["FoundCommit", "FoundWorktree", "Names"]
 

@@ -5,64 +5,28 @@ So the files that differ from the index are read first, and then their times. If
 changed after the reading began, everything is read again.
 """
 
-from attrs import (
-    evolve,
-)
-from collections.abc import (
-    Collection,
-    Iterator,
-    Mapping,
-)
-from contextlib import (
-    contextmanager,
-    suppress,
-)
-from cooperbench_eval.errors import (
-    RepositoryError,
-)
-from cooperbench_eval.git.trees.entries import (
-    Entry,
-    FileMode,
-    stored_entry,
-)
-from cooperbench_eval.git.trees.objects import (
-    Node,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-    Snapshot,
-)
-from cooperbench_eval.git.worktrees.names import (
-    FoundWorktree,
-    Names,
-)
-from cooperbench_eval.git.worktrees.records import (
-    Head,
-    RefKind,
-    RefProblem,
-)
-from cooperbench_eval.git.worktrees.scratch import (
-    PREFIX,
-    Scratch,
-)
-from cooperbench_eval.support.error_texts import (
-    listed,
-)
-from functools import (
-    partial,
-)
-from pathlib import (
-    Path,
-)
-from pygit2.enums import (
-    RepositoryState,
-)
 import os
-import pygit2
 import stat
 import sys
 import tempfile
 import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+import pygit2
+from attrs import evolve
+from pygit2.enums import RepositoryState
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.git.trees.entries import Entry, FileMode, stored_entry
+from cooperbench_eval.git.trees.objects import Node
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.git.worktrees.names import FoundWorktree, Names
+from cooperbench_eval.git.worktrees.records import Head, RefKind, RefProblem
+from cooperbench_eval.git.worktrees.scratch import PREFIX, Scratch
+from cooperbench_eval.support.error_texts import listed
 
 __all__ = ["read_worktree"]
 
