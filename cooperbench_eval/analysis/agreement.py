@@ -26,8 +26,6 @@ from cooperbench_eval.reporting.rows import Verdict
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = ["CooperBenchAgreement", "CooperBenchDisagreement", "compare_with_cooperbench"]
-
 _Side = TypeVar("_Side")
 _Index = defaultdict[PairKey, dict[str | None, _Side]]
 

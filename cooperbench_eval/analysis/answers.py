@@ -24,27 +24,6 @@ from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict
 
-__all__ = [
-    "CORRECT",
-    "MISSING",
-    "Answer",
-    "ByTask",
-    "Decider",
-    "Ends",
-    "PairAnswers",
-    "answer_of",
-    "answer_of_policy",
-    "answers_of",
-    "by_pair",
-    "count_end",
-    "gold_answers",
-    "has_answer",
-    "task_of",
-    "task_of_key",
-    "verdicts_of",
-    "was_evaluated",
-]
-
 _Found = TypeVar("_Found")
 
 CORRECT = Verdict.CORRECT.value

@@ -10,8 +10,6 @@ from typing import Literal
 
 from cooperbench_eval.analysis.tails import student
 
-__all__ = ["Cluster", "Counts", "cluster_of", "effective_total", "mean_error"]
-
 Cluster = Literal["task", "repo"]
 """What pairs or teams are clustered by, as text, so that editors complete it."""
 Counts = tuple[int, int]

@@ -20,8 +20,6 @@ from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.reporting.identity import PairKey
 from cooperbench_eval.support.arguments import checked
 
-__all__ = ["Comparisons", "compare", "comparison_of"]
-
 
 @checked
 def compare(

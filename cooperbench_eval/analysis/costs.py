@@ -9,15 +9,6 @@ from attrs import field, fields, frozen
 from cooperbench_eval.analysis.measures import Distribution
 from cooperbench_eval.analysis.tails import student
 
-__all__ = [
-    "AgentSummary",
-    "CostPerCorrect",
-    "KnownCost",
-    "added_up",
-    "measure_agents",
-    "measure_cost",
-]
-
 _FEWEST = 2
 
 

@@ -24,16 +24,6 @@ from cooperbench_eval.support.arguments import checked, named_fields
 if TYPE_CHECKING:
     from cooperbench_eval.support.json_records import Compact
 
-__all__ = [
-    "AttemptFacts",
-    "FeatureFacts",
-    "GroupFacts",
-    "PairFacts",
-    "RunFacts",
-    "TeamAttemptFacts",
-    "TeamFacts",
-]
-
 
 @frozen(kw_only=True, field_transformer=inherited_after("status"))
 class RunFacts(CaseCounts, Ended):

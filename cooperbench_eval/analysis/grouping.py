@@ -10,17 +10,6 @@ from attrs import frozen
 from cooperbench_eval.analysis.facts import GroupFacts
 from cooperbench_eval.errors import AnalysisError, ArgumentError
 
-__all__ = [
-    "OF_A_FUNCTION",
-    "By",
-    "GroupName",
-    "group_names",
-    "key_text",
-    "make_key",
-    "plain_json",
-    "sorted_keys",
-]
-
 GroupName = Literal[
     "repo_name", "task", "model", "setting", "language", "k", "merge_status", "severity"
 ]

@@ -12,8 +12,6 @@ from pathlib import PurePosixPath
 
 from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 
-__all__ = ["find_language", "language_of_path"]
-
 _DIALECTS = {"TSX": "TypeScript", "JSX": "JavaScript"}
 _UNKNOWN_TO_PYGMENTS = {".cts": "TypeScript", ".mts": "TypeScript"}
 _MAGIC = frozenset("*?[")

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from string import ascii_lowercase
 
-__all__ = ["groups_of", "letter"]
-
 _Group = tuple[int, ...]
 
 

@@ -46,9 +46,6 @@ from cooperbench_eval.running.results import (
     TestStatus,
 )
 
-__all__ = ["TABLES", "Columns", "Kind", "Level", "LevelName", "Table", "attributes"]
-
-
 LevelName = Literal[
     "pairs",
     "attempts",

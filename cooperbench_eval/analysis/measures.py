@@ -10,8 +10,6 @@ from cooperbench_eval.analysis.clusters import mean_error
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.support.arguments import checked, rule_of
 
-__all__ = ["Distribution", "Mean"]
-
 _NUMBERS: Final = rule_of(list[float])
 
 

@@ -28,8 +28,6 @@ from cooperbench_eval.reporting.rows import Verdict, find_verdict
 from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.support.arguments import checked, checked_fields, named_fields
 
-__all__ = ["LEAD", "POLICIES", "Policy", "PolicyRule", "PolicyVerdict", "find_policies"]
-
 LEAD = "lead"
 _NAIVE = "naive"
 _COOPERBENCH = "cooperbench-0.0.29"

@@ -27,8 +27,6 @@ from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.reporting.identity import PairKey
 from cooperbench_eval.support.arguments import checked, rule_of
 
-__all__ = ["rank"]
-
 _ByPair = Mapping[PairKey, Answer]
 
 

@@ -10,8 +10,6 @@ from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = ["RANKING_COLUMNS", "RankedTeam", "Ranking", "TeamDifference"]
-
 RANKING_COLUMNS: Final[Mapping[str, Kind]] = {
     "team": str,
     "rank": int,

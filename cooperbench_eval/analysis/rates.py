@@ -11,8 +11,6 @@ from cooperbench_eval.analysis.tails import mcnemar, wilson
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = ["Cells", "Comparison", "Rate"]
-
 _is_count = validators.ge(0)
 Cells = tuple[int, int, int, int]
 """Pairs that both get right, only the first, only the second, and neither."""

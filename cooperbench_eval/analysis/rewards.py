@@ -20,8 +20,6 @@ from cooperbench_eval.running.results import TestResult, count_cases
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.staging import staged
 
-__all__ = ["reward_of", "reward_of_audit", "write_reward"]
-
 _FILE = "reward.json"
 _COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
 _Row = Attempt | TeamAttempt

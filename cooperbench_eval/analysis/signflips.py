@@ -12,8 +12,6 @@ from itertools import accumulate, chain, combinations, compress
 
 from attrs import frozen
 
-__all__ = ["Difference", "Teams", "adjusted_p_values", "flip_test", "is_exact"]
-
 _MOST_WORK = 5_000_000
 _EPSILON = 1e-12
 """Sums that differ by less than this, relative to their spread, are equal but for rounding."""

@@ -27,17 +27,6 @@ from cooperbench_eval.running.judgements import Judgement
 from cooperbench_eval.running.results import TestResult, name_counts
 from cooperbench_eval.support.arguments import checked
 
-__all__ = [
-    "FactsSource",
-    "HasFacts",
-    "facts_of",
-    "iterate_all_facts",
-    "iterate_all_reports",
-    "iterate_facts",
-    "iterate_reports",
-    "iterate_team_facts",
-]
-
 _SHOWN_FAILURE = 200
 
 

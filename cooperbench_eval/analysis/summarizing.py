@@ -46,8 +46,6 @@ from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import FailureKind, PairStatus
 from cooperbench_eval.support.arguments import checked, rule_of
 
-__all__ = ["summarize"]
-
 
 @checked(by=rule_of(str | Sequence[str] | Callable[..., Any] | None))
 def summarize(

@@ -15,8 +15,6 @@ from cooperbench_eval.git.merging.conflicts import USAGE
 from cooperbench_eval.reporting.report import FailureKind, PairStatus
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = ["Summary", "TeamSummary"]
-
 
 @frozen(kw_only=True)
 class TeamSummary(Shown):

@@ -4,8 +4,6 @@ import math
 from functools import lru_cache
 from statistics import NormalDist
 
-__all__ = ["mcnemar", "student", "wilson"]
-
 _MOST_EXACT = 10_000
 """With more throws of a coin, whole numbers take long; logarithms are right to eight digits."""
 _EPSILON = 1e-17

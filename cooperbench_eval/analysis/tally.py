@@ -37,8 +37,6 @@ from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import FailureKind, PairStatus
 
-__all__ = ["AttemptTally", "RunTally", "Tally"]
-
 _Key = TypeVar("_Key")
 
 

@@ -14,8 +14,6 @@ from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = ["Tries", "solved_within"]
-
 _Whose = tuple[PairKey, str | None, str | None]
 
 

@@ -21,15 +21,6 @@ from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = [
-    "GoldSummary",
-    "JudgedSummary",
-    "PolicySummary",
-    "StrategySummary",
-    "TeamStrategySummary",
-    "Verdicts",
-]
-
 
 @frozen(kw_only=True)
 class Verdicts:

@@ -5,8 +5,6 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.running.results import TestResult
 
-__all__ = ["BudgetSpentError", "BudgetedRuns"]
-
 
 class BudgetSpentError(Exception):
     """The budget does not allow another run."""

@@ -35,8 +35,6 @@ from cooperbench_eval.strategies.run import implementation_of
 from cooperbench_eval.support.arguments import able_to, checked_fields, follows
 from cooperbench_eval.support.systems import versions
 
-__all__ = ["Evaluator", "report_failure"]
-
 _Row = TypeVar("_Row", Attempt, TeamAttempt)
 
 

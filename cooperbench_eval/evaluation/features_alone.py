@@ -15,8 +15,6 @@ from cooperbench_eval.running.control_files import files_that_name_a_framework
 from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.memo import Memo
 
-__all__ = ["Alone", "FeaturesAlone"]
-
 _KEPT = 64
 _FEWEST_TO_MERGE = 2
 

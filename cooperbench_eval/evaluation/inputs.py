@@ -27,20 +27,6 @@ from cooperbench_eval.running import TestSuite
 from cooperbench_eval.strategies.protocol import MergeOutcome, MergeStrategy
 from cooperbench_eval.support.error_texts import listed
 
-__all__ = [
-    "Candidates",
-    "GivenSide",
-    "GivenTree",
-    "LandedPatch",
-    "MergedTree",
-    "all_listed",
-    "apply_feature",
-    "place_patches",
-    "read_merged",
-    "read_patches",
-    "read_sides",
-]
-
 LandedPatch: TypeAlias = GivenPatch | Feature
 """What `land` accepts as a patch."""
 GivenSide: TypeAlias = GivenPatch | ApplyResult | Feature

@@ -21,8 +21,6 @@ from cooperbench_eval.reporting.landings import (
 )
 from cooperbench_eval.strategies.protocol import MergeStrategy
 
-__all__ = ["Landed", "MergeQueue", "not_merged"]
-
 _Key = tuple[tuple[int, ...], int]
 """The features into which another one is merged, and that one."""
 

@@ -15,8 +15,6 @@ from cooperbench_eval.support.arguments import checked_fields, follows, rule_of
 
 _MAY_FOLLOW = follows(rule_of(Snapshot | None))  # from the bases of the features
 
-__all__ = ["Feature", "FeatureGroup", "FeaturePair", "FeatureTeam", "on_base", "start_of"]
-
 
 @frozen(kw_only=True, field_transformer=checked_fields)
 class Feature:

@@ -14,8 +14,6 @@ from cooperbench_eval.git.merging.conflicts import (
 )
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-__all__ = ["ConflictScorer"]
-
 # Upper bounds, inclusive, of the severities below CRITICAL.
 _SEVERITIES = (
     (0, Severity.NONE),

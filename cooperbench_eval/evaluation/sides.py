@@ -40,16 +40,6 @@ from cooperbench_eval.strategies.protocol import (
 )
 from cooperbench_eval.strategies.run import run_strategy
 
-__all__ = [
-    "Merged",
-    "Side",
-    "context_of",
-    "merge_input",
-    "merge_sides",
-    "pair_merge_input",
-    "patch_without_tests",
-]
-
 
 @frozen
 class Side:

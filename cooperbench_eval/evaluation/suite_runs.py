@@ -17,8 +17,6 @@ from cooperbench_eval.running.delta_judge import DeltaJudge
 from cooperbench_eval.running.judgements import BAD, Judgement, JudgeRule
 from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus
 
-__all__ = ["Runner", "SuiteRuns", "Suites", "TestedGroup", "suites_on"]
-
 
 class Suites(Protocol):
     """Features with their tests: a pair, a team, or a part of a team."""

@@ -14,8 +14,6 @@ from cooperbench_eval.languages.hazards.versions import FileVersions, Merged, Ve
 from cooperbench_eval.languages.outline import Function, UnreadableError, functions, is_known
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
 
-__all__ = ["trace_failures"]
-
 _MOST_FUNCTIONS = 20
 _MOST_TESTS = 10
 _MOST_BYTES = 20_000

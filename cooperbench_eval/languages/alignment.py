@@ -9,8 +9,6 @@ from typing import NamedTuple
 from cooperbench_eval.git.merging.line_diff import Change, diff_lines
 from cooperbench_eval.languages.tree import Construct, Element, Mode, has_suite
 
-__all__ = ["align", "similarity"]
-
 _NAMING = re.compile(rb"[\w\x80-\xff\"'`]")
 _MOST_COMPARED = 40
 """The most children of either version that are compared pairwise."""

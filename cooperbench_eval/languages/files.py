@@ -14,8 +14,6 @@ from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.readers.syntax import read_syntax
 from cooperbench_eval.languages.tree import Construct, StructureError, SyntaxFaultError
 
-__all__ = ["GRAMMARS", "PYTHON", "SyntaxFault", "find_syntax_fault", "is_code", "read_versions"]
-
 PYTHON = frozenset({".py", ".pyi"})
 """The suffixes of Python files."""
 _DATA = frozenset({".json", ".toml"})

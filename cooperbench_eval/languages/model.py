@@ -7,20 +7,6 @@ from typing import NamedTuple
 
 from attrs import define, evolve, field, frozen
 
-__all__ = [
-    "Arguments",
-    "Call",
-    "Clash",
-    "Declaration",
-    "Definition",
-    "Import",
-    "NamedFunction",
-    "ScopeNames",
-    "Signature",
-    "Source",
-    "Use",
-]
-
 
 @frozen(kw_only=True)
 class Arguments:

@@ -15,8 +15,6 @@ from cooperbench_eval.languages.readers.grammars import parse_soundly
 from cooperbench_eval.languages.scopes.definitions import definitions
 from cooperbench_eval.languages.tree import StructureError
 
-__all__ = ["Function", "UnreadableError", "functions", "is_known"]
-
 _CLASSES = frozenset(
     {"abstract_class_declaration", "class_declaration", "internal_module", "module", "trait_item"}
 )

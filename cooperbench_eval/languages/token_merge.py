@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from cooperbench_eval.languages.tree import Token
 
-__all__ = ["Order", "TokenMergeError", "count_tokens", "merge_tokens", "shares_kept"]
-
 _TOKEN = re.compile(rb"(\s*)([A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]|\Z)", re.DOTALL)
 _BARE_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]")
 _FIRST_CHARACTER = 0xF0000  # of a plane in which no character is a letter or a space

@@ -12,33 +12,6 @@ from typing import NamedTuple
 
 from attrs import evolve, field, frozen
 
-__all__ = [
-    "ASSIGNING",
-    "DECLARING",
-    "DOCUMENT",
-    "RESERVED",
-    "Construct",
-    "DisagreementError",
-    "Element",
-    "Elements",
-    "InterferenceError",
-    "Mode",
-    "OrderError",
-    "StructureError",
-    "SyntaxFaultError",
-    "Token",
-    "check_size",
-    "functions_of",
-    "has_suite",
-    "indented",
-    "relative_lines",
-    "render",
-    "same",
-    "split_tail",
-    "suite",
-]
-
-
 _BETWEEN = b"\x1f"  # ASCII's separators, which readers refuse in source text
 _OPEN, _CLOSE = b"\x1d", b"\x1e"
 _ABSOLUTE = b"\0"  # precedes an indentation that does not start with the suite's

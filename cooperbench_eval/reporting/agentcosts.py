@@ -9,9 +9,6 @@ from attrs import Attribute, field, fields, frozen
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.support.arguments import checked_fields
 
-__all__ = ["AGENT_USAGE", "MOST_USAGE", "AgentRun", "AgentUsage", "total_agents"]
-
-
 MOST_USAGE = 10**15
 """No agent uses more than this of anything, so a greater number cannot have been measured."""
 

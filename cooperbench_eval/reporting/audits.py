@@ -12,18 +12,6 @@ from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.upcalls import upcall
 
-__all__ = [
-    "Audit",
-    "AuditedDefinition",
-    "AuditedEntry",
-    "AuditedFile",
-    "AuditedLines",
-    "EntryAspect",
-    "Fate",
-    "ForeignLines",
-    "StrategyComparison",
-]
-
 
 class Fate(StrEnum):
     """What became of a feature's work in a merged tree."""

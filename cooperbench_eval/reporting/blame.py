@@ -21,19 +21,6 @@ from cooperbench_eval.running.results import (
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = [
-    "MERGE_BROKE",
-    "Blame",
-    "BlameKind",
-    "LostTest",
-    "cannot_run",
-    "failing_cases",
-    "find_blame",
-    "find_cause",
-    "lost_tests",
-    "lost_tests_of",
-]
-
 
 class BlameKind(StrEnum):
     """Why a pair or team fails under a strategy: the first kind that applies.

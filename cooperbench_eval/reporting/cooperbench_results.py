@@ -10,8 +10,6 @@ from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting.settings import Setting
 from cooperbench_eval.support.arguments import named_fields
 
-__all__ = ["CooperBenchResult", "CooperBenchRun"]
-
 _Value = TypeVar("_Value")
 
 

@@ -17,15 +17,6 @@ from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
 from cooperbench_eval.reporting.rows import RUNS, FeatureReport, Verdict
 from cooperbench_eval.running.results import COUNTS, TestResult, count_cases
 
-__all__ = [
-    "check_audit",
-    "check_derived",
-    "check_plan",
-    "check_probe",
-    "check_team",
-    "shown",
-]
-
 _Json = Mapping[str, Any]
 
 _RELATIVE: Final = 1e-8

@@ -10,15 +10,6 @@ from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = [
-    "ExplainedHunk",
-    "Explanation",
-    "ExplanationStatus",
-    "Finding",
-    "HunkRole",
-    "SuiteKind",
-]
-
 
 class ExplanationStatus(StrEnum):
     """Whether it was found why a merge lost tests."""

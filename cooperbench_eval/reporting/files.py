@@ -14,8 +14,6 @@ from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.staging import staged
 
-__all__ = ["write_report"]
-
 
 @checked
 def write_report(report: GroupReport, directory: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -8,16 +8,6 @@ from attrs import field, frozen, validators
 
 from cooperbench_eval.support.arguments import named_fields
 
-__all__ = [
-    "PairId",
-    "PairKey",
-    "PairOrigin",
-    "beginning_with",
-    "has_time_zone",
-    "inherited_after",
-    "name_features",
-]
-
 PairKey = tuple[str, int, frozenset[int]]
 """Repository, task and features; the order of the features does not matter."""
 

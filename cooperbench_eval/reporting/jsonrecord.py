@@ -4,8 +4,6 @@ from typing import Any, ClassVar, Self
 
 from cooperbench_eval.support.arguments import checked
 
-__all__ = ["JsonRecord"]
-
 
 class JsonRecord:
     """A record that is written as JSON and read from it.

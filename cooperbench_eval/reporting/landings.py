@@ -10,8 +10,6 @@ from cooperbench_eval.running.results import TestResult, TestStatus
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = ["BrokenTests", "LeftOut", "LeftOutReason", "SuiteRun", "TeamSuite"]
-
 
 class TeamSuite(StrEnum):
     """Which suite of a team it is."""

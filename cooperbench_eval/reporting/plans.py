@@ -13,8 +13,6 @@ from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = ["LandingPlan", "OrderDependence", "PairMerge", "PairOutcome"]
-
 _Numbers = tuple[int, ...]
 
 

@@ -16,8 +16,6 @@ from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.error_texts import it_has
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = ["ConflictedFile", "Probe", "ProbeState", "ProbedBranch", "ProbedPair"]
-
 
 class ProbeState(StrEnum):
     """How a branch merges into another one, or why it cannot be merged."""

@@ -15,15 +15,6 @@ from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = [
-    "FileKind",
-    "FileProvenance",
-    "LineRun",
-    "Origin",
-    "OriginKind",
-    "Provenance",
-]
-
 
 class OriginKind(StrEnum):
     """From which version of a tree a line comes."""

@@ -8,8 +8,6 @@ from cooperbench_eval.reporting.rows import FeatureReport, Tried
 from cooperbench_eval.running.judgements import Judgement, JudgeRule, outcome_of
 from cooperbench_eval.running.results import TestResult
 
-__all__ = ["find_preexisting", "find_problem", "find_warnings"]
-
 _FEW = 3
 
 

@@ -26,16 +26,6 @@ from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.upcalls import upcall
 
-__all__ = [
-    "Failure",
-    "FailureKind",
-    "MergeReport",
-    "PairStatus",
-    "Report",
-    "own_versions",
-    "row_of",
-]
-
 _Row = TypeVar("_Row", bound=Tried)
 
 

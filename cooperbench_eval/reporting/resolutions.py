@@ -15,8 +15,6 @@ from cooperbench_eval.git.merging.conflicts import (
 from cooperbench_eval.reporting.identity import beginning_with
 from cooperbench_eval.reporting.rows import Attempt
 
-__all__ = ["ConflictResolution", "read_resolutions"]
-
 
 @frozen(kw_only=True, field_transformer=beginning_with("conflict", "kind", "text", "together"))
 class ConflictResolution(Replacement):

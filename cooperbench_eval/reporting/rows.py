@@ -23,21 +23,6 @@ from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = [
-    "RUNS",
-    "Attempt",
-    "FeatureReport",
-    "Judged",
-    "MergeRow",
-    "PatchReport",
-    "Tried",
-    "Verdict",
-    "find_verdict",
-    "have_own_names",
-    "runs_in",
-    "was_run",
-]
-
 
 class Verdict(StrEnum):
     """The verdict on a strategy's merge of a pair."""

@@ -7,8 +7,6 @@ from typing import Any, Final, Literal, NamedTuple
 
 from cooperbench_eval.support.arguments import checked
 
-__all__ = ["SCHEMAS", "report_schema"]
-
 
 class _Schema(NamedTuple):
     id: str

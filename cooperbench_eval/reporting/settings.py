@@ -5,8 +5,6 @@ from typing import Literal, Self
 
 from cooperbench_eval.errors import DatasetError
 
-__all__ = ["PatchLocation", "PatchLocationName", "Setting", "SettingName"]
-
 SettingName = Literal["single", "solo", "coop", "coop_ablation", "team", "plan_execute"]
 """A `Setting` by its value, so that editors complete it."""
 PatchLocationName = Literal["logs", "cache", "hf", "gold"]

@@ -23,15 +23,6 @@ from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
-__all__ = [
-    "GroupReport",
-    "TeamAttempt",
-    "TeamBlame",
-    "TeamReport",
-    "TeamStep",
-    "with_agents",
-]
-
 
 @frozen(kw_only=True, field_transformer=inherited_after("into"))
 class TeamStep(MergeRow, Shown):

@@ -6,8 +6,6 @@ from attrs import field, frozen
 
 from cooperbench_eval.support.arguments import named_fields
 
-__all__ = ["FailureTrace", "TraceKind", "TracedFunction"]
-
 
 class TraceKind(StrEnum):
     """How a failure leads to a function."""

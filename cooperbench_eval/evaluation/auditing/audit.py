@@ -28,8 +28,6 @@ from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 
-__all__ = ["audit", "audit_of"]
-
 _WORST_LAST = (MergeStatus.CLEAN, MergeStatus.RESOLVED, MergeStatus.CONFLICTED)
 
 

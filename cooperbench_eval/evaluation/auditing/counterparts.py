@@ -18,8 +18,6 @@ from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of, same_lin
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile
 from cooperbench_eval.git.merging.line_diff import diff_lines
 
-__all__ = ["Place", "find_changes", "find_moves", "is_telling"]
-
 Place = tuple[TrackedFile, int]
 """A file and a line of its expected or of its merged text."""
 _TELLING = re.compile(rb"(?:[0-9A-Za-z\x80-\xff][^0-9A-Za-z\x80-\xff]*){3}")

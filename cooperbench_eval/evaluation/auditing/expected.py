@@ -30,8 +30,6 @@ from cooperbench_eval.git.merging.tree_merge import align_versions
 from cooperbench_eval.git.trees.entries import Entry, with_mode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
-__all__ = ["ExpectedFile", "Files", "SideTree", "expect", "renamed_files", "untouched_file"]
-
 _MOST_COMPARISONS = 100_000
 """If files could be renamed in more ways, only equal files and equal names are paired."""
 

@@ -23,8 +23,6 @@ from cooperbench_eval.reporting.audits import (
 )
 from cooperbench_eval.support.memo import Memo
 
-__all__ = ["audited_ends", "audited_files", "with_ends"]
-
 _MODES = {FileMode.FILE, FileMode.EXECUTABLE}
 _Functions = Mapping[str, Function]
 _MOST_VERSIONS = 64

@@ -16,8 +16,6 @@ from cooperbench_eval.evaluation.auditing.lines import ABSENT, inverse, runs_of
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking
 from cooperbench_eval.reporting.audits import AuditedLines, Fate
 
-__all__ = ["Fates", "LineFate", "as_lines"]
-
 
 @frozen
 class LineFate:

@@ -6,17 +6,6 @@ from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines, split_lines
 from cooperbench_eval.git.trees.entries import Entry
 
-__all__ = [
-    "ABSENT",
-    "closed",
-    "closed_entry",
-    "inverse",
-    "lines_of",
-    "map_lines",
-    "runs_of",
-    "same_lines",
-]
-
 ABSENT = -1
 """The place of a line in a text that lacks it."""
 _BLOCK = 1024

@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, closed, map_lines, same_lines
 from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines
 
-__all__ = ["Owners", "match_texts"]
-
 Owners = tuple[int, ...]
 """The sides that added a line, in their order; empty for a line of the base."""
 _Block = tuple[int, int]

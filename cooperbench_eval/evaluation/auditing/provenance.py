@@ -32,8 +32,6 @@ from cooperbench_eval.reporting.provenance import (
 )
 from cooperbench_eval.support.arguments import checked
 
-__all__ = ["provenance", "provenance_of"]
-
 _BASE = Origin(kind=OriginKind.BASE)
 _RESOLVER = Origin(kind=OriginKind.RESOLVER)
 _MARKER = Origin(kind=OriginKind.MARKER)

@@ -22,8 +22,6 @@ from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
-__all__ = ["TrackedFile", "Tracking", "track"]
-
 
 @define(eq=False, slots=False)
 class TrackedFile:

@@ -26,8 +26,6 @@ from cooperbench_eval.evaluation.pairs import FeatureGroup
 from cooperbench_eval.reporting import Failure, FailureKind
 from cooperbench_eval.reporting.teams import GroupReport
 
-__all__ = ["Dispatcher", "Outcome", "QueuedPair"]
-
 _TRIES: Final = 2
 """How many times a pair is sent before it is given up. A third-party executor may lose a
 pair because of another one, so there it is sent a third time, with no other pair in flight."""

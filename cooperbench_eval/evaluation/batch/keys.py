@@ -25,8 +25,6 @@ from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.running import ResultCache
 from cooperbench_eval.support.memo import IdentityMemo
 
-__all__ = ["PairKeys"]
-
 _VERSION: Final = 1
 """Incremented when the meaning of keys changes; older reports are then not found."""
 _KEPT = 64

@@ -41,8 +41,6 @@ from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport, with_agents
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
 
-__all__ = ["evaluate_many"]
-
 _POLL_SECONDS: Final = 0.1
 _WAKE_SECONDS: Final = 1.0
 """The longest single wait. It is short because, with a library's signal handler installed, an

@@ -27,18 +27,6 @@ from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 from cooperbench_eval.support.json_records import SharedList, parse_json
 
-__all__ = [
-    "Packed",
-    "Parts",
-    "check_seal",
-    "digests_in",
-    "facts_in",
-    "pack",
-    "seal",
-    "unpack",
-    "unpack_with",
-]
-
 _LARGE: Final = 1024
 """A text or list with more characters becomes a part."""
 _TEXT: Final = "text_sha256"

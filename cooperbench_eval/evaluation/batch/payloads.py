@@ -45,18 +45,6 @@ from cooperbench_eval.running.processes.worker import (
 from cooperbench_eval.support.error_texts import describe_error
 from cooperbench_eval.support.memo import IdentityMemo
 
-__all__ = [
-    "Finished",
-    "Payload",
-    "PayloadMaker",
-    "UndeliverableError",
-    "evaluate_and_store",
-    "evaluate_payload",
-    "failure_of",
-    "pair_name",
-    "try_evaluate",
-]
-
 _KEPT: Final = 64
 _Part = tuple[str, bytes]
 """A pickle with its digest before it."""

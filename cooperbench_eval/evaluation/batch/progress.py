@@ -13,8 +13,6 @@ from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.visible import visible
 
-__all__ = ["BatchEvent", "EventKind", "Progress", "ignore", "listener"]
-
 
 class EventKind(StrEnum):
     """What happened to a pair or team."""

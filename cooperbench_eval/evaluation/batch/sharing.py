@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from attrs import frozen
 
-__all__ = ["Delivery", "ReceivedParts", "SentParts", "received_parts"]
-
 _MOST: Final = 64
 _MOST_BYTES: Final = 1 << 26
 """The limits for the number of parts that a worker keeps and for the bytes of their pickles.

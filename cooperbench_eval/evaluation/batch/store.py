@@ -45,8 +45,6 @@ from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.systems import OPEN_AT_ONCE
 
-__all__ = ["STORE_SCHEMA_VERSION", "Claims", "ReportStore"]
-
 STORE_SCHEMA_VERSION: Final = 1
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")

@@ -9,8 +9,6 @@ from cooperbench_eval.evaluation.batch.packing import Packed
 from cooperbench_eval.evaluation.batch.store import ReportStore
 from cooperbench_eval.reporting.teams import GroupReport
 
-__all__ = ["Claim", "StoreView"]
-
 
 class Claim(Enum):
     """The result of claiming a pair."""

@@ -31,8 +31,6 @@ from cooperbench_eval.evaluation.batch.sharing import Delivery, SentParts, recei
 from cooperbench_eval.running.processes.supervision import describe_exit
 from cooperbench_eval.running.processes.worker import Stopped, ignore_signal, stop_on_sigterm
 
-__all__ = ["WorkerDiedError", "WorkerPool", "has_importable_main", "usable_cores"]
-
 _PATIENCE_SECONDS: Final = 3.0
 _PAUSE_SECONDS: Final = 0.05
 _HELD: Final = 2

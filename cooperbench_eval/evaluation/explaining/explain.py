@@ -23,8 +23,6 @@ from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 
-__all__ = ["explain"]
-
 
 @checked(runner=able_to("run", or_none=False))
 def explain(

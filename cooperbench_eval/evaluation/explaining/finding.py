@@ -33,8 +33,6 @@ from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestSta
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.support.minimizing import Minimizer
 
-__all__ = ["Experiments", "LostTests", "find_causes"]
-
 _COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
 _MOST_TREES_PER_RUN = 20
 """Trees that do not merge cost no run, but their number needs a limit too."""

@@ -21,8 +21,6 @@ from cooperbench_eval.git.trees.diff_writing import render_change
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
-__all__ = ["SideHunk", "SplitSide", "split_side"]
-
 _FAR = 500  # lines
 _DEFINITION = re.compile(
     rb"\s*(?:(?:export|default|async|pub(?:\([^)]*\))?|static|public|private|protected)\s+)*"

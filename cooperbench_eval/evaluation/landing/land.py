@@ -21,8 +21,6 @@ from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 
-__all__ = ["land", "read_budget"]
-
 _MOST_WORK = 25_000
 """Enough to merge every set of twelve patches in all orders, if each set gives one tree."""
 

@@ -13,8 +13,6 @@ from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
-__all__ = ["MergeableSets", "components"]
-
 _Patches = frozenset[int]
 _MORE_WORK = 5_000
 """The work that is spent when the answer is certain."""

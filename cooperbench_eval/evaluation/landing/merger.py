@@ -12,8 +12,6 @@ from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.union import UnionStrategy
 
-__all__ = ["PatchMerger"]
-
 _COST_OF_STRATEGY = 100
 _WITHOUT_WORK = frozenset({NaiveStrategy, UnionStrategy})
 """Strategies that take no more time for a conflict than the merge itself."""

@@ -23,8 +23,6 @@ from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutRea
 from cooperbench_eval.reporting.plans import LandingPlan, OrderDependence, PairMerge, PairOutcome
 from cooperbench_eval.running import TestRunner
 
-__all__ = ["find_plan"]
-
 _Patches = frozenset[int]
 _Order = tuple[int, ...]
 _MOST_SETS = 1 << 12

@@ -14,8 +14,6 @@ from typing import Protocol
 
 from attrs import frozen
 
-__all__ = ["GroupSearch", "Oracle", "Orders", "Step", "WorkSpentError", "largest_clique"]
-
 Orders = Mapping[str, tuple[int, ...]]
 """The trees that a set of patches gives, each with an order that gives it."""
 _Patches = frozenset[int]

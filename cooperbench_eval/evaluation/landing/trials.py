@@ -20,8 +20,6 @@ from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.judgements import JudgeRule
 from cooperbench_eval.support.minimizing import Minimizer
 
-__all__ = ["LandingTests", "TestedSearch", "Trials"]
-
 _Patches = frozenset[int]
 _Order = tuple[int, ...]
 _LARGEST_TO_CONFIRM = 6

@@ -23,17 +23,6 @@ from cooperbench_eval.git.worktrees.records import Head, RefProblem
 from cooperbench_eval.git.worktrees.worktree import read_worktree
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = [
-    "SNAPSHOTS",
-    "Branch",
-    "Memory",
-    "Ref",
-    "enter",
-    "merged_branch",
-    "read_heads",
-    "size_of_changes",
-]
-
 Ref = str | os.PathLike[str]
 _MOST_THREADS = 8
 _Value = TypeVar("_Value")

@@ -19,8 +19,6 @@ from cooperbench_eval.reporting.probes import ConflictedFile, ProbeState
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeStrategy
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["Met", "PairMerger", "side_of"]
-
 _MERGES = Memory["Met"](8 << 20)
 _BASES = Memory[Snapshot | None](4 << 20)
 _CHANGES = Memory[Changes](64 << 20, size_of=size_of_changes)

@@ -14,8 +14,6 @@ from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 from cooperbench_eval.support.error_texts import it_has, listed
 
-__all__ = ["probe"]
-
 Ref = str | os.PathLike[str]
 
 

@@ -35,8 +35,6 @@ from cooperbench_eval.reporting.probes import Probe, ProbedBranch, ProbedPair, P
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.strategies.protocol import MergeStrategy
 
-__all__ = ["Probing"]
-
 _MOST_WORK = 300
 """A probe must be fast, so it merges less often than `land` while it looks for a plan."""
 _STEPS = Memory["_Taken"](32 << 20, size_of=lambda taken: size_of_changes(taken.side.changes))

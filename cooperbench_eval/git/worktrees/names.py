@@ -16,8 +16,6 @@ from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.git.worktrees.records import RefKind
 from cooperbench_eval.support.error_texts import it_has
 
-__all__ = ["FoundCommit", "FoundWorktree", "Names"]
-
 Ref = str | os.PathLike[str]
 _PREFIXES = ("refs/heads/", "refs/remotes/", "refs/tags/")
 _FULL_ID = re.compile("[0-9a-fA-F]{40}")

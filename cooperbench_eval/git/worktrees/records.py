@@ -7,8 +7,6 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.trees.snapshot import Snapshot
 
-__all__ = ["Head", "RefKind", "RefProblem"]
-
 
 class RefKind(StrEnum):
     """What a name of a repository stands for."""

@@ -21,8 +21,6 @@ import pygit2
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.objects import Node, decode_path, encode_path
 
-__all__ = ["PREFIX", "Scratch"]
-
 PREFIX = "cooperbench-worktree-"
 """How the names of folders for a `Scratch` begin."""
 

@@ -28,8 +28,6 @@ from cooperbench_eval.git.worktrees.records import Head, RefKind, RefProblem
 from cooperbench_eval.git.worktrees.scratch import PREFIX, Scratch
 from cooperbench_eval.support.error_texts import listed
 
-__all__ = ["read_worktree"]
-
 _LOOKS = 3
 _MOST_FAILURES = 6
 _LARGE = 4 << 20

@@ -18,8 +18,6 @@ from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.python import find_python_fault
 from cooperbench_eval.languages.files import find_syntax_fault, is_code
 
-__all__ = ["find_fault", "find_parse_fault"]
-
 
 def find_fault(
     path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_whole: bool = True

@@ -11,8 +11,6 @@ from typing import TypeVar
 
 from cooperbench_eval.languages.token_merge import count_tokens
 
-__all__ = ["Files", "differing", "find_lost_token", "more_often"]
-
 Files = Sequence[Sequence[str]]
 """The chunks of base, ours and theirs, and of the merged file last, as `cut` divides them."""
 _Piece = TypeVar("_Piece", bound=Hashable)

@@ -14,8 +14,6 @@ from cooperbench_eval.languages.readers.grammars import Grammar
 from cooperbench_eval.languages.scopes.reading import read_names
 from cooperbench_eval.languages.tree import StructureError
 
-__all__ = ["find_name_fault"]
-
 
 def find_name_fault(
     path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_whole: bool

@@ -22,8 +22,6 @@ from cooperbench_eval.languages.python.facts import (
 )
 from cooperbench_eval.languages.tree import SyntaxFaultError
 
-__all__ = ["find_declared_twice", "find_python_fault"]
-
 
 def find_python_fault(
     versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_whole: bool

@@ -17,9 +17,6 @@ from cooperbench_eval.languages.faults.losses import Files, differing
 from cooperbench_eval.languages.faults.pythonslips import is_constant, is_endless, takes_all
 from cooperbench_eval.languages.python.facts import Function, names_of, parameters, parse_chunk
 
-__all__ = ["find_early_use", "find_unordered"]
-
-
 _BUILTINS = frozenset(dir(builtins))
 
 

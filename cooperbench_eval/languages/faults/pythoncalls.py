@@ -20,8 +20,6 @@ from cooperbench_eval.languages.python.facts import (
     parse_chunk,
 )
 
-__all__ = ["find_misfit"]
-
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 

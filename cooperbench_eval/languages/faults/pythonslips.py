@@ -11,8 +11,6 @@ from functools import lru_cache
 
 from cooperbench_eval.languages.python.facts import parse_chunk
 
-__all__ = ["count_slips", "is_constant", "is_endless", "takes_all"]
-
 
 @lru_cache(maxsize=8192)
 def count_slips(chunk: str) -> Counter[str]:

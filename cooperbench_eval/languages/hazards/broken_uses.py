@@ -10,8 +10,6 @@ from cooperbench_eval.languages.hazards.versions import Side, Version
 from cooperbench_eval.languages.model import Arguments, Signature, Source, Use
 from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, Facts
 
-__all__ = ["names_removed", "names_unbound", "signatures_changed"]
-
 
 def names_removed(project: Project) -> Iterator[Hazard]:
     """Yield a hazard for each name that a side starts to use and the merged tree lacks."""

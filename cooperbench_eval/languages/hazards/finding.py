@@ -15,9 +15,6 @@ from cooperbench_eval.languages.hazards.project import Project, TouchedFile
 from cooperbench_eval.languages.hazards.versions import FileVersions, Merged, Version
 from cooperbench_eval.languages.scopes.reading import read_names
 
-__all__ = ["find_hazards"]
-
-
 _MOST = 100
 
 

@@ -6,8 +6,6 @@ from attrs import field, frozen
 
 from cooperbench_eval.support.arguments import named_fields
 
-__all__ = ["Hazard", "HazardKind"]
-
 
 class HazardKind(StrEnum):
     """What looks wrong in a merged tree."""

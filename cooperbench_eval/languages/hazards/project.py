@@ -15,8 +15,6 @@ from cooperbench_eval.languages.python.uses import read_python
 from cooperbench_eval.languages.readers.grammars import Grammar
 from cooperbench_eval.languages.scopes.uses import read_syntax
 
-__all__ = ["Place", "Project", "TouchedFile"]
-
 _GRAMMARS: dict[str, Grammar | None] = {
     **dict.fromkeys(PYTHON),
     **{suffix: each for suffix, each in GRAMMARS.items() if each is not Grammar.JAVA},

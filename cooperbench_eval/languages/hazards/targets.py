@@ -13,9 +13,6 @@ from cooperbench_eval.languages.hazards.versions import Version
 from cooperbench_eval.languages.model import Import, Use
 from cooperbench_eval.languages.readers.grammars import Grammar
 
-__all__ = ["Target", "targets"]
-
-
 _RUST_ROOTS = frozenset({"crate", "self", "super"})
 
 

@@ -12,8 +12,6 @@ from cooperbench_eval.git.merging.line_diff import diff_lines, split_lines
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
-__all__ = ["FileVersions", "Merged", "Side", "Version"]
-
 LARGEST_BYTES = 500_000
 """Larger files are not read: they are generated, and would take seconds."""
 _MOST_FILES = 2_000

@@ -26,21 +26,6 @@ from attrs import Factory, frozen
 
 from cooperbench_eval.languages.tree import SyntaxFaultError
 
-__all__ = [
-    "BUILTIN_ATTRIBUTES",
-    "Facts",
-    "Function",
-    "attributes_of",
-    "bound_by",
-    "cut",
-    "lines_before",
-    "names_of",
-    "parameters",
-    "parse_chunk",
-    "parse_source",
-]
-
-
 _FILES_KEPT, _CHUNKS_KEPT = 64, 8192
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

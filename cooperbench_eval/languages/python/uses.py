@@ -22,9 +22,6 @@ from cooperbench_eval.languages.python.facts import (
 )
 from cooperbench_eval.languages.tree import SyntaxFaultError
 
-__all__ = ["imports_of", "read_python", "uses_of"]
-
-
 _Found = TypeVar("_Found", Definition, Import)
 
 

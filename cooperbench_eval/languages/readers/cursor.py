@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from cooperbench_eval.languages.readers.grammars import SyntaxNode
 from cooperbench_eval.languages.tree import Element, StructureError, Token, indented, relative_lines
 
-__all__ = ["SourceCursor"]
-
 _DEEPEST = 120
 """How deep constructs may nest; a merge needs about four nested calls for each level."""
 

@@ -6,9 +6,6 @@ from typing import ClassVar, NamedTuple
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.readers.profiles import Profile
 
-__all__ = ["ConstructNamer", "Description"]
-
-
 _KEYED = rule_names("arm class const def enum field interface macro signature spec struct type var")
 """The kinds whose names are unique among siblings."""
 _PATTERN = b"{}"

@@ -8,8 +8,6 @@ from attrs import evolve, frozen
 from cooperbench_eval.languages.readers.grammars import COMMENTS, Grammar, by_rule, rule_names
 from cooperbench_eval.languages.tree import Mode
 
-__all__ = ["EXPRESSIONS", "LISTS", "PROFILES", "ROLES", "Profile", "Role"]
-
 
 @frozen(kw_only=True)
 class Profile:

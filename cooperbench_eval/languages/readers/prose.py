@@ -19,8 +19,6 @@ from cooperbench_eval.languages.tree import (
     suite,
 )
 
-__all__ = ["read_prose"]
-
 _BLOCK = re.compile(
     # An empty line ends a block, and so does a line that starts an item, a row or a directive.
     rb"\n(?=[ \t]*(?:\n|[-*+][ \t]|\d+[.)][ \t]|\#\.[ \t]|\||\.\.[ \t]|<!--))"

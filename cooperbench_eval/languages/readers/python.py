@@ -33,8 +33,6 @@ from cooperbench_eval.languages.tree import (
 )
 from cooperbench_eval.support.memo import TextMemo
 
-__all__ = ["read_python"]
-
 _CLOSERS = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CONTINUING = frozenset({b"elif", b"else", b"except", b"finally"})
 _STATEMENTS = frozenset(b"return raise import from del assert yield break continue".split())

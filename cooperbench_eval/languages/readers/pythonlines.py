@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from cooperbench_eval.languages.tree import Elements, StructureError, Token
 
-__all__ = ["LogicalLine", "indents_of_code", "split_members", "split_python", "to_lines"]
-
 _TOKEN = re.compile(
     rb"""(?P<space>(?:[ \t\f\r\n]|\\\r?\n)*)
     (?P<word>

@@ -35,9 +35,6 @@ from cooperbench_eval.languages.tree import (
 )
 from cooperbench_eval.support.memo import TextMemo
 
-__all__ = ["read_syntax"]
-
-
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "|": "|"}
 _SEPARATORS = frozenset({";", ","})
 

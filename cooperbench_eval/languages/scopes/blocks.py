@@ -7,8 +7,6 @@ from attrs import frozen
 
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
 
-__all__ = ["BlockRules"]
-
 _CALLS = rule_names(
     """call_expression macro_invocation method_invocation new_expression
     object_creation_expression"""

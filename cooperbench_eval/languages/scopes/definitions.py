@@ -7,19 +7,6 @@ from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxNode, rul
 from cooperbench_eval.languages.scopes.golang import package_name
 from cooperbench_eval.languages.scopes.rust import is_conditional
 
-__all__ = [
-    "definitions",
-    "function_of",
-    "imports_in",
-    "imports_of",
-    "is_import",
-    "is_method",
-    "scope_name",
-    "signature_of",
-    "text_of",
-]
-
-
 _TRANSPARENT = rule_names(
     """const_declaration export_statement ambient_declaration expression_statement
     field_declaration_list lexical_declaration type_declaration var_declaration

@@ -8,8 +8,6 @@ from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rul
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
 
-__all__ = ["GoWalk", "package_name"]
-
 _REPEATABLE = frozenset({"_", "init"})
 _LITERALS = rule_names(
     """float_literal identifier imaginary_literal int_literal interpreted_string_literal

@@ -8,8 +8,6 @@ from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rul
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
-__all__ = ["JavaWalk"]
-
 _TYPE, _FIELD, _VARIABLE, _IMPORT = "type", "field", "variable", "import"
 
 _VISIBILITY = dict.fromkeys(("public", "protected", "private"), "visibility")

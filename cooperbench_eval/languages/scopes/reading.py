@@ -13,8 +13,6 @@ from cooperbench_eval.languages.scopes.scripts import ScriptWalk
 from cooperbench_eval.languages.scopes.walk import Walk
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["read_names"]
-
 _WALKS: dict[Grammar, type[Walk]] = {
     Grammar.GO: GoWalk,
     Grammar.JAVA: JavaWalk,

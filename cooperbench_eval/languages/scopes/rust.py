@@ -8,8 +8,6 @@ from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rul
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
-__all__ = ["RustWalk", "is_conditional"]
-
 _ITEMS = {
     "associated_type": "type",
     "const_item": "constant",

@@ -8,9 +8,6 @@ from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rul
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
 
-__all__ = ["ScriptWalk"]
-
-
 _NAMES = rule_names("identifier type_identifier shorthand_property_identifier_pattern")
 _FUNCTIONS = rule_names("arrow_function function_expression generator_function")
 _NAMING = rule_names("field_definition pair public_field_definition variable_declarator")

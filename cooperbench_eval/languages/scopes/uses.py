@@ -29,9 +29,6 @@ from cooperbench_eval.languages.scopes.definitions import (
 from cooperbench_eval.languages.scopes.rust import is_conditional
 from cooperbench_eval.languages.tree import StructureError
 
-__all__ = ["read_syntax"]
-
-
 _CLASSES = rule_names("abstract_class_declaration class_declaration")
 _REPEATABLE = rule_names(
     "enum_declaration function_signature interface_declaration internal_module module"

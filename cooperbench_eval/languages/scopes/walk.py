@@ -11,8 +11,6 @@ from cooperbench_eval.languages.model import Call, Clash, Declaration, NamedFunc
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 
-__all__ = ["Scope", "Walk", "fields", "words"]
-
 _DEEPEST = 100
 """Scopes in more scopes than this are not read, since a use is looked up in each of them."""
 _LONGEST_ARGUMENT = 200

@@ -16,8 +16,6 @@ from cooperbench_eval.reporting.resolutions import ConflictResolution
 from cooperbench_eval.running.judgements import Judgement, outcome_of
 from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult
 
-__all__ = ["MOST_NAMES", "details_of"]
-
 MOST_NAMES = 200
 """How many conflicts, tests or files a list has at most."""
 _MOST_MESSAGES = 10

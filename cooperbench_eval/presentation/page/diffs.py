@@ -13,8 +13,6 @@ from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.quoted_names import read_name, split_names
 from cooperbench_eval.presentation.page.embedding import Texts
 
-__all__ = ["diff_files"]
-
 _MOST_FILES = 200
 _MOST_HUNKS = 200
 _MOST_NOTES = 10

@@ -12,8 +12,6 @@ from urllib.parse import quote
 
 from cooperbench_eval.reporting.identity import PairId
 
-__all__ = ["Addresses", "Texts", "cut", "embed", "in_address", "shortened", "whole_characters"]
-
 _ESCAPED = {character: f"\\u{ord(character):04x}" for character in "<>&"}
 _MOST = 2**53 - 1
 _MAY_BE_MORE = re.compile("[0-9]{16}")

@@ -9,8 +9,6 @@ from string import Template
 
 from cooperbench_eval.support.rendering.visible import visible
 
-__all__ = ["Frame"]
-
 _PAIRS = "<!-- pairs -->"
 _TEAMS = "<!-- teams -->"
 _STYLES = ("shared.css", "overview.css", "pair.css", "diffs.css")

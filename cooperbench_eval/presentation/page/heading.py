@@ -15,8 +15,6 @@ from cooperbench_eval.presentation.views.summaries import problem_texts, unanswe
 from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.support.rendering.visible import visible
 
-__all__ = ["Origins", "footer_html", "heading_html"]
-
 _MOST_VERSIONS = 10
 _BAR_WIDTH = 240
 

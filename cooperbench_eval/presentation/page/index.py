@@ -12,8 +12,6 @@ from cooperbench_eval.reporting import Attempt, Blame, MergeReport, Verdict
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.running.judgements import outcome_of
 
-__all__ = ["MOST_LISTED", "SIGNS", "Index", "JudgedAttempt"]
-
 MOST_LISTED = 100
 """How many lost tests of a feature, and how many files, a row of the table lists."""
 _MOST_NOTE = 200

@@ -11,8 +11,6 @@ from cooperbench_eval.reporting.blame import LostTest, lost_tests_of
 from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction
 
-__all__ = ["losses_of"]
-
 _MOST_FAILURES = 30
 _MOST_TESTS = 100
 _MOST_NAME = 400

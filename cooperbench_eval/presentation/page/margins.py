@@ -19,8 +19,6 @@ from cooperbench_eval.presentation.page.sparse import Diff, SparseBase, read_dif
 from cooperbench_eval.reporting import Attempt, MergeReport
 from cooperbench_eval.reporting.provenance import FileKind, FileProvenance, Origin, OriginKind
 
-__all__ = ["MOST_LINES", "Margins"]
-
 MOST_LINES = 50_000
 """How many lines of diffs are read for a pair; one takes about 5 microseconds."""
 MOST_SEARCHED = 8_000

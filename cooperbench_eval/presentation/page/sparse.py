@@ -18,8 +18,6 @@ from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hun
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
-__all__ = ["Diff", "SparseBase", "read_diff"]
-
 _CONTEXT = 3
 _COMMIT = b"Subproject commit "
 _PLAIN = {FileChange.MODIFY, FileChange.ADD, FileChange.DELETE}

@@ -18,8 +18,6 @@ from cooperbench_eval.running.judgements import Judgement, outcome_of
 from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.rendering.visible import visible
 
-__all__ = ["TeamHtml", "sizes_html"]
-
 _LONGEST: Final = 2_000
 _MOST_TEXTS: Final = 50
 _CLASSES: Final = {

@@ -31,8 +31,6 @@ from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.rendering.visible import visible
 from cooperbench_eval.support.staging import staged
 
-__all__ = ["write_page"]
-
 
 @checked(reports=None)
 def write_page(

@@ -18,7 +18,6 @@ from cooperbench_eval.support.arguments import able_to, checked
 if TYPE_CHECKING:
     from cooperbench_eval.presentation.plots.canvas import Axes, Figure
 
-__all__ = ["plot_effort", "plot_teams", "plot_tries"]
 
 _LOWEST = -1.0
 _LONGEST = 48

@@ -16,7 +16,6 @@ from cooperbench_eval.support.arguments import able_to, checked
 if TYPE_CHECKING:
     from cooperbench_eval.presentation.plots.canvas import Axes, Figure, Look
 
-__all__ = ["plot_matrix"]
 
 _MOST_FEATURES = 60
 _NUMBERED = 30  # features up to which a cell has room for its number

@@ -13,7 +13,6 @@ from cooperbench_eval.support.arguments import able_to, checked
 if TYPE_CHECKING:
     from cooperbench_eval.presentation.plots.canvas import Axes, Figure, Look
 
-__all__ = ["plot_verdicts"]
 
 _MOST_BARS = 300
 _WIDE_ENOUGH = 0.05  # of the whole, for a number to fit in

@@ -9,8 +9,6 @@ from typing import Final
 
 from cooperbench_eval.support.rendering.view import View
 
-__all__ = ["VIEWS", "view_of"]
-
 VIEWS: Final = {
     "Attempt": "reports:attempt_view",
     "Audit": "audits:audit_view",

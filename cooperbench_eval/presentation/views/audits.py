@@ -8,8 +8,6 @@ from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
-__all__ = ["audit_view"]
-
 _MOST_ROWS = 20
 _FEW_FILES = 4
 _FEW_NAMES = 4

@@ -7,8 +7,6 @@ from cooperbench_eval.reporting.explanation import ExplainedHunk, Explanation, F
 from cooperbench_eval.support.rendering.view import Section, Table, View
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
-__all__ = ["explanation_view"]
-
 _MOST_HUNKS = 10
 _MOST_LINES = 8
 _FEW_TESTS = 5

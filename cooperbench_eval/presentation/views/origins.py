@@ -8,8 +8,6 @@ from cooperbench_eval.reporting.provenance import FileKind, FileProvenance, Orig
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import visible
 
-__all__ = ["provenance_view"]
-
 _MOST_FILES = 20
 _MOST_COLUMNS = 8
 _NAME = 60

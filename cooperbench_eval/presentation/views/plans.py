@@ -14,15 +14,6 @@ from cooperbench_eval.reporting.plans import LandingPlan, PairOutcome
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
-__all__ = [
-    "broken_text",
-    "left_out_text",
-    "left_out_view",
-    "owner_text",
-    "plan_lines",
-    "plan_view",
-]
-
 _MOST_ROWS = 20
 _MOST_COLUMNS = 12
 _NAME = 40

@@ -14,8 +14,6 @@ from cooperbench_eval.reporting.probes import (
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
-__all__ = ["branch_view", "pair_view", "probe_view"]
-
 _MOST_ROWS = 20
 _MOST_COLUMNS = 12
 _MOST_FILES = 4

@@ -4,8 +4,6 @@ from cooperbench_eval.analysis.ranks import RankedTeam, Ranking
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.support.rendering.view import View, rows_table
 
-__all__ = ["ranking_view"]
-
 _HEADER = ("team", "groups", "rank", "from", "to", "correct", "rate", "interval", "unanswered")
 _NUMBERS = len(_HEADER) - 2
 _SHOWN_TEAMS = 5

@@ -31,19 +31,6 @@ from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResul
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
-__all__ = [
-    "attempt_view",
-    "blame_view",
-    "details_view",
-    "landed_text",
-    "report_view",
-    "run_view",
-    "step_view",
-    "team_attempt_view",
-    "team_blame_view",
-    "team_report_view",
-]
-
 _MOST_STRATEGIES = 8
 _MOST_NOTES = 8
 _MOST_FILES = 20

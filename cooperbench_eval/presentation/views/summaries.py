@@ -21,21 +21,6 @@ from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.support.rendering.view import Section, Table, View, rows_table
 from cooperbench_eval.support.rendering.visible import visible
 
-__all__ = [
-    "agreement_view",
-    "comparison_view",
-    "groups_of",
-    "judged_view",
-    "named_rows",
-    "problem_texts",
-    "rate_view",
-    "summary_view",
-    "team_strategy_view",
-    "teams_view",
-    "tries_view",
-    "unanswerable_texts",
-]
-
 _CORRECT, *_FAILURES, _UNANSWERED = wording.ANSWERS.values()
 _HEADER = ("", _CORRECT, "rate", "interval", _UNANSWERED, *_FAILURES, "of all")
 _COSTS_HEADER = ("agents' work", "USD a correct pair", "interval", "of pairs", "not known")

@@ -107,6 +107,8 @@ class LLMStrategy:
         client: The client to ask instead of litellm.
     """
 
+    __module__ = "cooperbench_eval.strategies.llm"  # where it is registered; reports name it
+
     model: str = field(default="")
     name: str = field(default="llm", kw_only=True)
     api_base: str | None = field(default=None, kw_only=True)

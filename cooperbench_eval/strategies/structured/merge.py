@@ -60,8 +60,6 @@ from cooperbench_eval.strategies.structured.rules.united import (
 )
 from cooperbench_eval.strategies.structured.strings import merge_literals, merge_strings
 
-__all__ = ["TreeMerge"]
-
 T = TypeVar("T")
 
 

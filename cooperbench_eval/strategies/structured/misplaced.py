@@ -17,8 +17,6 @@ from attrs import frozen
 from cooperbench_eval.languages.tree import Construct, Element, Mode, Token, functions_of, same
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["find_misplaced"]
-
 _MOST_COPIES = 50
 """The most copies of a statement that are looked at; more of them show nothing."""
 

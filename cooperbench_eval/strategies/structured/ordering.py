@@ -16,19 +16,6 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 
-__all__ = [
-    "Leaving",
-    "arrange",
-    "check_repeated",
-    "find_leaving",
-    "has_positional",
-    "join_blocks",
-    "may_leave",
-    "spaced",
-    "spread",
-]
-
-
 _LEAVING = frozenset({"return", "raise", "break", "continue"})
 _LAST_CLAUSES = {b"except": 1, b"case _": 1, b"default": 1, b"else": 2, b"finally": 3}
 _CATCHES_ALL = re.compile(rb"(?!true\Z|false\Z)[a-z_]\w*\Z")

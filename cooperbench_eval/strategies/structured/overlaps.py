@@ -8,15 +8,6 @@ from cooperbench_eval.languages.tree import DisagreementError, Element, Elements
 from cooperbench_eval.strategies.structured.rules.absorbing import names_moved, uses_more
 from cooperbench_eval.strategies.structured.rules.statements import count_name
 
-__all__ = [
-    "AlignedVersion",
-    "ChildEdit",
-    "Overlap",
-    "check_later_uses",
-    "find_overlaps",
-    "join_uses",
-]
-
 
 class ChildEdit(NamedTuple):
     """Replaces the children *start* to *end* of the base by *new*."""

@@ -31,8 +31,6 @@ from cooperbench_eval.strategies.structured.merge import TreeMerge
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 from cooperbench_eval.strategies.structured.taking import take_functions
 
-__all__ = ["StructuredStrategy"]
-
 
 @frozen(kw_only=True)
 class StructuredStrategy:
@@ -54,6 +52,8 @@ class StructuredStrategy:
             adds or changes. The ledger then says *took ours, which contains theirs*. What
             the other side adds without a name, such as another number, is lost.
     """
+
+    __module__ = "cooperbench_eval.strategies.structured"  # where it is registered; reports name it
 
     name: str = "structured"
     max_bytes: int = field(default=500_000, validator=validators.ge(1))

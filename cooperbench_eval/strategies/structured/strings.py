@@ -9,9 +9,6 @@ from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
 from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
 from cooperbench_eval.languages.tree import Elements, Token
 
-__all__ = ["merge_comments", "merge_literals", "merge_strings"]
-
-
 _MOST_TOKENS = 4000
 _QUOTES = (b'"""', b"'''")
 

@@ -29,8 +29,6 @@ from cooperbench_eval.languages.tree import (
 )
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 
-__all__ = ["take_functions"]
-
 _MOST_BYTES = 500_000
 
 _NAME = re.compile(rb"[^\W\d]\w*\Z|[\w\x80-\xff]*[\x80-\xff][\w\x80-\xff]*\Z")

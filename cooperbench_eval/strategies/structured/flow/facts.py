@@ -10,9 +10,6 @@ from attrs import frozen
 from cooperbench_eval.languages.tree import ASSIGNING, DECLARING, Construct, Element, Token
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["StepFacts", "facts_of", "is_name", "parameters_of"]
-
-
 _CONDITIONS = frozenset({"if", "elif", "while", "do", "case", "arm", "switch", "match", "clause"})
 _COMMA = Token(b"", b",")
 

@@ -8,9 +8,6 @@ from attrs import define, field, frozen
 from cooperbench_eval.languages.tree import Construct, Element, Mode, StructureError
 from cooperbench_eval.strategies.structured.flow.facts import StepFacts, facts_of, parameters_of
 
-__all__ = ["Graph", "Step", "graph_of"]
-
-
 _MOST_STEPS = 10_000
 _MOST_VISITED = 500_000
 _LEAVING = frozenset({"return", "raise", "break", "continue"})

@@ -24,9 +24,6 @@ from cooperbench_eval.strategies.structured.flow.graph import Graph, graph_of
 from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work
 from cooperbench_eval.support.memo import WeighedMemo
 
-__all__ = ["find_interference"]
-
-
 _LEAST_ALIKE = 0.7
 
 _Functions = Mapping[bytes, Construct]

@@ -12,8 +12,6 @@ from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode,
 from cooperbench_eval.strategies.structured.flow.facts import is_name
 from cooperbench_eval.strategies.structured.flow.graph import Graph, Step
 
-__all__ = ["MEANT", "Change", "Work"]
-
 
 class Change(Enum):
     """How a side's step differs from the base."""

@@ -35,9 +35,6 @@ from cooperbench_eval.strategies.structured.rules.statements import (
     with_body,
 )
 
-__all__ = ["merge_absorbed", "merge_wrapped", "names_moved", "uses_more"]
-
-
 _LEAST_ALIKE = 0.8
 _SIMPLE = frozenset({"assignment", "expression"})
 

@@ -22,8 +22,6 @@ from cooperbench_eval.languages.tree import (
 )
 from cooperbench_eval.strategies.structured.rules.statements import Merger
 
-__all__ = ["CHAIN", "flatten", "has_chain", "merge_chain", "with_chains"]
-
 CHAIN = "chain"
 """The kind of a construct for an expression; it exists only during a merge."""
 

@@ -24,9 +24,6 @@ from cooperbench_eval.strategies.structured.rules.statements import (
     with_body,
 )
 
-__all__ = ["TRY", "in_catch_order", "merge_tries", "merge_twins"]
-
-
 TRY = "try"
 """The kind of a statement with these clauses."""
 _EMPTY = frozenset({b"pass", b"..."})

@@ -18,9 +18,6 @@ from cooperbench_eval.strategies.structured.rules.statements import (
 )
 from cooperbench_eval.strategies.structured.strings import merge_comments
 
-__all__ = ["combine"]
-
-
 _PLACEHOLDERS = frozenset({b"pass", b"..."})
 
 

@@ -8,8 +8,6 @@ from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
 from cooperbench_eval.strategies.structured.rules.statements import Merger
 
-__all__ = ["merge_copied", "with_edits_in_copies"]
-
 _LEAST_ALIKE = 0.8
 _LEAST_COPIES = 2
 _MOST_EDITED = 40

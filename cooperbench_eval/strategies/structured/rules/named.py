@@ -6,8 +6,6 @@ from cooperbench_eval.languages.tree import Construct, DisagreementError, Elemen
 from cooperbench_eval.strategies.structured.rules.statements import Merger
 from cooperbench_eval.strategies.structured.rules.united import is_spread, unite
 
-__all__ = ["check_imports", "is_overload_of", "merge_named", "need_names"]
-
 
 def need_names(base: Elements, ours: Elements, theirs: Elements) -> bool:
     """Whether an alignment in order is not enough to merge some items.

@@ -20,9 +20,6 @@ from cooperbench_eval.languages.tree import (
 from cooperbench_eval.strategies.structured.ordering import has_positional
 from cooperbench_eval.strategies.structured.overlaps import AlignedVersion, ChildEdit
 
-__all__ = ["POSITIONAL", "check_operands", "check_positions", "check_tuples"]
-
-
 _TERNARY, _NOT, _UNARY, _ACCESS = 0, 3, 11, 13
 _BINARY: dict[bytes, int] = {
     word: rank

@@ -17,21 +17,6 @@ from cooperbench_eval.languages.tree import (
     Token,
 )
 
-__all__ = [
-    "Merger",
-    "count_name",
-    "is_name",
-    "may_be_formatted",
-    "renamed",
-    "replaced",
-    "suite_of",
-    "target_of",
-    "value_of",
-    "with_body",
-    "with_value",
-]
-
-
 _NAME = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*\Z")
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 _QUOTES = frozenset({b'"', b"'", b"`"})

@@ -21,9 +21,6 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 
-__all__ = ["BOUNDS", "is_spread", "merge_bounds", "separated", "unite", "unite_insertions"]
-
-
 _UNITED = frozenset({"assignment", "class", "const", "declaration", "enum", "field", "group"}) | {
     *("interface", "item", "items", "spec", "struct", "suite", "type", "var")
 }
