@@ -39,7 +39,7 @@ from cooperbench_eval import (
     merge,
 )
 from cooperbench_eval.errors import StrategyError
-from cooperbench_eval.languages.hazards import find_hazards
+from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.languages.hazards.kinds import Hazard
 
 # --- tables

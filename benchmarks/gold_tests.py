@@ -29,7 +29,7 @@ from cooperbench_eval import (
     Verdict,
     write_report,
 )
-from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.running.results import JudgeRule
 
 
 def evaluate_task(

@@ -44,8 +44,8 @@ from cooperbench_eval.reporting.landings import (
 )
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
-from cooperbench_eval.running.judgements import JudgeRule
 from cooperbench_eval.running.results import (
+    JudgeRule,
     RepeatPolicy,
     TestCase,
     TestCaseStatus,

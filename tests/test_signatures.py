@@ -16,8 +16,8 @@ import cooperbench_eval as ce
 from cooperbench_eval.analysis.grouping import GroupName
 from cooperbench_eval.analysis.levels import Level, LevelName
 from cooperbench_eval.reporting.settings import PatchLocationName, SettingName
-from cooperbench_eval.running.judgements import JudgeName
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, Framework
+from cooperbench_eval.running.results import JudgeName
 from cooperbench_eval.support.arguments import named_fields
 
 MODULES = [each for name in ce.__all__ if isinstance(each := getattr(ce, name), ModuleType)]

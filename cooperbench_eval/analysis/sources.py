@@ -23,8 +23,7 @@ from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
-from cooperbench_eval.running.judgements import Judgement
-from cooperbench_eval.running.results import TestResult, name_counts
+from cooperbench_eval.running.results import Judgement, TestResult, name_counts
 from cooperbench_eval.support.arguments import checked
 
 _SHOWN_FAILURE = 200

@@ -19,9 +19,9 @@ from cooperbench_eval.evaluation.pairs import FeaturePair
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.settings import PatchLocationName, SettingName
 from cooperbench_eval.running import Sandbox, TestRunner
-from cooperbench_eval.running.judgements import JudgeName, JudgeRule
 from cooperbench_eval.running.preparation import Preparation
 from cooperbench_eval.running.readers.frameworks import Framework
+from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repository_from_image
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.support.arguments import able_to, checked, rule_of

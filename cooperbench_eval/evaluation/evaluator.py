@@ -19,7 +19,7 @@ from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes
-from cooperbench_eval.languages.hazards import find_hazards
+from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
 from cooperbench_eval.reporting.identity import PairId
@@ -27,7 +27,7 @@ from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.reporting.traces import FailureTrace
 from cooperbench_eval.running import TestRunner
-from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.running.results import JudgeRule
 from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy

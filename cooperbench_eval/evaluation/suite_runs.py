@@ -14,8 +14,14 @@ from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
 from cooperbench_eval.reporting.rows import Judged
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.delta_judge import DeltaJudge
-from cooperbench_eval.running.judgements import BAD, Judgement, JudgeRule
-from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus
+from cooperbench_eval.running.results import (
+    BAD,
+    Judgement,
+    JudgeRule,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+)
 
 
 class Suites(Protocol):

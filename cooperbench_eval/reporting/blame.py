@@ -10,13 +10,15 @@ from attrs import field, frozen
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Judged, Tried, Verdict
-from cooperbench_eval.running.judgements import BAD, Judgement, outcome_of
 from cooperbench_eval.running.results import (
+    BAD,
+    Judgement,
     TestCase,
     TestCaseStatus,
     TestResult,
     TestStatus,
     lost_cases,
+    outcome_of,
 )
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown

@@ -5,8 +5,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from cooperbench_eval.reporting.blame import failing_cases
-from cooperbench_eval.running.judgements import Judgement, outcome_of
-from cooperbench_eval.running.results import TestResult, TestStatus
+from cooperbench_eval.running.results import Judgement, TestResult, TestStatus, outcome_of
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 

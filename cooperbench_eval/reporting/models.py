@@ -19,8 +19,9 @@ from cooperbench_eval.git.worktrees.records import RefKind
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
 from cooperbench_eval.reporting.agentcosts import AgentRun, AgentUsage
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
-from cooperbench_eval.running.judgements import Judgement, JudgeRule
 from cooperbench_eval.running.results import (
+    Judgement,
+    JudgeRule,
     RepeatPolicy,
     TestCase,
     TestCaseStatus,

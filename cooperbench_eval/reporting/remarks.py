@@ -5,8 +5,7 @@ from typing import Any
 
 from cooperbench_eval.reporting.blame import cannot_run
 from cooperbench_eval.reporting.rows import FeatureReport, Tried
-from cooperbench_eval.running.judgements import Judgement, JudgeRule, outcome_of
-from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.running.results import Judgement, JudgeRule, TestResult, outcome_of
 
 _FEW = 3
 

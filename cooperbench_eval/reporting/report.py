@@ -20,8 +20,7 @@ from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Tried, have_own_names, runs_in
-from cooperbench_eval.running.judgements import JudgeRule
-from cooperbench_eval.running.results import TestResult, TestStatus
+from cooperbench_eval.running.results import JudgeRule, TestResult, TestStatus
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.upcalls import upcall

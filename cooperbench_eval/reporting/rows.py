@@ -18,8 +18,7 @@ from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agentcosts import AgentRun
 from cooperbench_eval.reporting.identity import beginning_with
 from cooperbench_eval.reporting.traces import FailureTrace
-from cooperbench_eval.running.judgements import Judgement, outcome_of
-from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.running.results import Judgement, TestResult, outcome_of
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 

@@ -18,8 +18,7 @@ from cooperbench_eval.reporting.report import (
     row_of,
 )
 from cooperbench_eval.reporting.rows import FeatureReport, Judged, MergeRow, Tried, have_own_names
-from cooperbench_eval.running.judgements import JudgeRule
-from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.running.results import JudgeRule, TestResult
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 

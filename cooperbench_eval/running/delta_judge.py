@@ -15,12 +15,13 @@ from attrs import field, frozen
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.running.judgements import BAD, Judgement
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.javascript_tests import NAME_SEPARATOR
 from cooperbench_eval.running.readers.protocol import NewTests, Reader
 from cooperbench_eval.running.readers.result_files import is_unnamed
 from cooperbench_eval.running.results import (
+    BAD,
+    Judgement,
     TestCase,
     TestCaseStatus,
     TestResult,

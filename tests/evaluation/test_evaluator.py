@@ -12,7 +12,7 @@ from quick import QUICK
 import cooperbench_eval as ce
 from cooperbench_eval.evaluation import evaluator as evaluator_module
 from cooperbench_eval.git.patching import apply
-from cooperbench_eval.languages.hazards import find_hazards
+from cooperbench_eval.languages.hazards.finding import find_hazards
 
 TEXT = b"1\n2\n3\n4\n5\n"
 BASE = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})

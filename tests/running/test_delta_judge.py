@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 import cooperbench_eval as ce
 from cooperbench_eval.running.delta_judge import DeltaJudge
-from cooperbench_eval.running.judgements import outcome_of
-from cooperbench_eval.running.results import TestCase, TestResult
+from cooperbench_eval.running.results import TestCase, TestResult, outcome_of
 
 OLD = tuple(f"tests/test_old.py::test_{n}" for n in range(4))
 NEW = ("tests/test_new.py::test_4", "tests/test_new.py::test_5")

@@ -22,7 +22,7 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.reporting.audits import Audit, ForeignLines, StrategyComparison
 from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.judgements import JudgeName, JudgeRule
+from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import run_strategy

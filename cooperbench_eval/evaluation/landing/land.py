@@ -16,7 +16,7 @@ from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.plans import LandingPlan
 from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.judgements import JudgeName, JudgeRule
+from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked

@@ -17,7 +17,7 @@ from cooperbench_eval.evaluation.suite_runs import SuiteRuns, TestedGroup, suite
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
 from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.judgements import JudgeRule
+from cooperbench_eval.running.results import JudgeRule
 from cooperbench_eval.support.minimizing import Minimizer
 
 _Patches = frozenset[int]

@@ -8,7 +8,7 @@ from cooperbench_eval.evaluation.landing.land import read_budget
 from cooperbench_eval.evaluation.landing.trials import LandingTests
 from cooperbench_eval.reporting.probes import Probe
 from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.judgements import JudgeName, JudgeRule
+from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked

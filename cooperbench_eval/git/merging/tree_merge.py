@@ -9,8 +9,12 @@ overlay has the same entry that `git merge` leaves there.
 
 from cooperbench_eval.git.merging.applied_renames import carry_renames
 from cooperbench_eval.git.merging.conflicts import Conflict, ConflictKind, whole_conflict
-from cooperbench_eval.git.merging.entry_merge import ContentMerge, MergeCache, merge_entries
-from cooperbench_eval.git.merging.open_file import OpenFile
+from cooperbench_eval.git.merging.entry_merge import (
+    ContentMerge,
+    MergeCache,
+    OpenFile,
+    merge_entries,
+)
 from cooperbench_eval.git.merging.slots import Side, Slot, Slots
 from cooperbench_eval.git.merging.three_way_merge import Labels, Stage, ThreeWayMerge, by_place
 from cooperbench_eval.git.trees.entries import Entry, FileMode

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
-from cooperbench_eval.languages.hazards.project import Place, Project, TouchedFile
+from cooperbench_eval.languages.hazards.project import Place, Project, Side, TouchedFile, Version
 from cooperbench_eval.languages.hazards.targets import Target, targets
-from cooperbench_eval.languages.hazards.versions import Side, Version
 from cooperbench_eval.languages.model import Arguments, Signature, Source, Use
 from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, Facts
 

@@ -11,8 +11,13 @@ from cooperbench_eval.languages.hazards.broken_uses import (
     signatures_changed,
 )
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
-from cooperbench_eval.languages.hazards.project import Project, TouchedFile
-from cooperbench_eval.languages.hazards.versions import FileVersions, Merged, Version
+from cooperbench_eval.languages.hazards.project import (
+    FileVersions,
+    Merged,
+    Project,
+    TouchedFile,
+    Version,
+)
 from cooperbench_eval.languages.scopes.reading import read_names
 
 _MOST = 100

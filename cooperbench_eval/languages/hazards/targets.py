@@ -8,8 +8,7 @@ from posixpath import normpath
 
 from attrs import frozen
 
-from cooperbench_eval.languages.hazards.project import Project, TouchedFile
-from cooperbench_eval.languages.hazards.versions import Version
+from cooperbench_eval.languages.hazards.project import Project, TouchedFile, Version
 from cooperbench_eval.languages.model import Import, Use
 from cooperbench_eval.languages.readers.grammars import Grammar
 

@@ -13,8 +13,13 @@ from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.reporting.resolutions import ConflictResolution
-from cooperbench_eval.running.judgements import Judgement, outcome_of
-from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult
+from cooperbench_eval.running.results import (
+    Judgement,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    outcome_of,
+)
 
 MOST_NAMES = 200
 """How many conflicts, tests or files a list has at most."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from cooperbench_eval.errors import PatchError
-from cooperbench_eval.git.patching.quoted_names import read_name, split_names
+from cooperbench_eval.git.patching.reader import read_name, split_names
 from cooperbench_eval.presentation.page.embedding import Texts
 
 _MOST_FILES = 200

@@ -10,7 +10,7 @@ from cooperbench_eval.presentation.page.embedding import Addresses, embed, short
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import Attempt, Blame, MergeReport, Verdict
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.running.judgements import outcome_of
+from cooperbench_eval.running.results import outcome_of
 
 MOST_LISTED = 100
 """How many lost tests of a feature, and how many files, a row of the table lists."""

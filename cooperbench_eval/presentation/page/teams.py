@@ -14,8 +14,7 @@ from cooperbench_eval.presentation.views.reports import landed_text
 from cooperbench_eval.reporting import FeatureReport, Verdict
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
-from cooperbench_eval.running.judgements import Judgement, outcome_of
-from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.running.results import Judgement, TestResult, outcome_of
 from cooperbench_eval.support.rendering.visible import visible
 
 _LONGEST: Final = 2_000

@@ -26,8 +26,14 @@ from cooperbench_eval.reporting.teams import (
     TeamReport,
     TeamStep,
 )
-from cooperbench_eval.running.judgements import Judgement, outcome_of
-from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult, TestStatus
+from cooperbench_eval.running.results import (
+    Judgement,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+    outcome_of,
+)
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 

@@ -24,8 +24,7 @@ from cooperbench_eval.reporting.explanation import (
 )
 from cooperbench_eval.reporting.rows import Judged
 from cooperbench_eval.reporting.teams import TeamBlame
-from cooperbench_eval.running.judgements import Judgement, outcome_of
-from cooperbench_eval.running.results import TestResult, count_cases
+from cooperbench_eval.running.results import Judgement, TestResult, count_cases, outcome_of
 
 ANSWERS = {
     "correct": "correct",

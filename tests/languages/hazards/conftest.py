@@ -3,7 +3,7 @@
 import pytest
 
 import cooperbench_eval as ce
-from cooperbench_eval.languages.hazards import find_hazards
+from cooperbench_eval.languages.hazards.finding import find_hazards
 
 
 def changes_of(files):

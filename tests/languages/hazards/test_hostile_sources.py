@@ -9,7 +9,7 @@ from generators import damages, random_bytes
 from hypothesis import given
 
 import cooperbench_eval as ce
-from cooperbench_eval.languages.hazards import find_hazards
+from cooperbench_eval.languages.hazards.finding import find_hazards
 
 SOURCES = {
     "a.py": b"""\

@@ -29,8 +29,7 @@ from cooperbench_eval.reporting import (
     MergeReport,
     PatchReport,
 )
-from cooperbench_eval.running.judgements import Judgement
-from cooperbench_eval.running.results import TestCase, TestResult
+from cooperbench_eval.running.results import Judgement, TestCase, TestResult
 from cooperbench_eval.support.rendering.visible import visible
 
 

@@ -11,14 +11,14 @@ import pytest
 from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.running.judgements import JudgeRule
-from cooperbench_eval.support.argument_rules import rule_of
+from cooperbench_eval.running.results import JudgeRule
 from cooperbench_eval.support.arguments import (
     able_to,
     checked,
     checked_fields,
     follows,
     named_fields,
+    rule_of,
 )
 
 try:
