@@ -125,7 +125,9 @@ class Scratch:
     def _compare(self) -> None:
         self.unmerged, self.removed, self.added = [], [], []
         words = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
-        for row in self._git("status", "--porcelain=v2", "-z", *words).split(b"\0"):
+        rows = self._git("status", "--porcelain=v2", "-z", *words)
+        self._is_clean = not rows
+        for row in rows.split(b"\0"):
             kind, change = row[:1], row[3:4]
             if kind == b"u":
                 self.unmerged.append(decode_path(row.split(b" ", 10)[10]))
@@ -184,6 +186,8 @@ class Scratch:
 
     def changes(self, tree_id: str) -> dict[str, Node | None]:
         """Return how the index differs from a tree once it has what the working tree has."""
+        if self._is_clean:
+            return {}
         if self.removed:
             self._remove(self.removed)
         self._add(self.added, "--info-only")
