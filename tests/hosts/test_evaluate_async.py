@@ -56,7 +56,7 @@ def test_an_interrupt_ends_everything(start, tmp_path):
     guardians = partial(children, process.pid)
     running = 8 if bubblewrap_problem() is None else 4  # bubblewrap adds processes of its own
     assert until(
-        lambda: len(guardians()) == 2 and len(with_folder(tmp_path)) > running, within_seconds=60
+        lambda: len(guardians()) == 2 and len(with_folder(tmp_path)) > running, within_seconds=120
     )
 
     process.send_signal(signal.SIGINT)
