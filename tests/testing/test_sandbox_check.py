@@ -273,7 +273,7 @@ def test_the_page_lists_the_laws():
     """Each has the sentence that results show."""
     page = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-sandbox.md"
 
-    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.read_text(), re.MULTILINE)
+    rows = re.findall(r"^- `(\w+)`: (.*)$", page.read_text(), re.MULTILINE)
 
     assert rows == [(law.name, law.asks) for law in SANDBOX_LAWS]
 
