@@ -1,11 +1,11 @@
-"""Measures the plan of the package: its size, and how many files a call passes through.
+"""Measures the layout of the package: its size, and how many files a call passes through.
 
     python benchmarks/layout.py
 
 Prints the modules, the lines that are not blank, the records (attrs classes) and the entries
 at the top of the package. Then it makes three calls, notes whose functions run, in all threads,
 and prints the number of files for each call. With `--files` it also names them. Each call is
-made once before, so that what runs while modules are imported does not count.
+made once before that, so that what runs only during imports does not count.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def count_records(text: str) -> int:
-    """Return how many classes of a module attrs makes."""
+    """Return the number of attrs classes in a module."""
     classes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef))
     return sum(any(map(_makes_record, each.decorator_list)) for each in classes)
 

@@ -41,7 +41,7 @@ What to call first:
   for the origin of each line.
 - To rank teams, or to write the reward of a training run: `rank`, `write_reward`.
 
-Names that are needed less often are in modules, which need no import of their own:
+Names that are needed less often are in modules, which need no separate import:
 
 - `ce.analysis`: statistics over many reports: facts, rates, policies, tables
 - `ce.batch`: the progress of a batch, and its store
@@ -77,7 +77,7 @@ _PUBLIC_PACKAGES: Final = {
     "plots": "presentation.plots",
     "runlogs": "cooperbench.runlogs",
 }
-"""Public modules that lie inside another package, with their places."""
+"""The public modules inside other packages, with their places."""
 
 
 upcalls.connect(

@@ -1,4 +1,4 @@
-"""Imports point one way, without cycles, and one module wraps each third-party library."""
+"""Imports point one way, without cycles, and few modules import each third-party library."""
 
 import ast
 import functools
@@ -12,8 +12,8 @@ import cooperbench_eval
 
 PACKAGE = Path(cooperbench_eval.__file__).parent
 
-# The packages from the bottom up. A package imports from its own modules and from packages of
-# earlier rows only; two packages of one row do not know each other.
+# The packages from the bottom up. A package imports only its own modules and packages of earlier
+# rows; two packages of one row do not import each other.
 LAYERS = [
     {"errors"},
     {"support"},
@@ -71,8 +71,8 @@ def modules():
 
 MODULES = dict(modules())
 
-# Modules of the standard library that only some systems have, or that are of use only there,
-# with the modules that may import them. Everything else works on every system.
+# Modules of the standard library that exist or are useful only on some systems, with the modules
+# that may import them. Everything else works on every system.
 ONLY_SOME_SYSTEMS = {
     "fcntl": {"running.processes.temporary", "running.processes.supervision"},
     "msvcrt": {"running.processes.temporary"},
@@ -175,7 +175,7 @@ def test_a_package_imports_only_from_the_layers_below(package):
 
 
 def test_the_top_of_the_package_holds_the_layers_and_nothing_else():
-    """Ten packages and `testing`, the errors, and the list of the public names."""
+    """The top holds the packages, the errors, and the list of the public names."""
     entries = {each.name for each in PACKAGE.iterdir()} - {"__pycache__"}
 
     files = {"__init__.py", "__init__.pyi", "errors.py", "py.typed"}
@@ -193,8 +193,8 @@ def test_modules_import_in_no_cycle():
 
 
 @pytest.mark.parametrize("library", ADAPTERS)
-def test_a_library_has_one_adapter(library):
-    """Only the module that wraps a third-party library imports it."""
+def test_only_its_adapters_import_a_library(library):
+    """Only the modules that wrap a third-party library import it."""
     users = {
         name
         for name, file in MODULES.items()

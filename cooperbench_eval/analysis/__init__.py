@@ -1,4 +1,4 @@
-"""Many reports: their facts, what is counted over them, and tables of them."""
+"""Statistics of many reports: facts, summaries, comparisons, rankings, rewards and tables."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""`compare_with_cooperbench`: the results of CooperBench's evaluator beside ours, pair by pair."""
+"""`compare_with_cooperbench` compares the results of CooperBench's evaluator with ours."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable

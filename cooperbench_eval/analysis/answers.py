@@ -1,4 +1,4 @@
-"""The answers of strategies and policies to pairs and teams, and what decides that one is right."""
+"""What each strategy and policy says about pairs and teams, one by one and counted by task."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

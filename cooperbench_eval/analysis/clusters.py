@@ -1,6 +1,6 @@
 """Intervals for samples of clusters, such as the pairs of each task.
 
-Things of one cluster are alike, so a hundred pairs of five tasks say less about other tasks
+Members of one cluster are alike, so a hundred pairs of five tasks say less about other tasks
 than a hundred pairs of a hundred tasks.
 """
 

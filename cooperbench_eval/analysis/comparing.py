@@ -1,4 +1,4 @@
-"""`compare`: two teams on the same pairs."""
+"""`compare` compares two teams on the same pairs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What many numbers have in common: their mean, and how they are spread."""
+"""The mean of many numbers, and how they are spread."""
 
 import math
 from collections.abc import Hashable, Iterable, Sequence

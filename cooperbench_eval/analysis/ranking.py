@@ -1,4 +1,4 @@
-"""`rank`: several teams on the same tasks."""
+"""`rank` ranks several teams on the same tasks."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence

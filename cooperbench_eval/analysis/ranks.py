@@ -1,4 +1,4 @@
-"""`Ranking`: teams in the order of their rates, and how sure that order is."""
+"""The record `Ranking`: teams in the order of their rates, and how certain that order is."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

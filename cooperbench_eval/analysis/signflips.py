@@ -1,7 +1,8 @@
-"""Tests by sign flips: a difference between two teams could as well have the other sign.
+"""Sign-flip tests of the differences between teams, with p-values adjusted for many tests.
 
-If two teams are equally good, their results in a task differ only by chance. All
-pairs of a task are exchanged together, because they are not independent.
+If two teams are equally good, their results in a task differ only by chance, so each difference
+could as well have the other sign. All pairs of a task change sign together, because they are not
+independent.
 """
 
 import math

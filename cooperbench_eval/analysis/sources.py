@@ -1,4 +1,4 @@
-"""Where facts of many pairs and teams come from."""
+"""Makes facts from reports, and iterates over the facts and reports that a caller passes."""
 
 import os
 from collections.abc import Iterable, Iterator

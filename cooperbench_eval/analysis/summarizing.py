@@ -1,4 +1,4 @@
-"""`summarize`: many reports to one summary, reading each of them once."""
+"""`summarize` makes one summary of many reports, and reads each of them once."""
 
 import math
 from collections import Counter, defaultdict

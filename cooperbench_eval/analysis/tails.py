@@ -1,4 +1,4 @@
-"""The tails of three distributions: normal, binomial and Student's t."""
+"""Wilson's interval, McNemar's test and Student's t interval, from the tails of distributions."""
 
 import math
 from functools import lru_cache

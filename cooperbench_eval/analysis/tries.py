@@ -1,4 +1,4 @@
-"""`solved_within`: how many pairs are solved by several tries at each."""
+"""`solved_within` counts the pairs that at least one of several tries solves."""
 
 from collections.abc import Mapping, Sequence
 

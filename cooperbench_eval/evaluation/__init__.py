@@ -1,1 +1,1 @@
-"""The questions: what happened to a pair, what can land, what a merge broke, who wrote what."""
+"""Evaluates pairs and teams, plans landings, probes branches, and audits and explains merges."""

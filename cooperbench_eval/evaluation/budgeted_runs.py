@@ -1,4 +1,4 @@
-"""Runs suites within a budget; what a run has shown once costs nothing again."""
+"""Runs suites within a budget; a result that is already known costs nothing."""
 
 from cooperbench_eval.evaluation.suite_runs import Runner
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot

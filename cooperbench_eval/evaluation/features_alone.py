@@ -1,4 +1,4 @@
-"""The features of a pair or team without each other: their patches on the base, and their tests."""
+"""Each feature of a pair or team alone: its patch on the base, and its tests."""
 
 from attrs import evolve, frozen
 

@@ -1,4 +1,4 @@
-"""Measures conflicts."""
+"""Measures conflicts by their sections and lines."""
 
 from collections.abc import Iterable
 from itertools import groupby

@@ -1,1 +1,1 @@
-"""Source text as trees of its constructs, and their three-way merge."""
+"""What source code means: trees of constructs, names, faults and hazards, and merges of tokens."""

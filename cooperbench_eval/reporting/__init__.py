@@ -1,4 +1,4 @@
-"""The report of one pair: its record, its JSON and its files."""
+"""The records of results and their JSON: reports, plans, probes, audits and explanations."""
 
 import lazy_loader
 

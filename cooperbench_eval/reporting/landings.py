@@ -1,4 +1,4 @@
-"""What happens to features that are to land: suites that run, tests that fail, who is left out."""
+"""Records of features that are to land: their suites' runs, failing tests, features left out."""
 
 from enum import StrEnum
 

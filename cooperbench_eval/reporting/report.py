@@ -1,4 +1,4 @@
-"""The record `MergeReport`: everything that is known about a pair, and what a team's shares.
+"""The record `MergeReport`, and the base class `Report` that it shares with a team's report.
 
 The module that writes JSON is imported when a report is first written or read, because
 cattrs would add much to the import time of the library.

@@ -1,4 +1,4 @@
-"""What differs between systems: operating systems, and the versions of programs."""
+"""Differences between operating systems, and the versions of programs."""
 
 import functools
 import os

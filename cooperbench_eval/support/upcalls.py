@@ -1,8 +1,8 @@
-"""The few functions of higher packages that records of lower ones call.
+"""Lets records call a few functions of higher packages that they must not import.
 
-A report can be printed and can be asked for its reward, but imports neither views nor
-policies. `cooperbench_eval/__init__.py` knows every package, and says with `connect` where
-these functions are. Each is imported when it is first called.
+A report can print itself and return its reward, but imports neither views nor policies.
+`cooperbench_eval/__init__.py` knows every package, and registers with `connect` where these
+functions are. `upcall` imports one when it is needed.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ _PLACES: dict[str, str] = {}
 
 
 def connect(**places: str) -> None:
-    """Say where functions are, by the name with which they are called: `module:function`."""
+    """Register where functions are: each name with its place, `module:function`."""
     _PLACES.update(places)
 
 
 def upcall(name: str) -> Callable[..., Any]:
-    """Import and return the function that is connected with *name*."""
+    """Import and return the function that is registered under *name*."""
     module, _, function = _PLACES[name].partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found

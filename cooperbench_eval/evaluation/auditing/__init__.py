@@ -1,1 +1,1 @@
-"""Finds whose each line of a merged tree is, and where a side's lines are in it."""
+"""Finds who wrote each line of a merged tree, and what became of each side's lines."""

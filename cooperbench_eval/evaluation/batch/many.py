@@ -1,4 +1,4 @@
-"""Evaluates many pairs and teams in parallel, with a store; a failure of one stops no other.
+"""Evaluates many pairs and teams in parallel, with a store; one that fails does not stop the rest.
 
 In this package, a *pair* is a pair or a team, unless its class says otherwise.
 """

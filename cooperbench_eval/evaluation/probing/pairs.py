@@ -1,4 +1,4 @@
-"""Merges two branches, and says how that ends and which definitions conflict."""
+"""Merges two branches, and says how the merge ends and which definitions conflict."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping

@@ -1,1 +1,1 @@
-"""The three-way merge of lines, of a file and of two overlays."""
+"""Git's three-way merge, in memory: of lines, of files, and of trees with a common merge base."""

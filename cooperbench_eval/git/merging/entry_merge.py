@@ -1,4 +1,4 @@
-"""Three-way merge of one entry, and answers in the place of its conflicts."""
+"""Three-way merge of one entry, and the replacement of its conflicts by answers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self

@@ -1,4 +1,4 @@
-"""A patch: given in any form, read from bytes, held as records, written as bytes."""
+"""`Patch`: a patch as records, read from any form that a caller gives, and written as a diff."""
 
 import os
 import stat

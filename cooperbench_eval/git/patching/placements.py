@@ -1,4 +1,4 @@
-"""How hunks may be placed, and how those of a patch were."""
+"""Records of how hunks may be placed, and of how the hunks of a patch were placed."""
 
 from collections.abc import Iterable
 from enum import StrEnum

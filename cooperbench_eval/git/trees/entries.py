@@ -1,4 +1,4 @@
-"""Entries of a tree."""
+"""Entries of a tree: files, links and submodules, with their modes and contents."""
 
 import hashlib
 from collections.abc import Callable

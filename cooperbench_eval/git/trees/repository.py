@@ -1,4 +1,4 @@
-"""The only adapter to pygit2. It reads git repositories and never writes to them.
+"""Reads commits and objects of git repositories with pygit2, and never writes to them.
 
 Loading libgit2 takes longer than the rest of this library, so this module is imported
 only when a repository is opened.

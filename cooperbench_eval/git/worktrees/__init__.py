@@ -1,1 +1,1 @@
-"""Names to trees: branches, tags, commits, and working trees with uncommitted changes."""
+"""The trees of branches, tags and commits, and of working trees with uncommitted changes."""

@@ -1,4 +1,4 @@
-"""Finds what a name of a repository stands for. An adapter to pygit2, which only reads."""
+"""Finds the commit or worktree that a name stands for in a repository, which it only reads."""
 
 import os
 import re
@@ -98,7 +98,7 @@ class Names:
         """Return a tree of the repository.
 
         Raises:
-            RepositoryError: It is absent.
+            RepositoryError: The tree is absent.
         """
         store = CommitStore(self.location, tree_id, self._repository)
         return Snapshot(store, location=self.location, commit_id=commit_id)

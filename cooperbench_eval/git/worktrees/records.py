@@ -1,4 +1,4 @@
-"""What a name of a repository stands for."""
+"""Records of what a name stands for in a repository: a tree, or why there is none."""
 
 from enum import StrEnum
 from pathlib import Path

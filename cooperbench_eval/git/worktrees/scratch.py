@@ -1,9 +1,9 @@
-"""Asks the git program about a working tree. The repository stays as it is, and no program runs.
+"""Asks the git program about a working tree, without changing its repository or running its hooks.
 
 Agents can write the repository's configuration, hooks and attributes, which may name programs. So
-git works in a git folder of ours, and does not read that of the repository. Ours has a copy of the
-index, the repository's objects as an alternate, and the settings that say how files are stored. It
-has no drivers, so the attribute `filter` has no effect. `git add` is not used: it runs `git status`
+git works in a git folder of ours, and does not read the repository's. Ours has a copy of the index,
+the repository's objects as an alternate, and the settings that say how files are stored. It has no
+drivers, so the attribute `filter` has no effect. `git add` is not used: it runs `git status`
 in submodules, with their configuration, and updates the times of objects that exist already.
 """
 
@@ -31,7 +31,7 @@ _SETTINGS = (
 )  # fmt: skip
 _FIXED = b"[core]\nrepositoryformatversion = 0\nuntrackedcache = false\n"
 _FILTER = re.compile(r"filter\.(.+)\.(?:clean|process|required)", re.DOTALL)
-# The mode of an entry of the index, what comes after it, and a flag. It may be found elsewhere too.
+# The mode of an entry of the index, what comes after it, and a flag. Other bytes may match too.
 _ASSUMED = re.compile(rb"\0\0(?:\x81[\xa4\xed]|\xa0\0).{32}[\x80-\xff]", re.DOTALL)
 _CHANGE = re.compile(rb":\d+ (\d+) \w+ (\w+) \w+\0([^\0]+)\0")
 _RECORDED = re.compile(
@@ -62,10 +62,10 @@ class Scratch:
     def __init__(
         self, own: Path, folder: Path, repository: pygit2.Repository, common: Path
     ) -> None:
-        """Make one.
+        """Fill *own* with what git needs to compare the working tree.
 
         Args:
-            own: An empty folder for it, with a name that begins with `PREFIX`.
+            own: An empty folder, with a name that begins with `PREFIX`.
             folder: The top folder of the working tree.
             repository: Its repository.
             common: The folder that all worktrees of the repository share.
@@ -94,9 +94,8 @@ class Scratch:
             with suppress(OSError):
                 shutil.copyfile(file, own / place / file.name)
         with (own / "info/exclude").open("ab") as exclude:
-            exclude.write(
-                f"\n{PREFIX}*/\n".encode()
-            )  # temporary folders may be in the working tree
+            # Temporary folders may be in the working tree.
+            exclude.write(f"\n{PREFIX}*/\n".encode())
         for file in (theirs / "index", *theirs.glob("sharedindex.*")):
             with suppress(FileNotFoundError):
                 shutil.copy2(file, own)  # git compares the times of the index and of files
@@ -152,7 +151,7 @@ class Scratch:
                         yield decode_path(row[2:])
 
     def set_filters_aside(self) -> list[str]:
-        """Return the added files that a program would convert; nothing else converts them either.
+        """Stop any conversion of the added files that a program would convert, and return them.
 
         A file with the size and time that the index has is no longer added, because the index has
         what the program made of it.

@@ -75,9 +75,9 @@ def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
 
 
 def _settled(names: Names, folder: Path, repository: pygit2.Repository, head: Head) -> Head:
-    """Look at the working tree until nothing changes meanwhile, a few times at most.
+    """Look at the working tree until nothing changes during a look, a few times at most.
 
-    A file that changes at a bad moment may also make git fail.
+    Git may also fail because a file changes at a bad moment.
     """
     looks = failures = 0
     while True:

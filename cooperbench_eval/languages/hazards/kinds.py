@@ -1,4 +1,4 @@
-"""Records of probable defects in a merged tree that nobody has run."""
+"""Records of probable defects in a merged tree, found without running it."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Parses Python files in chunks, and finds what these define, bind and use; none is read twice.
+"""Finds what chunks of Python files define, bind and use, and reads no chunk twice.
 
 A file is cut after an empty line that precedes a top-level definition and its comments. If
 each chunk parses on its own, the file consists of the chunks' statements in order: no

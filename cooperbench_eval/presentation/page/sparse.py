@@ -1,4 +1,4 @@
-"""Trees as far as diffs against one base show them.
+"""Rebuilds the parts of trees that diffs against one base show.
 
 A report has diffs, but not the base. Of a file of the base, they show the lines that they change
 and the lines around these. One placeholder stands for each run of lines between them. No diff

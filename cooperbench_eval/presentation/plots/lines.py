@@ -1,4 +1,4 @@
-"""Figures of lines: the effort that is saved, what several tries solve, what lands of teams."""
+"""Line figures: the effort that is saved, what several tries solve, how much of a team lands."""
 
 import math
 from collections.abc import Iterable, Mapping

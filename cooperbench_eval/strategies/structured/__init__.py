@@ -1,4 +1,4 @@
-"""Merges the syntax trees of three versions."""
+"""Merges conflicts by the syntax trees of the three versions, and checks what the merge changed."""
 
 import lazy_loader
 

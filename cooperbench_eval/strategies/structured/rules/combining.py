@@ -1,4 +1,4 @@
-"""Combines the edits of both sides where they changed the same statements."""
+"""Tries each rule in turn on statements that both sides changed."""
 
 from collections.abc import Collection, Iterator
 
