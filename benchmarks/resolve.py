@@ -13,7 +13,7 @@ later. Tasks whose suites need more are judged only by their text.
 
 A strategy is a name, `structured+tokens+union` for a cascade, or `cascade` for that same
 one; `structured-strict` is `structured` without changes to other lines. The strategies
-were developed on the development tasks, so only results on the measuring tasks show
+were developed on the development tasks, so only results on the held-out tasks show
 their worth. Precision is correct over accepted; intervals are Wilson's at 95 %; *against
 union* counts the pairs that only this strategy and only union get right, with McNemar's
 exact p. Pairs of a task share features, so they are less independent than both
@@ -22,7 +22,7 @@ statistics assume.
 With --patches the features are not those of the dataset's own solutions: it takes
 DIR/REPO_ID/feature1.patch and so on, for example the patches of real agents. Folders
 with a prefix, such as DIR/first_REPO_ID, are pairs of their own. With the prefix `dev_`
-they count as development, otherwise as measuring, whatever their task is.
+they count as development, otherwise as held-out, whatever their task is.
 
 With --times it only measures the processor time of each merge, by language. Each
 strategy runs in a process of its own, pair after pair, so that it finds only what its

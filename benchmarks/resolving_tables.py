@@ -120,7 +120,7 @@ def print_judged(pairs: list[Pair], specs: list[str], judge: Judge, *, show: boo
     for pair in judged if show else ():
         print(f"{pair}: " + "; ".join(judge.describe(pair, spec) for spec in specs))
     print(HEADER)
-    for group in ("development", "measuring"):
+    for group in ("development", "held-out"):
         of_group = [pair for pair in judged if is_seen(pair) == (group == "development")]
         for task in dict.fromkeys(pair.task for pair in of_group):
             print_verdicts(task, [p for p in of_group if p.task == task], specs, judge)

@@ -218,7 +218,7 @@ def _missing(feature: Feature, problem: str) -> LeftOut:
 
 
 def _duplicates(features: Mapping[int, Feature], trees: Mapping[int, str]) -> dict[int, int]:
-    """Return the patches that others make superfluous, each with the number of the other one.
+    """Return the patches that duplicate another one, each with the number of the other.
 
     They give the same tree, and have the same suite or none. Patches with different suites are
     different features, even if one patch implements both.

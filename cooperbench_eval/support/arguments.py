@@ -257,7 +257,7 @@ def checked(
     **rules: Rule | None,
 ) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]: ...
 def checked(function: Callable[..., Any] | None = None, /, **rules: Rule | None) -> Any:
-    """Have a function check its arguments by their annotations, before it runs.
+    """Make a function check its arguments against their annotations before it runs.
 
     Elements are checked if they are in a list, tuple, set or dictionary; those of other
     iterables are up to the function, and so are protocols.
@@ -359,7 +359,7 @@ def follows(rule: Rule | None) -> dict[str, Rule | None]:
 
 
 def named_fields(cls: type, fields: list[_Field]) -> list[_Field]:
-    """Have errors of converters and validators name the field."""
+    """Make errors of converters and validators name the field."""
     return [_transformed(cls, each, checks=False) for each in fields]
 
 

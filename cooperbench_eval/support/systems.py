@@ -30,7 +30,7 @@ def linux_problem(what: str) -> str | None:
 
 
 def after_fork(call: Callable[[], object]) -> None:
-    """Have *call* called in each child that this process forks; Windows has no forks."""
+    """Arrange that each child that this process forks runs *call*; Windows has no forks."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=call)
 

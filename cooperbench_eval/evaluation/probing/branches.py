@@ -155,7 +155,7 @@ def _snapshot(names: Names, tree_id: str, commit_id: str) -> Snapshot:
 
 
 def merged_branch(branches: Iterable[Branch], tree: Snapshot) -> Branch:
-    """Return the branch that the merge of several branches gives."""
+    """Return the merge of several branches as a branch."""
     parts = tuple(branches)
     return Branch(
         number=0,

@@ -103,5 +103,5 @@ def _suites(suites: Mapping[Ref, TestSuite] | None, refs: Sequence[Ref]) -> dict
 
 
 def _key(strategy: str | MergeStrategy) -> Hashable:
-    """Return what the merges of a strategy are remembered by."""
+    """Return the key under which a strategy's merges are remembered."""
     return strategy if isinstance(strategy, Hashable) else object()  # equal to nothing else

@@ -81,7 +81,7 @@ class Probing:
         self._merger = PairMerger(names, strategy, key)
 
     def probe(self, suites: Mapping[int, TestSuite], tests: LandingTests) -> Probe:
-        """Merge everything, and describe how that ends."""
+        """Merge everything, and describe the results."""
         met = {number: self._met(number) for number in self._heads}
         return Probe(
             onto=self._onto.name,

@@ -22,7 +22,7 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.objects import Node, decode_path, encode_path
 
 PREFIX = "cooperbench-worktree-"
-"""How the names of folders for a `Scratch` begin."""
+"""The prefix of the names of folders for a `Scratch`."""
 
 _SETTINGS = (
     "attributesfile", "autocrlf", "checkstat", "excludesfile", "filemode", "ignorecase",
@@ -184,7 +184,7 @@ class Scratch:
         return None
 
     def changes(self, tree_id: str) -> dict[str, Node | None]:
-        """Return how the index differs from a tree once it has what the working tree has."""
+        """Update the index from the working tree, and return how it differs from a tree."""
         if self._is_clean:
             return {}
         if self.removed:
@@ -262,7 +262,7 @@ def _quoted(raw: bytes) -> bytes:
 
 
 def _has_stamp(found: os.stat_result, *recorded: int) -> bool:
-    """Whether a file has the times and the size that the index has, as far as it has them."""
+    """Whether a file has the times and the size that the index records, where it records them."""
     *before, size = recorded
     times = *divmod(found.st_ctime_ns, _SECOND), *divmod(found.st_mtime_ns, _SECOND)
     is_same = all(old in {0, new} for old, new in zip(before, times, strict=True))

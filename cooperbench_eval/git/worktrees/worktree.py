@@ -104,7 +104,7 @@ class _Look:
         self._moving: set[str] = set()
 
     def complete(self, head: Head) -> Head:
-        """Return *head* with what is there now."""
+        """Return *head* with what the working tree contains now."""
         mark = self._mark()
         try:
             is_unborn = self._repository.head_is_unborn

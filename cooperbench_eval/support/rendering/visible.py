@@ -1,4 +1,4 @@
-"""Makes a text from outside safe to show: on one line, nothing hidden, not too long."""
+"""Makes untrusted text safe to show: on one line, nothing hidden, not too long."""
 
 import unicodedata
 from collections.abc import Sequence
