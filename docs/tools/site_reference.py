@@ -17,7 +17,7 @@ import griffe
 __all__ = ["SiteReference"]
 
 _MAKERS: Final = ("attrs.frozen", "attrs.define")
-_INNER: Final = {"Report", "Shown", "Tried", "_Counted", "_Stored"}
+_INNER: Final = {"Shown"}
 """Base classes that are irrelevant for users of a class."""
 _PATH: Final = re.compile(r"\b(?:\w+\.)+(?=\w)")
 """The module of a name."""
