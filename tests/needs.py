@@ -36,6 +36,7 @@ INSTALL = {
     "jest and vitest": (
         "npm install jest vitest, and set COOPERBENCH_EVAL_NODE_MODULES to node_modules"
     ),
+    "mount": "apt install mount",
     "node": "apt install nodejs",
     "npm": "apt install npm",
     "setpriv": "apt install util-linux",

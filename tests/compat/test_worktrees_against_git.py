@@ -450,7 +450,7 @@ while True:
         with open(f"{folder}/{name}.new", "w") as file:
             file.write(str(number))
         os.rename(f"{folder}/{name}.new", f"{folder}/{name}")
-    time.sleep(0.02)
+    time.sleep(0.02 * (number % 16))  # some looks see a change, others none
 """
 
 

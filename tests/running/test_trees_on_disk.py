@@ -14,6 +14,7 @@ import pytest
 from generators import trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from needs import need_program
 
 from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.git.trees.entries import Entry, FileMode
@@ -219,6 +220,7 @@ def test_a_full_disk_is_the_sandboxs_failure(monkeypatch, tmp_path):
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     """A disk that is nearly full may write only a part, without an error."""
+    need_program("mount")
     small = tmp_path / "small"
     small.mkdir()
     mounted = subprocess.run(
