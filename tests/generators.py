@@ -34,7 +34,7 @@ from cooperbench_eval.reporting import (
     PairStatus,
     PatchReport,
 )
-from cooperbench_eval.reporting.agentcosts import AgentRun, AgentUsage
+from cooperbench_eval.reporting.agent_costs import AgentRun, AgentUsage
 from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LeftOut,

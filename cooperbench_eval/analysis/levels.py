@@ -33,7 +33,7 @@ from cooperbench_eval.git.merging.conflicts import (
     Severity,
 )
 from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.reporting.agentcosts import AGENT_USAGE
+from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.reporting.report import FailureKind, MergeReport, PairStatus

@@ -9,7 +9,7 @@ from statistics import fmean
 from cooperbench_eval.analysis.policies import Policy, find_policies
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.reporting.agentcosts import AGENT_USAGE
+from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.audits import Audit, Fate
 from cooperbench_eval.reporting.blame import cannot_run
 from cooperbench_eval.reporting.identity import PairId

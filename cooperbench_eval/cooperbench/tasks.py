@@ -16,7 +16,7 @@ from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.evaluation.pairs import Feature, FeaturePair, FeatureTeam
 from cooperbench_eval.git.patching.patch import GivenPatch, Patch
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.running import Delivery, TestSuite
 from cooperbench_eval.running.preparation import Preparation
 from cooperbench_eval.running.readers.frameworks import Framework, framework_of

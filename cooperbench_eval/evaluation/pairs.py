@@ -9,7 +9,7 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.merge_base import common_base
 from cooperbench_eval.git.patching.patch import Patch, as_patch
 from cooperbench_eval.git.trees.snapshot import Snapshot, is_same
-from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.support.arguments import checked_fields, follows, rule_of
 

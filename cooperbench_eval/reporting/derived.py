@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.git.merging.conflicts import ConflictDetails, MergeStatus
-from cooperbench_eval.reporting.agentcosts import AGENT_USAGE
+from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
 from cooperbench_eval.reporting.rows import RUNS, FeatureReport, Verdict
 from cooperbench_eval.running.results import COUNTS, TestResult, count_cases

@@ -13,7 +13,7 @@ from attrs import field, frozen
 from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails
 from cooperbench_eval.languages.hazards.kinds import Hazard
-from cooperbench_eval.reporting.agentcosts import AgentUsage, total_agents
+from cooperbench_eval.reporting.agent_costs import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.jsonrecord import JsonRecord

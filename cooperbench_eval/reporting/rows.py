@@ -15,7 +15,7 @@ from cooperbench_eval.git.merging.conflicts import (
 )
 from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
-from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.identity import beginning_with
 from cooperbench_eval.reporting.traces import FailureTrace
 from cooperbench_eval.running.results import Judgement, TestResult, outcome_of

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
-from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.blame import BlameKind, failing_cases, find_cause, lost_tests
 from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite

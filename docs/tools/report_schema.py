@@ -23,7 +23,7 @@ import cooperbench_eval
 from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails, LedgerRow
 from cooperbench_eval.git.patching.placements import HunkPlacement
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
-from cooperbench_eval.reporting.agentcosts import MOST_USAGE, AgentRun, AgentUsage
+from cooperbench_eval.reporting.agent_costs import MOST_USAGE, AgentRun, AgentUsage
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun
 from cooperbench_eval.reporting.schema import SCHEMAS
 from cooperbench_eval.reporting.serialization import SCHEMA_VERSION

@@ -13,7 +13,7 @@ from made_teams import team
 import cooperbench_eval as ce
 from cooperbench_eval.analysis.costs import KnownCost, measure_cost
 from cooperbench_eval.analysis.tails import student
-from cooperbench_eval.reporting.agentcosts import AgentUsage
+from cooperbench_eval.reporting.agent_costs import AgentUsage
 
 
 def measured(correct, others, **options):

@@ -14,7 +14,7 @@ from cooperbench_eval.cooperbench.runlogs import Setting
 from cooperbench_eval.cooperbench.runlogs.agent_costs import read_agents
 from cooperbench_eval.cooperbench.runlogs.run_folders import discover_run
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.reporting.agentcosts import AgentRun, AgentUsage, total_agents
+from cooperbench_eval.reporting.agent_costs import AgentRun, AgentUsage, total_agents
 
 TOKENS = {
     "input_tokens": 1000,

@@ -11,7 +11,7 @@ from hypothesis import given
 
 import cooperbench_eval as ce
 from cooperbench_eval.languages.readers.python import read_python
-from cooperbench_eval.languages.readers.pythonlines import split_python
+from cooperbench_eval.languages.readers.python_lines import split_python
 from cooperbench_eval.languages.tree import StructureError, render
 
 EVERY = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 12

@@ -7,7 +7,7 @@ import pytest
 
 from cooperbench_eval.languages.readers import python
 from cooperbench_eval.languages.readers.python import read_python
-from cooperbench_eval.languages.readers.pythonlines import split_members, split_python
+from cooperbench_eval.languages.readers.python_lines import split_members, split_python
 from cooperbench_eval.languages.tree import StructureError
 
 EVERY = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 24

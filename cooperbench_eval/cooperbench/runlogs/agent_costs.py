@@ -21,7 +21,7 @@ from attrs import define, evolve, field
 
 from cooperbench_eval.cooperbench.runlogs.reading import features_in, load_json
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.reporting.agentcosts import MOST_USAGE, AgentRun, AgentUsage
+from cooperbench_eval.reporting.agent_costs import MOST_USAGE, AgentRun, AgentUsage
 from cooperbench_eval.reporting.settings import Setting
 
 _RECORD: Final = "result.json"

@@ -15,7 +15,7 @@ from cooperbench_eval.cooperbench.runlogs.reading import (
 )
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.settings import PatchLocation, Setting
 
 __all__ = [

@@ -74,7 +74,7 @@ def probe(
         judge=JudgeRule(judge),
     )
     merges = as_strategy(strategy)
-    from cooperbench_eval.evaluation.probing.probing import Probing  # noqa: PLC0415 - loads libgit2
+    from cooperbench_eval.evaluation.probing.one_probe import Probing  # noqa: PLC0415 - loads libgit2
 
     location = os.path.abspath(repo)  # noqa: PTH100 - links are kept as given
     return Probing(location, given, onto, strategy=merges, key=_key(strategy)).probe(known, tests)

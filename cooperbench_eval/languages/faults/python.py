@@ -8,9 +8,9 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from cooperbench_eval.languages.faults.losses import Files, differing, more_often
-from cooperbench_eval.languages.faults.pythonbinding import find_early_use, find_unordered
-from cooperbench_eval.languages.faults.pythoncalls import find_misfit
-from cooperbench_eval.languages.faults.pythonslips import count_slips
+from cooperbench_eval.languages.faults.python_binding import find_early_use, find_unordered
+from cooperbench_eval.languages.faults.python_calls import find_misfit
+from cooperbench_eval.languages.faults.python_slips import count_slips
 from cooperbench_eval.languages.python.facts import (
     BUILTIN_ATTRIBUTES,
     Facts,

@@ -10,7 +10,7 @@ from itertools import chain
 
 from attrs import evolve
 
-from cooperbench_eval.languages.readers.pythonlines import (
+from cooperbench_eval.languages.readers.python_lines import (
     LogicalLine,
     indents_of_code,
     split_members,

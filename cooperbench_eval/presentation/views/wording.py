@@ -13,7 +13,7 @@ from cooperbench_eval.analysis.verdicts import JudgedSummary, Verdicts
 from cooperbench_eval.git.merging.conflicts import ConflictDetails, MergeStatus, ModelUsage
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting import Attempt, Blame, BlameKind, Failure, MergeReport, PatchReport
-from cooperbench_eval.reporting.agentcosts import AgentUsage
+from cooperbench_eval.reporting.agent_costs import AgentUsage
 from cooperbench_eval.reporting.explanation import (
     ExplainedHunk,
     Explanation,

@@ -15,9 +15,9 @@ import cooperbench_eval as ce
 from cooperbench_eval.languages.faults import faults, losses
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.python import find_declared_twice
-from cooperbench_eval.languages.faults.pythonbinding import find_early_use, find_unordered
-from cooperbench_eval.languages.faults.pythoncalls import find_misfit
-from cooperbench_eval.languages.faults.pythonslips import count_slips
+from cooperbench_eval.languages.faults.python_binding import find_early_use, find_unordered
+from cooperbench_eval.languages.faults.python_calls import find_misfit
+from cooperbench_eval.languages.faults.python_slips import count_slips
 from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, cut
 from cooperbench_eval.languages.tree import SyntaxFaultError
 

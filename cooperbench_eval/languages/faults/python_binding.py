@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from cooperbench_eval.languages.faults.losses import Files, differing
-from cooperbench_eval.languages.faults.pythonslips import is_constant, is_endless, takes_all
+from cooperbench_eval.languages.faults.python_slips import is_constant, is_endless, takes_all
 from cooperbench_eval.languages.python.facts import Function, names_of, parameters, parse_chunk
 
 _BUILTINS = frozenset(dir(builtins))

@@ -36,7 +36,7 @@ from cooperbench_eval.evaluation.batch.workers import is_importing_main
 from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
-from cooperbench_eval.reporting.agentcosts import AgentRun
+from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport, with_agents
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
