@@ -36,7 +36,7 @@ import sys, time
 begin = time.perf_counter()
 import cooperbench_eval as ce
 ce.probe
-from cooperbench_eval.evaluation.probing.one_probe import Probing  # which is loaded by the first call
+from cooperbench_eval.evaluation.probing.one_probe import Probing  # loaded by the first call
 imported, used = time.perf_counter(), time.process_time()
 ce.probe(sys.argv[1], sys.argv[2:])
 done = time.perf_counter()

@@ -25,7 +25,7 @@ from .errors import PatchError as PatchError
 from .evaluation import batch as batch
 from .evaluation.auditing.audit import audit as audit
 from .evaluation.auditing.provenance import provenance as provenance
-from .evaluation.batch.evaluate_many import evaluate_many as evaluate_many
+from .evaluation.batch.evaluating import evaluate_many as evaluate_many
 from .evaluation.batch.store import ReportStore as ReportStore
 from .evaluation.evaluator import Evaluator as Evaluator
 from .evaluation.explaining.explain import explain as explain

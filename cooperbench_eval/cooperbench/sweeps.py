@@ -15,7 +15,7 @@ from cooperbench_eval.cooperbench.runlogs import Setting
 from cooperbench_eval.cooperbench.runlogs.run_folders import RunTeam, discover_run
 from cooperbench_eval.cooperbench.tasks import Counted, PairOptions, SuiteOf, SuiteOptions, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
-from cooperbench_eval.evaluation.batch.evaluate_many import evaluate_many
+from cooperbench_eval.evaluation.batch.evaluating import evaluate_many
 from cooperbench_eval.evaluation.batch.payloads import failure_of
 from cooperbench_eval.evaluation.batch.progress import Progress
 from cooperbench_eval.evaluation.batch.store import ReportStore

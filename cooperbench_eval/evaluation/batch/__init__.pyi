@@ -1,5 +1,5 @@
 # As in `cooperbench_eval/__init__.pyi`.
-from .evaluate_many import evaluate_many as evaluate_many
+from .evaluating import evaluate_many as evaluate_many
 from .progress import BatchEvent as BatchEvent
 from .progress import EventKind as EventKind
 from .store import ReportStore as ReportStore
