@@ -1,18 +1,23 @@
-"""The data that the page shows when a pair is opened."""
+"""The data that the page shows when a pair or a team is opened."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from cooperbench_eval.git.merging.conflicts import ConflictDetails, LedgerRow
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails, LedgerRow
 from cooperbench_eval.presentation.page.diffs import diff_files
 from cooperbench_eval.presentation.page.embedding import Texts, cut
-from cooperbench_eval.presentation.page.index import JudgedAttempt
+from cooperbench_eval.presentation.page.index import JudgedAttempt, JudgedTeam
 from cooperbench_eval.presentation.page.losses import losses_of
 from cooperbench_eval.presentation.page.margins import Margins
 from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.presentation.views.plans import left_out_text
+from cooperbench_eval.presentation.views.reports import landed_text
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.explanation import Explanation
+from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.resolutions import ConflictResolution
+from cooperbench_eval.reporting.rows import MergeRow
+from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.running.results import (
     Judgement,
     TestCase,
@@ -26,28 +31,42 @@ MOST_NAMES = 200
 _MOST_MESSAGES = 10
 _MOST_MESSAGE = 300
 _Json = dict[str, Any]
+_Judged = JudgedAttempt | JudgedTeam
 
 _FINE = frozenset({TestCaseStatus.PASSED, TestCaseStatus.SKIPPED, TestCaseStatus.XFAILED})
+_APART = {
+    LeftOutReason.CONFLICT: ("unhandled", "conflict"),
+    LeftOutReason.BREAKS: ("incorrect", "breaks tests"),
+    LeftOutReason.STRATEGY_FAILED: ("unhandled", "strategy failed"),
+    LeftOutReason.DUPLICATE: ("not_run", "same changes"),
+}
+_TOGETHER = ("correct", "land together")
+_NOT_KNOWN = ("not_run", "not known")
+_NO_ORIGINS = "Against the base, so it has the changes of the features merged before, too."
 
 
 def details_of(
-    report: MergeReport,
-    judged: Sequence[JudgedAttempt],
+    report: GroupReport,
+    judged: Sequence[_Judged],
     text_limit: int,
     explanations: Iterable[Explanation] = (),
 ) -> _Json:
-    """Return everything that the page shows about a pair; *text_limit* is in bytes."""
+    """Return everything that the page shows about a pair or team; *text_limit* is in bytes."""
     texts = Texts(text_limit)
+    pairs = [each for each in judged if isinstance(each, JudgedAttempt)]
     return {
+        "kind": "team" if isinstance(report, TeamReport) else "pair",
         "title": wording.title_text(cut(report.repo_name), report),
         "facts": {name: cut(value) for name, value in _facts(report).items() if value},
         "features": [_feature(each) for each in report.features],
         "warnings": _some(report.warnings),
         "suites": wording.suite_titles(report),
         "attempts": [_attempt(report, each) for each in judged],
-        "losses": losses_of(report, judged, texts),
+        "together": _together(report) if isinstance(report, TeamReport) else [],
+        "losses": losses_of(report, pairs, texts) if isinstance(report, MergeReport) else [],
+        "sides": [sides for *sides, _ in _merges_of(report)],
         "conflicts": list(_conflicts(report, texts)),
-        "more_conflicts": max(len(report.conflicts) - MOST_NAMES, 0),
+        "more_conflicts": sum(max(len(each) - MOST_NAMES, 0) for *_, each in _merges_of(report)),
         "explanations": [_explanation(each, texts) for each in explanations],
         "patches": [_patch(each.patch, texts) for each in report.features],
         "merges": list(_merges(report, texts)),
@@ -55,12 +74,20 @@ def details_of(
     }
 
 
-def _facts(report: MergeReport) -> dict[str, str | None]:
-    failure, details = report.failure, report.conflict_details
-    status = wording.spoken(report.merge_status)
+def _facts(report: GroupReport) -> dict[str, str | None]:
+    failure, status = report.failure, wording.spoken(report.merge_status)
+    status = f"{status}, {wording.failure_text(failure)}" if failure else status
+    if isinstance(report, TeamReport):
+        score = report.conflict_score
+        own = {
+            "git's merges in this order": status,
+            "conflicts": None if score is None else f"score {score:,}",
+        }
+    else:
+        details = report.conflict_details
+        own = {"merge": status, "conflicts": None if details is None else _measured(details)}
     return {
-        "merge": f"{status}, {wording.failure_text(failure)}" if failure else status,
-        "conflicts": None if details is None else _measured(details),
+        **own,
         "model": report.model,
         "setting": report.setting,
         "try": str(report.k),
@@ -139,33 +166,109 @@ def _case(case: TestCase, place: int) -> list[str]:
     return [cut(case.id), wording.spoken(case.status), message]
 
 
-def _attempt(report: MergeReport, judged: JudgedAttempt) -> _Json:
-    attempt, answer, blame = judged
-    left = attempt.conflict_details
-    ledger = [row for row in attempt.ledger if _said(row)]
+def _attempt(report: GroupReport, judged: _Judged) -> _Json:
+    attempt, answer, blame, lost = judged
+    merges = attempt.steps if isinstance(attempt, TeamAttempt) else (attempt,)
+    ledger = [row for each in merges for row in each.ledger if _said(row)]
     return {
         "strategy": cut(attempt.strategy),
         "implementation": cut(attempt.implementation),
         "status": wording.spoken(attempt.status),
         "answer": answer,
         "blame": wording.blame_text(blame, attempt),
-        "failure": cut(attempt.failure),
         "service_failed": attempt.service_failed,
+        "seconds": round(sum(each.duration_seconds for each in merges), 3),
+        "lost": [{"owner": each.owner, **_some(each.names)} for each in lost],
+        "runs": [_run(*run) for run in wording.merged_runs(report, attempt)],
+        **(_landing(attempt) if isinstance(attempt, TeamAttempt) else _merging(attempt)),
+        "ledger": [_row(row) for row in ledger[:MOST_NAMES]],
+        "more_ledger": max(len(ledger) - MOST_NAMES, 0),
+    }
+
+
+def _merging(attempt: Attempt) -> _Json:
+    """Return what a strategy's one merge of a pair has."""
+    left = attempt.conflict_details
+    return {
+        "failure": cut(attempt.failure),
         "met": attempt.conflicts_met,
         "left": None if left is None else left.conflict_sections,
-        "seconds": round(attempt.duration_seconds, 3),
-        "usage": [wording.usage_text(usage, cut(usage.model)) for usage in attempt.usage],
-        "lost": [
-            {"owner": lost.owner, **_some(lost.names)} for lost in wording.lost_tests(report, blame)
-        ],
-        "runs": [_run(*run) for run in wording.merged_runs(report, attempt)],
+        "usage": _usage(attempt),
         "hazards": [
             [cut(wording.place_text(each)), cut(each.message)]
             for each in attempt.hazards[:MOST_NAMES]
         ],
-        "ledger": [_row(row) for row in ledger[:MOST_NAMES]],
-        "more_ledger": max(len(ledger) - MOST_NAMES, 0),
     }
+
+
+def _usage(merge: MergeRow) -> list[str]:
+    return [wording.usage_text(usage, cut(usage.model)) for usage in merge.usage]
+
+
+def _landing(attempt: TeamAttempt) -> _Json:
+    """Return which features of a team landed, why others did not, and each of the merges."""
+    return {
+        "landed": landed_text(attempt),
+        "left_out": [
+            [
+                left_out_text(each, named=False),
+                [
+                    {"owner": wording.owner_text(lost), **_some(lost.tests)}
+                    for lost in each.tests
+                    if lost.tests
+                ],
+            ]
+            for each in attempt.left_out
+        ],
+        "landed_runs": [
+            [wording.owner_text(each), _run(each.tests, each.judgement)]
+            for each in attempt.landed_tests
+        ],
+        "steps": [_step(each) for each in attempt.steps],
+    }
+
+
+def _step(step: TeamStep) -> list[Any]:
+    """Return a merge's name, how it ended, what is to say about it, and its conflicts."""
+    left = 0 if step.conflict_details is None else step.conflict_details.conflict_sections
+    return [
+        _step_text(step),
+        wording.spoken(step.status),
+        [*filter(None, [cut(step.failure)]), *_usage(step)],
+        f"{step.conflicts_met:,} met, {left:,} left",
+    ]
+
+
+def _step_text(step: TeamStep) -> str:
+    return f"feature {step.feature} into {wording.features_text(step.into)}"
+
+
+def _together(report: TeamReport) -> list[list[_Json]]:
+    """Return for each feature but the first how it lands with each of those before it."""
+    numbers = report.numbers
+    return [
+        [_cell(report.attempts, {earlier, later}) for earlier in numbers[:place]]
+        for place, later in enumerate(numbers)
+        if place
+    ]
+
+
+def _cell(attempts: Sequence[TeamAttempt], both: set[int]) -> _Json:
+    """Return each way in which two features end, with its strategies, and the reasons.
+
+    A reason is given by its places: the strategy's row, and its feature that was left out.
+    """
+    ways: dict[tuple[str, str], list[str]] = {}
+    why: list[tuple[int, int]] = []
+    for row, attempt in enumerate(attempts):
+        way = _TOGETHER if both <= {*attempt.landed} else _NOT_KNOWN
+        for place, each in enumerate(attempt.left_out):
+            if each.number in both and both - {each.number} <= {*each.features}:
+                way = _APART.get(each.reason, ("not_run", wording.spoken(each.reason)))
+                why.append((row, place))
+                break
+        ways.setdefault(way, []).append(cut(attempt.strategy))
+    return {"ways": [[*way, ", ".join(names)] for way, names in ways.items()], "why": why}
 
 
 def _row(row: LedgerRow) -> list[str]:
@@ -200,18 +303,44 @@ def _said(row: LedgerRow) -> str:
 # --- conflicts ---------------------------------------------------------------
 
 
-def _conflicts(report: MergeReport, texts: Texts) -> Iterator[_Json]:
-    resolutions = [report.resolutions(attempt.strategy) for attempt in report.attempts]
-    for i, conflict in enumerate(report.conflicts[:MOST_NAMES]):
-        yield {
-            "path": cut(conflict.path),
-            "line": conflict.line,
-            "kind": conflict.kind.value,
-            "base": texts.add(conflict.base),
-            "ours": texts.add(conflict.ours),
-            "theirs": texts.add(conflict.theirs),
-            "answers": [_resolution(each[i], texts) for each in resolutions],
-        }
+_Merge = tuple[str, str, str, Sequence[Conflict]]
+"""A merge's name, which is empty for a pair, ours, theirs, and the conflicts."""
+
+
+def _merges_of(report: GroupReport) -> list[_Merge]:
+    """Return git's merge of a pair, or each strategy's merges of a team."""
+    if isinstance(report, MergeReport):
+        theirs, ours = (f"feature {number}" for number in report.numbers)
+        return [("", ours, theirs, report.conflicts)]
+    return [
+        (name, wording.features_text(step.into), f"feature {step.feature}", step.conflicts)
+        for name, step in _steps(report)
+    ]
+
+
+def _steps(report: TeamReport) -> Iterator[tuple[str, TeamStep]]:
+    """Yield each merge of a team, with its name."""
+    for attempt in report.attempts:
+        for step in attempt.steps:
+            yield f"{cut(attempt.strategy)}, {_step_text(step)}", step
+
+
+def _conflicts(report: GroupReport, texts: Texts) -> Iterator[_Json]:
+    resolutions: list[Sequence[ConflictResolution]] = []
+    if isinstance(report, MergeReport):
+        resolutions = [report.resolutions(attempt.strategy) for attempt in report.attempts]
+    for number, (*_, conflicts) in enumerate(_merges_of(report)):
+        for i, conflict in enumerate(conflicts[:MOST_NAMES]):
+            yield {
+                "of": number,
+                "path": cut(conflict.path),
+                "line": conflict.line,
+                "kind": conflict.kind.value,
+                "base": texts.add(conflict.base),
+                "ours": texts.add(conflict.ours),
+                "theirs": texts.add(conflict.theirs),
+                "answers": [_resolution(each[i], texts) for each in resolutions],
+            }
 
 
 def _resolution(found: ConflictResolution, texts: Texts) -> _Json:
@@ -235,8 +364,21 @@ def _patch(patch: PatchReport, texts: Texts) -> _Json | None:
     return None if patch.diff is None else diff_files(patch.diff, texts)
 
 
-def _merges(report: MergeReport, texts: Texts) -> Iterator[_Json]:
-    """Yield the merged trees as diffs, each with the strategies that returned it.
+def _merges(report: GroupReport, texts: Texts) -> Iterator[_Json]:
+    """Yield the merged trees as diffs, each with what returned it: strategies, or their merges."""
+    if isinstance(report, MergeReport):
+        yield from _merges_with_origins(report, texts)
+        return
+    found: dict[bytes, list[str]] = {}
+    for name, step in _steps(report):
+        if step.diff is not None:
+            found.setdefault(step.diff, []).append(name)
+    for diff, names in found.items():
+        yield {"strategies": names, "problem": _NO_ORIGINS, **diff_files(diff, texts)}
+
+
+def _merges_with_origins(report: MergeReport, texts: Texts) -> Iterator[_Json]:
+    """Yield the merged trees of a pair.
 
     Each hunk has the origins of its changed lines, if they are known; those of the hunk before it
     are not repeated.
