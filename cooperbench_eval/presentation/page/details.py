@@ -10,11 +10,11 @@ from cooperbench_eval.presentation.page.index import JudgedAttempt, JudgedTeam
 from cooperbench_eval.presentation.page.losses import losses_of
 from cooperbench_eval.presentation.page.margins import Margins
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.presentation.views.plans import left_out_text
+from cooperbench_eval.presentation.views.plans import left_out_text, owner_text
 from cooperbench_eval.presentation.views.reports import landed_text
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.explanation import Explanation
-from cooperbench_eval.reporting.landings import LeftOutReason
+from cooperbench_eval.reporting.landings import BrokenTests, LeftOutReason
 from cooperbench_eval.reporting.resolutions import ConflictResolution
 from cooperbench_eval.reporting.rows import MergeRow
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
@@ -167,29 +167,30 @@ def _case(case: TestCase, place: int) -> list[str]:
 
 
 def _attempt(report: GroupReport, judged: _Judged) -> _Json:
-    attempt, answer, blame, lost = judged
+    attempt = judged.attempt
     merges = attempt.steps if isinstance(attempt, TeamAttempt) else (attempt,)
     ledger = [row for each in merges for row in each.ledger if _said(row)]
     return {
         "strategy": cut(attempt.strategy),
         "implementation": cut(attempt.implementation),
         "status": wording.spoken(attempt.status),
-        "answer": answer,
-        "blame": wording.blame_text(blame, attempt),
+        "answer": judged.answer,
+        "blame": wording.blame_text(judged.blame, attempt),
         "service_failed": attempt.service_failed,
         "seconds": round(sum(each.duration_seconds for each in merges), 3),
-        "lost": [{"owner": each.owner, **_some(each.names)} for each in lost],
         "runs": [_run(*run) for run in wording.merged_runs(report, attempt)],
-        **(_landing(attempt) if isinstance(attempt, TeamAttempt) else _merging(attempt)),
+        **(_landing(judged) if isinstance(judged, JudgedTeam) else _merging(judged)),
         "ledger": [_row(row) for row in ledger[:MOST_NAMES]],
         "more_ledger": max(len(ledger) - MOST_NAMES, 0),
     }
 
 
-def _merging(attempt: Attempt) -> _Json:
+def _merging(judged: JudgedAttempt) -> _Json:
     """Return what a strategy's one merge of a pair has."""
+    attempt = judged.attempt
     left = attempt.conflict_details
     return {
+        "lost": [{"owner": each.owner, **_some(each.names)} for each in judged.lost],
         "failure": cut(attempt.failure),
         "met": attempt.conflicts_met,
         "left": None if left is None else left.conflict_sections,
@@ -205,27 +206,24 @@ def _usage(merge: MergeRow) -> list[str]:
     return [wording.usage_text(usage, cut(usage.model)) for usage in merge.usage]
 
 
-def _landing(attempt: TeamAttempt) -> _Json:
+def _landing(judged: JudgedTeam) -> _Json:
     """Return which features of a team landed, why others did not, and each of the merges."""
+    attempt = judged.attempt
     return {
+        "lost": _broken(judged.blame.lost),
         "landed": landed_text(attempt),
         "left_out": [
-            [
-                left_out_text(each, named=False),
-                [
-                    {"owner": wording.owner_text(lost), **_some(lost.tests)}
-                    for lost in each.tests
-                    if lost.tests
-                ],
-            ]
-            for each in attempt.left_out
+            [left_out_text(each, named=False), _broken(each.tests)] for each in attempt.left_out
         ],
         "landed_runs": [
-            [wording.owner_text(each), _run(each.tests, each.judgement)]
-            for each in attempt.landed_tests
+            [owner_text(each), _run(each.tests, each.judgement)] for each in attempt.landed_tests
         ],
         "steps": [_step(each) for each in attempt.steps],
     }
+
+
+def _broken(suites: Iterable[BrokenTests]) -> list[_Json]:
+    return [{"owner": owner_text(each), **_some(each.tests)} for each in suites if each.tests]
 
 
 def _step(step: TeamStep) -> list[Any]:
@@ -314,15 +312,19 @@ def _merges_of(report: GroupReport) -> list[_Merge]:
         return [("", ours, theirs, report.conflicts)]
     return [
         (name, wording.features_text(step.into), f"feature {step.feature}", step.conflicts)
-        for name, step in _steps(report)
+        for name, step in _rows(report)
+        if isinstance(step, TeamStep)
     ]
 
 
-def _steps(report: TeamReport) -> Iterator[tuple[str, TeamStep]]:
-    """Yield each merge of a team, with its name."""
+def _rows(report: GroupReport) -> Iterator[tuple[str, Attempt | TeamStep]]:
+    """Yield each merge with its name: a strategy's, or a strategy's merge of a team's feature."""
     for attempt in report.attempts:
-        for step in attempt.steps:
-            yield f"{cut(attempt.strategy)}, {_step_text(step)}", step
+        if isinstance(attempt, Attempt):
+            yield cut(attempt.strategy), attempt
+        else:
+            for step in attempt.steps:
+                yield f"{cut(attempt.strategy)}, {_step_text(step)}", step
 
 
 def _conflicts(report: GroupReport, texts: Texts) -> Iterator[_Json]:
@@ -365,40 +367,27 @@ def _patch(patch: PatchReport, texts: Texts) -> _Json | None:
 
 
 def _merges(report: GroupReport, texts: Texts) -> Iterator[_Json]:
-    """Yield the merged trees as diffs, each with what returned it: strategies, or their merges."""
-    if isinstance(report, MergeReport):
-        yield from _merges_with_origins(report, texts)
-        return
-    found: dict[bytes, list[str]] = {}
-    for name, step in _steps(report):
-        if step.diff is not None:
-            found.setdefault(step.diff, []).append(name)
-    for diff, names in found.items():
-        yield {"strategies": names, "problem": _NO_ORIGINS, **diff_files(diff, texts)}
+    """Yield the merged trees as diffs, each with the strategies or their merges that gave it.
 
-
-def _merges_with_origins(report: MergeReport, texts: Texts) -> Iterator[_Json]:
-    """Yield the merged trees of a pair.
-
-    Each hunk has the origins of its changed lines, if they are known; those of the hunk before it
-    are not repeated.
+    Each hunk of a pair's has the origins of its changed lines, if they are known; those of the
+    hunk before it are not repeated.
     """
-    found: dict[bytes, list[Attempt]] = {}
-    for attempt in report.attempts:
-        if attempt.diff is not None:
-            found.setdefault(attempt.diff, []).append(attempt)
-    margins = Margins(report)
-    for diff, attempts in found.items():
+    found: dict[bytes, list[tuple[str, MergeRow]]] = {}
+    for name, row in _rows(report):
+        if row.diff is not None:
+            found.setdefault(row.diff, []).append((name, row))
+    margins = Margins(report) if isinstance(report, MergeReport) else None
+    for diff, rows in found.items():
         shown = diff_files(diff, texts)
-        margin, problem = margins.of(diff, attempts)
-        for file, origins in zip(shown["files"], margin, strict=False):
+        origins = margins.of(diff, [row for _, row in rows]) if margins else None
+        margin, problem = origins or ((), _NO_ORIGINS)
+        for file, runs_of in zip(shown["files"], margin, strict=False):
             before = None
-            for hunk, runs in zip(file["hunks"], origins, strict=False):
+            for hunk, runs in zip(file["hunks"], runs_of, strict=False):
                 if runs != before:
                     hunk.append(runs)
                 before = runs
-        strategies = [cut(each.strategy) for each in attempts]
-        yield {"strategies": strategies, "problem": problem, **shown}
+        yield {"strategies": [name for name, _ in rows], "problem": problem, **shown}
 
 
 # --- explanations ------------------------------------------------------------

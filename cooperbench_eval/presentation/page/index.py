@@ -62,12 +62,11 @@ class JudgedAttempt(NamedTuple):
 
 
 class JudgedTeam(NamedTuple):
-    """The same for a team's row."""
+    """The same for a team's row, whose lost tests the blame has."""
 
     attempt: TeamAttempt
     answer: str
     blame: TeamBlame
-    lost: Sequence[wording.Lost]
 
 
 class Index:

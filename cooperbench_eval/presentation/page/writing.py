@@ -163,9 +163,8 @@ class _Reports:
             facts = facts_of(report)
             answers = dict(answers_of(facts, ()).strategies)
             judged = [
-                JudgedTeam(row, answers[row.strategy], blame, lost_tests(report, blame))
+                JudgedTeam(row, answers[row.strategy], report.blame(row.strategy))
                 for row in report.attempts
-                for blame in [report.blame(row.strategy)]
             ]
             name = self.index.add_team(report)
         else:

@@ -7,6 +7,8 @@ from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LeftOut,
     LeftOutReason,
+    SuiteRun,
+    TeamSuite,
 )
 from cooperbench_eval.reporting.plans import LandingPlan, PairOutcome
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
@@ -116,11 +118,21 @@ def left_out_text(left_out: LeftOut, *, named: bool = True) -> str:
     return visible(f"feature {left_out.number} {texts[left_out.reason]}{problem}", _LONGEST)
 
 
+def owner_text(run: SuiteRun | BrokenTests) -> str:
+    """Return whose tests a suite of a team has."""
+    owners = {
+        TeamSuite.FEATURE: f"feature {run.feature}",
+        TeamSuite.JOINT: "all features together",
+        TeamSuite.REGRESSION: "the repository",
+    }
+    return owners[run.suite]
+
+
 def broken_text(broken: BrokenTests, *, named: bool = True) -> str:
     """Return how many tests of whom are broken; *named* adds some of their names."""
     if not broken.tests:
-        return f"the tests of {wording.owner_text(broken)}"
-    tests = f"{wording.counted(len(broken.tests), 'test')} of {wording.owner_text(broken)}"
+        return f"the tests of {owner_text(broken)}"
+    tests = f"{wording.counted(len(broken.tests), 'test')} of {owner_text(broken)}"
     return f"{tests}: {_test_names(broken.tests)}" if named else tests
 
 

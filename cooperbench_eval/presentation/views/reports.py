@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from cooperbench_eval.git.merging.conflicts import ConflictDetails, FileConflicts, MergeStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.presentation.views import wording
-from cooperbench_eval.presentation.views.plans import broken_text, left_out_text
+from cooperbench_eval.presentation.views.plans import broken_text, left_out_text, owner_text
 from cooperbench_eval.reporting import (
     Attempt,
     Blame,
@@ -324,7 +324,7 @@ def team_attempt_view(attempt: TeamAttempt) -> View:
     """Describe each merge, each run, and why features were left out."""
     steps = [_step(each) for each in attempt.steps[:_MOST_ROWS]]
     runs = [
-        (wording.owner_text(each), _run_cell(each.tests, each.judgement))
+        (owner_text(each), _run_cell(each.tests, each.judgement))
         for each in (attempt.tests or attempt.landed_tests)[:_MOST_ROWS]
     ]
     return View(

@@ -12,7 +12,7 @@ from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.verdicts import JudgedSummary, Verdicts
 from cooperbench_eval.git.merging.conflicts import ConflictDetails, MergeStatus, ModelUsage
 from cooperbench_eval.languages.hazards.kinds import Hazard
-from cooperbench_eval.reporting import Attempt, Blame, BlameKind, Failure, PatchReport
+from cooperbench_eval.reporting import Attempt, Blame, BlameKind, Failure, MergeReport, PatchReport
 from cooperbench_eval.reporting.agentcosts import AgentUsage
 from cooperbench_eval.reporting.explanation import (
     ExplainedHunk,
@@ -22,7 +22,7 @@ from cooperbench_eval.reporting.explanation import (
     HunkRole,
     SuiteKind,
 )
-from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
+from cooperbench_eval.reporting.landings import TeamSuite
 from cooperbench_eval.reporting.rows import Judged, Tried
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamBlame, TeamReport
 from cooperbench_eval.running.results import Judgement, TestResult, count_cases, outcome_of
@@ -190,29 +190,8 @@ class Lost(NamedTuple):
     passed: int
 
 
-def owner_text(run: SuiteRun | BrokenTests) -> str:
-    """Return whose tests a suite of a team has."""
-    owners = {
-        TeamSuite.FEATURE: f"feature {run.feature}",
-        TeamSuite.JOINT: "all features together",
-        TeamSuite.REGRESSION: "the repository",
-    }
-    return owners[run.suite]
-
-
-def lost_tests(report: GroupReport, blame: Blame | TeamBlame) -> list[Lost]:
+def lost_tests(report: MergeReport, blame: Blame) -> list[Lost]:
     """Return the tests that the merge lost, by the suites' owners."""
-    own: dict[int | None, TestResult | None] = {each.number: each.tests for each in report.features}
-    if isinstance(blame, TeamBlame):
-        regression = report.base_regression_tests
-        lost = [
-            (each, regression if each.suite is TeamSuite.REGRESSION else own.get(each.feature))
-            for each in blame.lost
-        ]
-        return [
-            Lost(owner_text(each), each.tests, len(each.tests) if run is None else run.passed_tests)
-            for each, run in lost
-        ]
     found = [
         (f"feature {feature.number}", names, feature.tests)
         for feature, names in zip(
