@@ -26,8 +26,7 @@ from cooperbench_eval.running.results import (
     outcome_of,
 )
 
-MOST_NAMES = 200
-"""How many conflicts, tests or files a list has at most."""
+_MOST_NAMES = 200  # conflicts, tests or files in a list
 _MOST_MESSAGES = 10
 _MOST_MESSAGE = 300
 _Json = dict[str, Any]
@@ -66,7 +65,7 @@ def details_of(
         "losses": losses_of(report, pairs, texts) if isinstance(report, MergeReport) else [],
         "sides": [sides for *sides, _ in _merges_of(report)],
         "conflicts": list(_conflicts(report, texts)),
-        "more_conflicts": sum(max(len(each) - MOST_NAMES, 0) for *_, each in _merges_of(report)),
+        "more_conflicts": sum(max(len(each) - _MOST_NAMES, 0) for *_, each in _merges_of(report)),
         "explanations": [_explanation(each, texts) for each in explanations],
         "patches": [_patch(each.patch, texts) for each in report.features],
         "merges": list(_merges(report, texts)),
@@ -148,8 +147,8 @@ def _run(run: TestResult | None, judgement: Judgement | None = None) -> _Json:
         "text": wording.judged_text(run, judgement, in_full=True),
         "passed": outcome_of(run, judgement),
         "beside": [cut(note) for note in notes],
-        "failed": [_case(case, i) for i, case in enumerate(failed[:MOST_NAMES])],
-        "more": max(len(failed) - MOST_NAMES, 0),
+        "failed": [_case(case, i) for i, case in enumerate(failed[:_MOST_NAMES])],
+        "more": max(len(failed) - _MOST_NAMES, 0),
     }
 
 
@@ -180,8 +179,8 @@ def _attempt(report: GroupReport, judged: _Judged) -> _Json:
         "seconds": round(sum(each.duration_seconds for each in merges), 3),
         "runs": [_run(*run) for run in wording.merged_runs(report, attempt)],
         **(_landing(judged) if isinstance(judged, JudgedTeam) else _merging(judged)),
-        "ledger": [_row(row) for row in ledger[:MOST_NAMES]],
-        "more_ledger": max(len(ledger) - MOST_NAMES, 0),
+        "ledger": [_row(row) for row in ledger[:_MOST_NAMES]],
+        "more_ledger": max(len(ledger) - _MOST_NAMES, 0),
     }
 
 
@@ -197,7 +196,7 @@ def _merging(judged: JudgedAttempt) -> _Json:
         "usage": _usage(attempt),
         "hazards": [
             [cut(wording.place_text(each)), cut(each.message)]
-            for each in attempt.hazards[:MOST_NAMES]
+            for each in attempt.hazards[:_MOST_NAMES]
         ],
     }
 
@@ -332,7 +331,7 @@ def _conflicts(report: GroupReport, texts: Texts) -> Iterator[_Json]:
     if isinstance(report, MergeReport):
         resolutions = [report.resolutions(attempt.strategy) for attempt in report.attempts]
     for number, (*_, conflicts) in enumerate(_merges_of(report)):
-        for i, conflict in enumerate(conflicts[:MOST_NAMES]):
+        for i, conflict in enumerate(conflicts[:_MOST_NAMES]):
             yield {
                 "of": number,
                 "path": cut(conflict.path),
@@ -407,9 +406,9 @@ def _explanation(explanation: Explanation, texts: Texts) -> _Json:
                 wording.hunk_text(hunk, cut(hunk.path), is_sure=explanation.is_minimal),
                 texts.add(hunk.text.encode("utf-8", "surrogateescape")),
             ]
-            for hunk in hunks[:MOST_NAMES]
+            for hunk in hunks[:_MOST_NAMES]
         ],
-        "more": max(len(hunks) - MOST_NAMES, 0),
+        "more": max(len(hunks) - _MOST_NAMES, 0),
     }
 
 
@@ -417,5 +416,5 @@ def _explanation(explanation: Explanation, texts: Texts) -> _Json:
 
 
 def _some(names: Sequence[str]) -> _Json:
-    shown = [cut(name) for name in names[:MOST_NAMES]]
+    shown = [cut(name) for name in names[:_MOST_NAMES]]
     return {"names": shown, "more": len(names) - len(shown)}

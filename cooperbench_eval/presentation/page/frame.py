@@ -39,7 +39,7 @@ class Frame:
             footer=footer,
             pairs=_PAIRS,
             kind="" if has_pairs else ' class="only-teams"',
-            teams='<section id="teams"><h2>Teams</h2></section>\n' if has_teams else "",
+            teams='<section id="teams"></section>\n' if has_teams else "",
         )
         self.before, _, self.after = page.partition(_PAIRS)
 

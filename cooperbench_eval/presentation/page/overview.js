@@ -188,7 +188,7 @@ function walkRows(event) {
   next.querySelector("[data-pair]").focus();
 }
 
-/* The links from one pair to the next, in the order of the table; *among* is that of a team. */
+/* The links from one pair or team to the next, in the order of its table. */
 function walk(asked, pair) {
   const { among = found, kind = "pairs" } = pair;
   const place = among.indexOf(pair);

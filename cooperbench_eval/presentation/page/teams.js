@@ -8,6 +8,7 @@ const teamRows = teams.map(({ model, landed }, place) => [[teamLinks[place]], [l
 const isByModel = teams.some(({ model }) => model);
 const teamHeads = ["Team", "Landed", ...(isByModel ? ["Model"] : [])];
 byId("teams").append(
+  heading(2, "Teams"),
   tableOf(
     "What landed, by the size of the team",
     ["Features", "Strategy", "Teams", "Share landed", "Correct"],
