@@ -1,18 +1,23 @@
-"""The data that the page shows when a pair is opened."""
+"""The data that the page shows when a pair or a team is opened."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from cooperbench_eval.git.merging.conflicts import ConflictDetails, LedgerRow
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails, LedgerRow
 from cooperbench_eval.presentation.page.diffs import diff_files
 from cooperbench_eval.presentation.page.embedding import Texts, cut
-from cooperbench_eval.presentation.page.index import JudgedAttempt
+from cooperbench_eval.presentation.page.index import JudgedAttempt, JudgedTeam
 from cooperbench_eval.presentation.page.losses import losses_of
 from cooperbench_eval.presentation.page.margins import Margins
 from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.presentation.views.plans import left_out_text, owner_text
+from cooperbench_eval.presentation.views.reports import landed_text
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.explanation import Explanation
+from cooperbench_eval.reporting.landings import BrokenTests, LeftOutReason
 from cooperbench_eval.reporting.resolutions import ConflictResolution
+from cooperbench_eval.reporting.rows import MergeRow
+from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.running.results import (
     Judgement,
     TestCase,
@@ -21,33 +26,46 @@ from cooperbench_eval.running.results import (
     outcome_of,
 )
 
-MOST_NAMES = 200
-"""How many conflicts, tests or files a list has at most."""
+_MOST_NAMES = 200  # conflicts, tests or files in a list
 _MOST_MESSAGES = 10
 _MOST_MESSAGE = 300
 _Json = dict[str, Any]
+_Judged = JudgedAttempt | JudgedTeam
 
 _FINE = frozenset({TestCaseStatus.PASSED, TestCaseStatus.SKIPPED, TestCaseStatus.XFAILED})
+_APART = {
+    LeftOutReason.CONFLICT: ("unhandled", "conflict"),
+    LeftOutReason.BREAKS: ("incorrect", "breaks tests"),
+    LeftOutReason.STRATEGY_FAILED: ("unhandled", "strategy failed"),
+    LeftOutReason.DUPLICATE: ("not_run", "same changes"),
+}
+_TOGETHER = ("correct", "land together")
+_NOT_KNOWN = ("not_run", "not known")
+_NO_ORIGINS = "Against the base, so it has the changes of the features merged before, too."
 
 
 def details_of(
-    report: MergeReport,
-    judged: Sequence[JudgedAttempt],
+    report: GroupReport,
+    judged: Sequence[_Judged],
     text_limit: int,
     explanations: Iterable[Explanation] = (),
 ) -> _Json:
-    """Return everything that the page shows about a pair; *text_limit* is in bytes."""
+    """Return everything that the page shows about a pair or team; *text_limit* is in bytes."""
     texts = Texts(text_limit)
+    pairs = [each for each in judged if isinstance(each, JudgedAttempt)]
     return {
+        "kind": "team" if isinstance(report, TeamReport) else "pair",
         "title": wording.title_text(cut(report.repo_name), report),
         "facts": {name: cut(value) for name, value in _facts(report).items() if value},
         "features": [_feature(each) for each in report.features],
         "warnings": _some(report.warnings),
         "suites": wording.suite_titles(report),
         "attempts": [_attempt(report, each) for each in judged],
-        "losses": losses_of(report, judged, texts),
+        "together": _together(report) if isinstance(report, TeamReport) else [],
+        "losses": losses_of(report, pairs, texts) if isinstance(report, MergeReport) else [],
+        "sides": [sides for *sides, _ in _merges_of(report)],
         "conflicts": list(_conflicts(report, texts)),
-        "more_conflicts": max(len(report.conflicts) - MOST_NAMES, 0),
+        "more_conflicts": sum(max(len(each) - _MOST_NAMES, 0) for *_, each in _merges_of(report)),
         "explanations": [_explanation(each, texts) for each in explanations],
         "patches": [_patch(each.patch, texts) for each in report.features],
         "merges": list(_merges(report, texts)),
@@ -55,12 +73,20 @@ def details_of(
     }
 
 
-def _facts(report: MergeReport) -> dict[str, str | None]:
-    failure, details = report.failure, report.conflict_details
-    status = wording.spoken(report.merge_status)
+def _facts(report: GroupReport) -> dict[str, str | None]:
+    failure, status = report.failure, wording.spoken(report.merge_status)
+    status = f"{status}, {wording.failure_text(failure)}" if failure else status
+    if isinstance(report, TeamReport):
+        score = report.conflict_score
+        own = {
+            "git's merges in this order": status,
+            "conflicts": None if score is None else f"score {score:,}",
+        }
+    else:
+        details = report.conflict_details
+        own = {"merge": status, "conflicts": None if details is None else _measured(details)}
     return {
-        "merge": f"{status}, {wording.failure_text(failure)}" if failure else status,
-        "conflicts": None if details is None else _measured(details),
+        **own,
         "model": report.model,
         "setting": report.setting,
         "try": str(report.k),
@@ -121,8 +147,8 @@ def _run(run: TestResult | None, judgement: Judgement | None = None) -> _Json:
         "text": wording.judged_text(run, judgement, in_full=True),
         "passed": outcome_of(run, judgement),
         "beside": [cut(note) for note in notes],
-        "failed": [_case(case, i) for i, case in enumerate(failed[:MOST_NAMES])],
-        "more": max(len(failed) - MOST_NAMES, 0),
+        "failed": [_case(case, i) for i, case in enumerate(failed[:_MOST_NAMES])],
+        "more": max(len(failed) - _MOST_NAMES, 0),
     }
 
 
@@ -139,33 +165,107 @@ def _case(case: TestCase, place: int) -> list[str]:
     return [cut(case.id), wording.spoken(case.status), message]
 
 
-def _attempt(report: MergeReport, judged: JudgedAttempt) -> _Json:
-    attempt, answer, blame = judged
-    left = attempt.conflict_details
-    ledger = [row for row in attempt.ledger if _said(row)]
+def _attempt(report: GroupReport, judged: _Judged) -> _Json:
+    attempt = judged.attempt
+    merges = attempt.steps if isinstance(attempt, TeamAttempt) else (attempt,)
+    ledger = [row for each in merges for row in each.ledger if _said(row)]
     return {
         "strategy": cut(attempt.strategy),
         "implementation": cut(attempt.implementation),
         "status": wording.spoken(attempt.status),
-        "answer": answer,
-        "blame": wording.blame_text(blame, attempt),
-        "failure": cut(attempt.failure),
+        "answer": judged.answer,
+        "blame": wording.blame_text(judged.blame, attempt),
         "service_failed": attempt.service_failed,
+        "seconds": round(sum(each.duration_seconds for each in merges), 3),
+        "runs": [_run(*run) for run in wording.merged_runs(report, attempt)],
+        **(_landing(judged) if isinstance(judged, JudgedTeam) else _merging(judged)),
+        "ledger": [_row(row) for row in ledger[:_MOST_NAMES]],
+        "more_ledger": max(len(ledger) - _MOST_NAMES, 0),
+    }
+
+
+def _merging(judged: JudgedAttempt) -> _Json:
+    """Return what a strategy's one merge of a pair has."""
+    attempt = judged.attempt
+    left = attempt.conflict_details
+    return {
+        "lost": [{"owner": each.owner, **_some(each.names)} for each in judged.lost],
+        "failure": cut(attempt.failure),
         "met": attempt.conflicts_met,
         "left": None if left is None else left.conflict_sections,
-        "seconds": round(attempt.duration_seconds, 3),
-        "usage": [wording.usage_text(usage, cut(usage.model)) for usage in attempt.usage],
-        "lost": [
-            {"owner": lost.owner, **_some(lost.names)} for lost in wording.lost_tests(report, blame)
-        ],
-        "runs": [_run(*run) for run in wording.merged_runs(report, attempt)],
+        "usage": _usage(attempt),
         "hazards": [
             [cut(wording.place_text(each)), cut(each.message)]
-            for each in attempt.hazards[:MOST_NAMES]
+            for each in attempt.hazards[:_MOST_NAMES]
         ],
-        "ledger": [_row(row) for row in ledger[:MOST_NAMES]],
-        "more_ledger": max(len(ledger) - MOST_NAMES, 0),
     }
+
+
+def _usage(merge: MergeRow) -> list[str]:
+    return [wording.usage_text(usage, cut(usage.model)) for usage in merge.usage]
+
+
+def _landing(judged: JudgedTeam) -> _Json:
+    """Return which features of a team landed, why others did not, and each of the merges."""
+    attempt = judged.attempt
+    return {
+        "lost": _broken(judged.blame.lost),
+        "landed": landed_text(attempt),
+        "left_out": [
+            [left_out_text(each, named=False), _broken(each.tests)] for each in attempt.left_out
+        ],
+        "landed_runs": [
+            [owner_text(each), _run(each.tests, each.judgement)] for each in attempt.landed_tests
+        ],
+        "steps": [_step(each) for each in attempt.steps],
+    }
+
+
+def _broken(suites: Iterable[BrokenTests]) -> list[_Json]:
+    return [{"owner": owner_text(each), **_some(each.tests)} for each in suites if each.tests]
+
+
+def _step(step: TeamStep) -> list[Any]:
+    """Return a merge's name, how it ended, what is to say about it, and its conflicts."""
+    left = 0 if step.conflict_details is None else step.conflict_details.conflict_sections
+    return [
+        _step_text(step),
+        wording.spoken(step.status),
+        [*filter(None, [cut(step.failure)]), *_usage(step)],
+        f"{step.conflicts_met:,} met, {left:,} left",
+    ]
+
+
+def _step_text(step: TeamStep) -> str:
+    return f"feature {step.feature} into {wording.features_text(step.into)}"
+
+
+def _together(report: TeamReport) -> list[list[_Json]]:
+    """Return for each feature but the first how it lands with each of those before it."""
+    numbers = report.numbers
+    return [
+        [_cell(report.attempts, {earlier, later}) for earlier in numbers[:place]]
+        for place, later in enumerate(numbers)
+        if place
+    ]
+
+
+def _cell(attempts: Sequence[TeamAttempt], both: set[int]) -> _Json:
+    """Return each way in which two features end, with its strategies, and the reasons.
+
+    A reason is given by its places: the strategy's row, and its feature that was left out.
+    """
+    ways: dict[tuple[str, str], list[str]] = {}
+    why: list[tuple[int, int]] = []
+    for row, attempt in enumerate(attempts):
+        way = _TOGETHER if both <= {*attempt.landed} else _NOT_KNOWN
+        for place, each in enumerate(attempt.left_out):
+            if each.number in both and both - {each.number} <= {*each.features}:
+                way = _APART.get(each.reason, ("not_run", wording.spoken(each.reason)))
+                why.append((row, place))
+                break
+        ways.setdefault(way, []).append(cut(attempt.strategy))
+    return {"ways": [[*way, ", ".join(names)] for way, names in ways.items()], "why": why}
 
 
 def _row(row: LedgerRow) -> list[str]:
@@ -200,18 +300,48 @@ def _said(row: LedgerRow) -> str:
 # --- conflicts ---------------------------------------------------------------
 
 
-def _conflicts(report: MergeReport, texts: Texts) -> Iterator[_Json]:
-    resolutions = [report.resolutions(attempt.strategy) for attempt in report.attempts]
-    for i, conflict in enumerate(report.conflicts[:MOST_NAMES]):
-        yield {
-            "path": cut(conflict.path),
-            "line": conflict.line,
-            "kind": conflict.kind.value,
-            "base": texts.add(conflict.base),
-            "ours": texts.add(conflict.ours),
-            "theirs": texts.add(conflict.theirs),
-            "answers": [_resolution(each[i], texts) for each in resolutions],
-        }
+_Merge = tuple[str, str, str, Sequence[Conflict]]
+"""A merge's name, which is empty for a pair, ours, theirs, and the conflicts."""
+
+
+def _merges_of(report: GroupReport) -> list[_Merge]:
+    """Return git's merge of a pair, or each strategy's merges of a team."""
+    if isinstance(report, MergeReport):
+        theirs, ours = (f"feature {number}" for number in report.numbers)
+        return [("", ours, theirs, report.conflicts)]
+    return [
+        (name, wording.features_text(step.into), f"feature {step.feature}", step.conflicts)
+        for name, step in _rows(report)
+        if isinstance(step, TeamStep)
+    ]
+
+
+def _rows(report: GroupReport) -> Iterator[tuple[str, Attempt | TeamStep]]:
+    """Yield each merge with its name: a strategy's, or a strategy's merge of a team's feature."""
+    for attempt in report.attempts:
+        if isinstance(attempt, Attempt):
+            yield cut(attempt.strategy), attempt
+        else:
+            for step in attempt.steps:
+                yield f"{cut(attempt.strategy)}, {_step_text(step)}", step
+
+
+def _conflicts(report: GroupReport, texts: Texts) -> Iterator[_Json]:
+    resolutions: list[Sequence[ConflictResolution]] = []
+    if isinstance(report, MergeReport):
+        resolutions = [report.resolutions(attempt.strategy) for attempt in report.attempts]
+    for number, (*_, conflicts) in enumerate(_merges_of(report)):
+        for i, conflict in enumerate(conflicts[:_MOST_NAMES]):
+            yield {
+                "of": number,
+                "path": cut(conflict.path),
+                "line": conflict.line,
+                "kind": conflict.kind.value,
+                "base": texts.add(conflict.base),
+                "ours": texts.add(conflict.ours),
+                "theirs": texts.add(conflict.theirs),
+                "answers": [_resolution(each[i], texts) for each in resolutions],
+            }
 
 
 def _resolution(found: ConflictResolution, texts: Texts) -> _Json:
@@ -235,28 +365,28 @@ def _patch(patch: PatchReport, texts: Texts) -> _Json | None:
     return None if patch.diff is None else diff_files(patch.diff, texts)
 
 
-def _merges(report: MergeReport, texts: Texts) -> Iterator[_Json]:
-    """Yield the merged trees as diffs, each with the strategies that returned it.
+def _merges(report: GroupReport, texts: Texts) -> Iterator[_Json]:
+    """Yield the merged trees as diffs, each with the strategies or their merges that gave it.
 
-    Each hunk has the origins of its changed lines, if they are known; those of the hunk before it
-    are not repeated.
+    Each hunk of a pair's has the origins of its changed lines, if they are known; those of the
+    hunk before it are not repeated.
     """
-    found: dict[bytes, list[Attempt]] = {}
-    for attempt in report.attempts:
-        if attempt.diff is not None:
-            found.setdefault(attempt.diff, []).append(attempt)
-    margins = Margins(report)
-    for diff, attempts in found.items():
+    found: dict[bytes, list[tuple[str, MergeRow]]] = {}
+    for name, row in _rows(report):
+        if row.diff is not None:
+            found.setdefault(row.diff, []).append((name, row))
+    margins = Margins(report) if isinstance(report, MergeReport) else None
+    for diff, rows in found.items():
         shown = diff_files(diff, texts)
-        margin, problem = margins.of(diff, attempts)
-        for file, origins in zip(shown["files"], margin, strict=False):
+        origins = margins.of(diff, [row for _, row in rows]) if margins else None
+        margin, problem = origins or ((), _NO_ORIGINS)
+        for file, runs_of in zip(shown["files"], margin, strict=False):
             before = None
-            for hunk, runs in zip(file["hunks"], origins, strict=False):
+            for hunk, runs in zip(file["hunks"], runs_of, strict=False):
                 if runs != before:
                     hunk.append(runs)
                 before = runs
-        strategies = [cut(each.strategy) for each in attempts]
-        yield {"strategies": strategies, "problem": problem, **shown}
+        yield {"strategies": [name for name, _ in rows], "problem": problem, **shown}
 
 
 # --- explanations ------------------------------------------------------------
@@ -276,9 +406,9 @@ def _explanation(explanation: Explanation, texts: Texts) -> _Json:
                 wording.hunk_text(hunk, cut(hunk.path), is_sure=explanation.is_minimal),
                 texts.add(hunk.text.encode("utf-8", "surrogateescape")),
             ]
-            for hunk in hunks[:MOST_NAMES]
+            for hunk in hunks[:_MOST_NAMES]
         ],
-        "more": max(len(hunks) - MOST_NAMES, 0),
+        "more": max(len(hunks) - _MOST_NAMES, 0),
     }
 
 
@@ -286,5 +416,5 @@ def _explanation(explanation: Explanation, texts: Texts) -> _Json:
 
 
 def _some(names: Sequence[str]) -> _Json:
-    shown = [cut(name) for name in names[:MOST_NAMES]]
+    shown = [cut(name) for name in names[:_MOST_NAMES]]
     return {"names": shown, "more": len(names) - len(shown)}

@@ -78,14 +78,14 @@ class Texts:
     def number_of(self, text: bytes) -> int:
         """Keep *text* if it is not kept yet, and return its index in `kept`."""
         if text not in self._numbers:
-            size = whole_characters(text, min(self._limit, self._room))
+            size = _whole_characters(text, min(self._limit, self._room))
             self._room -= size
             self._numbers[text] = len(self.kept)
             self.kept.append((text[:size].decode("utf-8", "surrogateescape"), len(text) - size))
         return self._numbers[text]
 
 
-def whole_characters(text: bytes, limit: int) -> int:
+def _whole_characters(text: bytes, limit: int) -> int:
     """Return at most *limit*, reduced so that no UTF-8 character is cut in two."""
     if len(text) <= limit:
         return len(text)

@@ -10,26 +10,25 @@ from string import Template
 from cooperbench_eval.support.rendering.visible import visible
 
 _PAIRS = "<!-- pairs -->"
-_TEAMS = "<!-- teams -->"
 _STYLES = ("shared.css", "overview.css", "pair.css", "diffs.css")
 _SCRIPTS = (
     *("shared.js", "pairs.js", "filters.js", "groups.js", "overview.js"),
-    *("syntax.js", "diffs.js", "losses.js", "pair.js", "start.js"),
+    *("syntax.js", "diffs.js", "losses.js", "pair.js"),
 )
 
 
 class Frame:
-    """The page in three parts: `before` the teams, `between` them and the pairs' data, and `after`.
+    """The page in two parts: `before` the data of its entries, and `after` it.
 
     `after` begins with the end of the index's script element. Only a page with teams has their
-    section and its style.
+    section, its style and its script.
     """
 
     def __init__(
-        self, title: str, heading: str, footer: str, *, teams: str = "", has_pairs: bool = True
+        self, title: str, heading: str, footer: str, *, has_teams: bool, has_pairs: bool
     ) -> None:
-        style, script = "".join(map(_part, _STYLES)), _script()
-        if teams:
+        style, script = "".join(map(_part, _STYLES)), _script(has_teams=has_teams)
+        if has_teams:
             style += _part("teams.css")
         page = Template(_part("page.html")).substitute(
             policy=_policy(style, script),
@@ -40,10 +39,9 @@ class Frame:
             footer=footer,
             pairs=_PAIRS,
             kind="" if has_pairs else ' class="only-teams"',
-            teams=f'<section id="teams">{teams}{_TEAMS}</section>\n' if teams else _TEAMS,
+            teams='<section id="teams"></section>\n' if has_teams else "",
         )
-        self.before, _, rest = page.partition(_TEAMS)
-        self.between, _, self.after = rest.partition(_PAIRS)
+        self.before, _, self.after = page.partition(_PAIRS)
 
 
 @cache
@@ -52,9 +50,10 @@ def _part(name: str) -> str:
 
 
 @cache
-def _script() -> str:
+def _script(*, has_teams: bool) -> str:
     """Return the parts of the script as one function, so that none of their names is global."""
-    return '"use strict";\n(() => {\n' + "\n".join(map(_part, _SCRIPTS)) + "})();\n"
+    names = (*_SCRIPTS, *(["teams.js"] if has_teams else []), "start.js")
+    return '"use strict";\n(() => {\n' + "\n".join(map(_part, names)) + "})();\n"
 
 
 def _policy(style: str, script: str) -> str:

@@ -1,15 +1,18 @@
-"""The data of the table of pairs: a small row for each, with every name kept once."""
+"""The data of the tables of pairs and teams: a small row for each."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.presentation.page.embedding import Addresses, embed, shortened
 from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.presentation.views.reports import landed_text
 from cooperbench_eval.reporting import Attempt, Blame, MergeReport, Verdict
 from cooperbench_eval.reporting.identity import PairId
+from cooperbench_eval.reporting.teams import TeamAttempt, TeamBlame, TeamReport
 from cooperbench_eval.running.results import outcome_of
 
 MOST_LISTED = 100
@@ -18,6 +21,7 @@ _MOST_NOTE = 200
 _UNTESTED = "untested"
 _NOT_TRIED = "not_tried"
 _UNANSWERED = Verdict.NOT_RUN.value
+_Json = dict[str, Any]
 
 
 class _Sign(NamedTuple):
@@ -49,11 +53,20 @@ SIGNS: Mapping[str, _Sign] = MappingProxyType(
 
 
 class JudgedAttempt(NamedTuple):
-    """A strategy's row of a pair, its answer as a summary counts it, and what is to blame."""
+    """A strategy's row, its answer as a summary counts it, what is to blame, and lost tests."""
 
     attempt: Attempt
     answer: str
     blame: Blame
+    lost: Sequence[wording.Lost]
+
+
+class JudgedTeam(NamedTuple):
+    """The same for a team's row, whose lost tests the blame has."""
+
+    attempt: TeamAttempt
+    answer: str
+    blame: TeamBlame
 
 
 class Index:
@@ -61,11 +74,9 @@ class Index:
 
     def __init__(self) -> None:
         self._rows: list[str] = []
+        self._teams: list[_Json] = []
         self._names: dict[str, int] = {}
         self._addresses = Addresses()
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     def add(
         self,
@@ -73,8 +84,11 @@ class Index:
         facts: PairFacts,
         judged: Iterable[JudgedAttempt],
         policies: Iterable[tuple[str, str]] = (),
-    ) -> None:
-        """Add a pair's row; *policies* are their names with their answers."""
+    ) -> str:
+        """Add a pair's row, and return the name of its data.
+
+        *policies* are their names with their answers.
+        """
         paths = list(dict.fromkeys(conflict.path for conflict in report.conflicts))
         row = {
             "id": self._addresses.add(PairId.of(report)),
@@ -94,15 +108,30 @@ class Index:
             "policies": {self._name(name): self._name(answer) for name, answer in policies},
         }
         self._rows.append(embed(row))
+        return f"pair-{len(self._rows)}"
+
+    def add_team(self, report: TeamReport) -> str:
+        """Add a team's row, and return the name of its data."""
+        row = {
+            "id": self._addresses.add(PairId.of(report)),
+            "title": wording.title_text(_short(report.repo_name), report),
+            "model": _short(report.model or ""),
+            "landed": " · ".join(
+                f"{_short(each.strategy)} {landed_text(each).split(' landed')[0]}"
+                for each in report.attempts
+            ),
+        }
+        self._teams.append(row)
+        return f"team-{len(self._teams)}"
 
     def _row(self, report: MergeReport, judged: JudgedAttempt) -> list[Any]:
         """Return a strategy's sign and answer, what is to blame, the lost tests, and the reason."""
-        attempt, answer, blame = judged
+        attempt, answer, blame, lost = judged
         return [
             self._name("not_run" if report.failure is not None else _sign_of(attempt, answer)),
             self._name(answer),
             self._name("" if report.failure is not None else wording.blame_text(blame, attempt)),
-            [self._lost(each) for each in wording.lost_tests(report, blame)],
+            [self._lost(each) for each in lost],
             self._name(_why(report, attempt)),
         ]
 
@@ -114,18 +143,20 @@ class Index:
     def _name(self, text: str) -> int:
         return self._names.setdefault(text, len(self._names))
 
-    def pieces(self, strategies: Iterable[str], policies: Iterable[str] = ()) -> Iterator[str]:
-        """Yield the table as JSON for a script element.
+    def pieces(self, summary: Summary, policies: Iterable[str] = ()) -> Iterator[str]:
+        """Yield the tables as JSON for a script element.
 
-        It shows *strategies* and *policies* in their order.
+        They show the strategies of *summary* and *policies* in their order.
         """
         head = {
             "answers": wording.ANSWERS,
             "signs": dict(SIGNS),
-            "strategies": self._numbers(strategies),
+            "strategies": self._numbers(summary.strategies),
             "policies": self._numbers(policies),
             "names": list(self._names),
         }
+        if self._teams:
+            head |= {"teams": self._teams, "sizes": list(_sizes(summary))}
         yield f'{embed(head).removesuffix("}")},"rows":['
         for i, row in enumerate(self._rows):
             yield f",{row}" if i else row
@@ -133,6 +164,15 @@ class Index:
 
     def _numbers(self, names: Iterable[str]) -> Sequence[int]:
         return [self._name(name) for name in names]
+
+
+def _sizes(summary: Summary) -> Iterator[list[str]]:
+    """Yield how many features land, by the size of the team and the strategy."""
+    for size, teams in summary.teams.items():
+        for each in teams.strategies.values():
+            share = "-" if each.landed.mean is None else f"{each.landed.mean:.1%}"
+            counts = f"{each.verdicts.pairs:,}", share, f"{each.verdicts.correct:,}"
+            yield [str(size), _short(each.name), *counts]
 
 
 def _problem(report: MergeReport) -> str:

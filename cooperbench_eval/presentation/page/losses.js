@@ -15,7 +15,8 @@ const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /* The message of a failure. The lines in which frameworks say what went wrong stand out. */
 function failureMessage(message, label) {
-  const pre = make("pre", { class: "failure", tabindex: "0", role: "group", "aria-label": label });
+  const pre = codeBlock(label);
+  pre.className = "failure";
   linesOf(message).forEach((line, place) => {
     const isError = place === 0 || /^E\s|^\w*(?:Error|Exception|panic)\b|^thread '/.test(line);
     const kind = isError ? "error" : /^>/.test(line) ? "at" : "";
@@ -47,9 +48,8 @@ function failureBox(failure, isOpen) {
   if (message) box.append(failureMessage(message, `Failure of ${tests[0]}`));
   else box.append(make("p", { class: "beside" }, "The test framework reported no reason."));
   if (count > 1) {
-    const rest = more ? [make("li", { class: "beside" }, `and ${more} more`)] : [];
     const words = message ? "All tests that fail in this way" : "All of them";
-    box.append(folded(words, () => make("ul", { class: "names" }, tests.map(code), rest)));
+    box.append(folded(words, () => make("ul", { class: "names" }, tests.map(code), andMore(more))));
   }
   return box;
 }

@@ -22,7 +22,7 @@ _Lost = tuple[LostTest, ...]
 def losses_of(report: MergeReport, judged: Sequence[JudgedAttempt], texts: Texts) -> list[_Json]:
     """Return what the merges lost; strategies whose merges lost the same are put together."""
     found: dict[tuple[_Lost, FailureTrace | None, str | None], list[str]] = {}
-    for attempt, _, blame in judged:
+    for attempt, _, blame, _ in judged:
         lost = tuple(lost_tests_of(attempt, blame))
         if lost:
             key = lost, attempt.trace, attempt.tree_id

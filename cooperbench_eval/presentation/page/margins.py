@@ -16,8 +16,9 @@ from cooperbench_eval.evaluation.inputs import MergedTree
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
 from cooperbench_eval.presentation.page.sparse import Diff, SparseBase, read_diff
-from cooperbench_eval.reporting import Attempt, MergeReport
+from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.provenance import FileKind, FileProvenance, Origin, OriginKind
+from cooperbench_eval.reporting.rows import MergeRow
 
 MOST_LINES = 50_000
 """How many lines of diffs are read for a pair; one takes about 5 microseconds."""
@@ -64,7 +65,7 @@ class Margins:
         elif any(each.base_tree_id or each.base_commit for each in patches):
             self._problem = _OTHER_BASE
 
-    def of(self, diff: bytes, attempts: Sequence[Attempt]) -> tuple[Margin, str]:
+    def of(self, diff: bytes, attempts: Iterable[MergeRow]) -> tuple[Margin, str]:
         """Return the margin of a merge, or why there is none.
 
         Args:

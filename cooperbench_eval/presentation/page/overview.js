@@ -175,7 +175,7 @@ function showList(asked) {
 function focusRow(asked, id) {
   const place = found.findIndex((pair) => pair.id === id);
   if (place >= shown) addRows(asked, place + 1 - shown);
-  body.querySelector(`[data-pair="${CSS.escape(id)}"]`)?.focus();
+  document.querySelector(`[data-pair="${CSS.escape(id)}"]`)?.focus();
 }
 
 /* The keys Up and Down move from pair to pair. */
@@ -188,18 +188,19 @@ function walkRows(event) {
   next.querySelector("[data-pair]").focus();
 }
 
-/* The links from one pair to the next, in the order of the table. */
+/* The links from one pair or team to the next, in the order of its table. */
 function walk(asked, pair) {
-  const place = found.indexOf(pair);
+  const { among = found, kind = "pairs" } = pair;
+  const place = among.indexOf(pair);
   const link = (to, text) =>
     to ? make("a", { href: hashOf({ ...asked, pair: to.id }) }, text) : null;
-  const where = place < 0 ? "" : `${place + 1} of ${found.length} found`;
+  const where = place < 0 ? "" : `${place + 1} of ${among.length} found`;
   return make(
     "nav",
-    { "aria-label": "Pairs" },
-    make("a", { href: hashOf({ ...asked, pair: "" }), class: "back" }, "← All pairs"),
-    place > 0 ? link(found[place - 1], "Previous") : null,
+    { "aria-label": kind[0].toUpperCase() + kind.slice(1) },
+    make("a", { href: hashOf({ ...asked, pair: "" }), class: "back" }, `← All ${kind}`),
+    place > 0 ? link(among[place - 1], "Previous") : null,
     make("span", { class: "beside" }, where),
-    place >= 0 ? link(found[place + 1], "Next") : null,
+    place >= 0 ? link(among[place + 1], "Next") : null,
   );
 }

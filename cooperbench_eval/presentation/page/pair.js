@@ -1,4 +1,4 @@
-/* One pair in detail. */
+/* One pair or team in detail. */
 
 function runCell(run, isJudged = true) {
   const tone = run.passed === null || !isJudged ? "" : run.passed ? "good" : "bad";
@@ -12,7 +12,7 @@ function runCell(run, isJudged = true) {
       if (message) write(item.lastChild, message, true);
       list.append(item);
     }
-    if (run.more) list.append(make("li", { class: "beside" }, `and ${run.more} more`));
+    list.append(...andMore(run.more));
     const count = run.failed.length + run.more;
     cell.push(folded(`${count} that did not pass`, () => list));
   }
@@ -28,27 +28,35 @@ function featureRow(feature, further) {
   return [...row, ...further.map((place) => runCell(feature.further[place][1], false))];
 }
 
+function lostNames({ owner, names: some, more }) {
+  const count = some.length + more;
+  return make("div", {}, make("span", { class: "beside" }, `${count} of ${owner}:`), names(some, count));
+}
+
+/* What landed, why the other features did not, and the tests on the tree of the landed ones. */
+function landedCell({ landed, left_out: others, landed_runs: runs }) {
+  const tests = ([owner, run]) => make("li", {}, `tests of ${owner}: `, runCell(run));
+  return [
+    landed,
+    ...others.map(([why, lost]) => make("div", {}, why, lost.map(lostNames))),
+    runs.length ? folded("Tests of what landed", () => make("ul", { class: "names" }, runs.map(tests))) : null,
+  ];
+}
+
 function strategyRow(attempt) {
-  const lost = attempt.lost.map((some) =>
-    make(
-      "div",
-      {},
-      make("span", { class: "beside" }, `${some.names.length + some.more} of ${some.owner}:`),
-      names(some.names, some.names.length + some.more),
-    ),
-  );
   const merge = [attempt.left ? `${attempt.left} of ${attempt.met} left open` : attempt.status];
   if (attempt.failure) merge.push(make("div", { class: "beside" }, attempt.failure));
   if (attempt.service_failed) {
     merge.push(make("div", { class: "beside" }, "a service that it needs failed"));
   }
-  for (const usage of attempt.usage) merge.push(make("div", { class: "beside" }, usage));
+  for (const usage of attempt.usage ?? []) merge.push(make("div", { class: "beside" }, usage));
   return [
     [attempt.strategy, make("div", { class: "beside" }, attempt.implementation)],
     merge,
+    ...(attempt.landed ? [landedCell(attempt)] : []),
     [result(attempt.answer)],
     [attempt.blame],
-    lost.length ? lost : ["–"],
+    attempt.lost.length ? attempt.lost.map(lostNames) : ["–"],
     ...attempt.runs.map((run) => runCell(run)),
     [make("span", { class: "who" }, `${attempt.seconds} s`)],
   ];
@@ -56,7 +64,7 @@ function strategyRow(attempt) {
 
 function hazards(attempts) {
   return attempts
-    .filter((attempt) => attempt.hazards.length)
+    .filter((attempt) => attempt.hazards?.length)
     .map((attempt) =>
       folded(`What looks wrong in the merge of ${attempt.strategy}`, () =>
         tableOf(
@@ -79,6 +87,40 @@ function ledgers(attempts) {
         () => tableOf(`The ledger of ${attempt.strategy}${more}`, ["File", "Line", "Both sides", "What it did"], rows),
       );
     });
+}
+
+/* A team's merges in their order. */
+function mergeTables(attempts) {
+  return attempts
+    .filter((attempt) => attempt.steps?.length)
+    .flatMap(({ strategy, steps }) => {
+      const rows = steps.map(([merge, status, notes, conflicts]) => {
+        const beside = notes.map((note) => make("div", { class: "beside" }, note));
+        return [merge, [status, ...beside], [conflicts]];
+      });
+      const title = `The merges of ${strategy}`;
+      return [heading(4, title), tableOf(title, ["Merge", "Status", "Conflicts"], rows)];
+    });
+}
+
+/* How every two features of a team end under each strategy, with the reasons folded. */
+function togetherPart({ together, attempts, features }) {
+  if (!together.length || !attempts.length) return [];
+  const reason = ([row, place]) => {
+    const [why, lost] = attempts[row].left_out[place];
+    return make("li", {}, make("b", {}, attempts[row].strategy), `: ${why}`, lost.map(lostNames));
+  };
+  const cell = ({ ways, why }) => {
+    const short = ways.flatMap(([kind, words, who], place) => [
+      place ? make("br") : null,
+      make("span", { class: `result ${kind}` }, words),
+      make("span", { class: "beside" }, ` ${who}`),
+    ]);
+    return why.length ? [folded(short, () => make("ul", { class: "names" }, why.map(reason)))] : short;
+  };
+  const titles = features.map(({ number }) => `feature ${number}`);
+  const rows = together.map((cells, place) => [titles[place + 1], ...cells.map(cell), ...titles.slice(place + 2).map(() => [])]);
+  return [tableOf("Which features land together", ["Merged into", ...titles.slice(0, -1)], rows)];
 }
 
 // --- why a merge lost tests ---
@@ -125,18 +167,15 @@ function marker(data, conflict, resolved) {
 }
 
 function codeOf([text, left], label, mark = null) {
-  const pre = make("pre", { tabindex: "0", role: "group", "aria-label": label });
-  const lines = text.split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  lines.forEach((line) => {
+  const pre = codeBlock(label);
+  linesOf(text).forEach((line) => {
     const [sign, kind] = mark ? mark(line) : ["", ""];
     const shownLine = make("span", { class: `line ${kind}`, "data-from": mark ? sign || " " : null });
     write(shownLine, line, true);
     pre.append(shownLine);
   });
-  if (left) {
-    pre.append(make("span", { class: "beside" }, `\u2026 ${left} more bytes are left out`));
-  } else if (text && !text.endsWith("\n")) {
+  if (left) pre.append(leftOut(left));
+  else if (text && !text.endsWith("\n")) {
     pre.append(make("span", { class: "beside" }, "(no newline at the end)"));
   }
   return pre;
@@ -230,12 +269,12 @@ function resolution(data, conflict, group) {
 }
 
 function conflictSection(data, conflict, place) {
-  const [first, second] = data.features.map((feature) => feature.number);
+  const [merge, ours, theirs] = data.sides[conflict.of];
   const line = conflict.line === null ? "" : `, line ${conflict.line}`;
   const groups = grouped(data, conflict);
   const title = heading(
     4,
-    [`${place + 1}. `, make("code", {}, conflict.path), `${line}: ${conflict.kind}`],
+    [`${place + 1}. `, make("code", {}, conflict.path), `${line}: ${conflict.kind}`, merge && ` (${merge})`],
   );
   return make(
     "section",
@@ -245,8 +284,8 @@ function conflictSection(data, conflict, place) {
       "div",
       { class: "side-by-side" },
       version(data, "base", conflict.base, "base"),
-      version(data, `ours: feature ${second}`, conflict.ours, "ours"),
-      version(data, `theirs: feature ${first}`, conflict.theirs, "theirs"),
+      version(data, `ours: ${ours}`, conflict.ours, "ours"),
+      version(data, `theirs: ${theirs}`, conflict.theirs, "theirs"),
     ),
     groups.filter((group) => !isShown(group, place)).map(untexted),
     make(
@@ -259,7 +298,7 @@ function conflictSection(data, conflict, place) {
   );
 }
 
-// --- the page of a pair ---
+// --- the page of a pair or team ---
 
 function facts(data) {
   const list = make("dl", { class: "facts" });
@@ -270,18 +309,18 @@ function facts(data) {
 }
 
 function warnings({ warnings: { names: said, more } }) {
-  const rest = more ? [make("li", { class: "beside" }, `and ${more} more`)] : [];
   const list = said.map((each) => make("li", {}, each));
-  return said.length ? make("ul", { class: "warnings" }, list, rest) : null;
+  return said.length ? make("ul", { class: "warnings" }, list, andMore(more)) : null;
 }
 
-/* What the page shows of the pair with this data: a list of sections, with what matters most
-   first. */
+/* What the page shows of the pair or team with this data: a list of sections, with what matters
+   most first. */
 function pairContent(data) {
   const sections = {
     "Lost tests": lossSections(data),
     Explanations: data.explanations.flatMap((explanation) => explained(data, explanation)),
     Features: [featuresTable(data)],
+    "Which features land together": togetherPart(data),
     Strategies: strategiesPart(data),
     Conflicts: conflictsPart(data),
     ...diffSections(data),
@@ -291,14 +330,14 @@ function pairContent(data) {
   return [
     heading(2, data.title, { id: "pair-heading", tabindex: "-1" }),
     facts(data),
-    sectionLinks(headings),
+    sectionLinks(headings, data.kind),
     warnings(data),
     ...shown.flatMap(([, content], place) => [headings[place], ...content]),
   ].filter(Boolean);
 }
 
 /* The part of the address after the # is taken, so these are buttons. */
-function sectionLinks(headings) {
+function sectionLinks(headings, kind) {
   const buttons = headings.map((target) => {
     const button = make("button", { type: "button" }, target.textContent);
     button.addEventListener("click", () => {
@@ -307,7 +346,7 @@ function sectionLinks(headings) {
     });
     return button;
   });
-  return make("nav", { class: "sections", "aria-label": "Sections of this pair" }, buttons);
+  return make("nav", { class: "sections", "aria-label": `Sections of this ${kind}` }, buttons);
 }
 
 function featuresTable(data) {
@@ -325,15 +364,16 @@ function strategiesPart(data) {
   const shownAbove = new Set(data.losses.map((loss) => loss.strategies[0]));
   return [
     tableOf(
-      "How the pair ended under each strategy",
+      `How the ${data.kind} ended under each strategy`,
       [
-        ...["Strategy", "Merge", "Result", "To blame", "Tests lost"],
+        ...["Strategy", "Merge", ...(data.kind === "team" ? ["Landed"] : []), "Result", "To blame", "Tests lost"],
         ...data.suites.map((title) => title[0].toUpperCase() + title.slice(1)),
         "Time",
       ],
       data.attempts.map(strategyRow),
     ),
     ...hazards(data.attempts.filter((attempt) => !shownAbove.has(attempt.strategy))),
+    ...mergeTables(data.attempts),
     ...ledgers(data.attempts),
   ];
 }
@@ -342,13 +382,11 @@ function conflictsPart(data) {
   if (!data.conflicts.length) return [make("p", {}, "There are no conflicts.")];
   const [first, second] = data.features.map((feature) => feature.number);
   const more = data.more_conflicts;
+  const legend =
+    `In the margin of a resolution, ${first} or ${second} marks a line from that feature's ` +
+    "version, = a line from both, and + a line from neither.";
   return [
-    make(
-      "p",
-      { class: "beside" },
-      `In the margin of a resolution, ${first} or ${second} marks a line from that feature's ` +
-        "version, = a line from both, and + a line from neither.",
-    ),
+    ...(data.kind === "pair" ? [make("p", { class: "beside" }, legend)] : []),
     ...data.conflicts.map((conflict, place) => conflictSection(data, conflict, place)),
     ...(more ? [make("p", {}, `${more} more conflicts are left out.`)] : []),
   ];

@@ -23,6 +23,7 @@ const pairs = table.rows.map((row, place) => {
   const entries = Object.entries(row.rows);
   return {
     number: place + 1,
+    data: `pair-${place + 1}`,
     id: row.id,
     repo,
     task: row.task,

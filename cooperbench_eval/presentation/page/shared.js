@@ -73,6 +73,7 @@ function signWithWords(sign, hidden) {
 const result = (answer) => signWithWords(answer, false);
 const signOf = (sign) => signWithWords(sign, true);
 
+const andMore = (more) => (more ? [make("li", { class: "beside" }, `and ${more} more`)] : []);
 const code = (name) => make("li", {}, make("code", {}, name));
 
 /* Lists test names: first by test, with the cases of a parametrized test as one entry, then
@@ -91,8 +92,7 @@ function names(list, count = list.length) {
   );
   const short = make("ul", { class: "names" }, seen);
   if (count === groups.size && groups.size <= SEEN_NAMES) return [short];
-  const left = count - list.length;
-  const rest = left ? [make("li", { class: "beside" }, `and ${left} more`)] : [];
+  const rest = andMore(count - list.length);
   const more = groups.size - SEEN_NAMES;
   const label = more > 0 ? `and ${more} more, all ${count} names` : `all ${count} names`;
   return [short, folded(label, () => make("ul", { class: "names" }, list.map(code), rest))];

@@ -1,4 +1,4 @@
-/* Shows what the address asks for: the table of pairs, or one pair. */
+/* Shows what the address asks for: the overview, or one pair or team. */
 
 const pageTitle = document.title;
 let opened = "";
@@ -11,7 +11,7 @@ function show() {
   byId("summary").classList.toggle("behind", Boolean(pair));
   byId("pair").hidden = !pair;
   if (pair) {
-    const data = parsed(`pair-${pair.number}`);
+    const data = parsed(pair.data);
     found = find(asked);
     byId("pair").replaceChildren(walk(asked, pair), ...pairContent(data));
     document.title = `${data.title} – ${pageTitle}`;

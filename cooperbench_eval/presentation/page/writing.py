@@ -21,9 +21,8 @@ from cooperbench_eval.presentation.page.details import details_of
 from cooperbench_eval.presentation.page.embedding import embed
 from cooperbench_eval.presentation.page.frame import Frame
 from cooperbench_eval.presentation.page.heading import Origins, footer_html, heading_html
-from cooperbench_eval.presentation.page.index import Index, JudgedAttempt
-from cooperbench_eval.presentation.page.teams import TeamHtml, sizes_html
-from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.presentation.page.index import Index, JudgedAttempt, JudgedTeam
+from cooperbench_eval.presentation.views.wording import lost_tests
 from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
@@ -50,8 +49,9 @@ def write_page(
     with base, both sides and each strategy's resolution, both patches, and each merge. The
     output of test runs is left out.
 
-    Below the pairs, each team can be unfolded to see its features, which of them land
-    together, why the others do not, and every merge with its conflicts and its diff.
+    Below the pairs is a table of the teams. A team is opened like a pair; it also shows which
+    of its features land together, why the others do not, and every merge with its conflicts
+    and its diff.
 
     Each report is read once and not kept. Its details are written at once, and only a
     small row stays in memory until the end. The file appears whole or not at all.
@@ -96,29 +96,25 @@ def write_page(
             raise OSError(errno.EEXIST, "a pipe, socket or device is not replaced")
         folder = target.absolute().parent
         spool = tempfile.TemporaryFile("w+", encoding="ascii", newline="\n", dir=folder)  # noqa: SIM115 - below
-        teams = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115 - below
-    with spool, teams:
-        written = _Reports(spool, teams, target, text_limit, _by_pair(explanations), judges)
+    with spool:
+        written = _Reports(spool, target, text_limit, _by_pair(explanations), judges)
         summary = summarize(written.facts_of(source), policies=given)
         shown = [each for each in judges if each.name not in summary.unanswerable]
         about_teams = bool(summary.teams and not summary.pairs)
         title = title if title is not None else ("Merged teams" if about_teams else "Merged pairs")
         heading = heading_html(title, summary, shown)
         footer = footer_html(written.origins, text_limit)
-        sizes = f"<h2>Teams</h2>{sizes_html(summary.teams)}\n" if summary.teams else ""
         with (
             _errors_of(target),
             staged(target) as part,
             part.open("x", encoding="utf-8", newline="\n") as file,
         ):
-            frame = Frame(title, heading, footer, teams=sizes, has_pairs=not about_teams)
+            has_teams, has_pairs = bool(summary.teams), not about_teams
+            frame = Frame(title, heading, footer, has_teams=has_teams, has_pairs=has_pairs)
             file.write(frame.before)
-            teams.seek(0)
-            shutil.copyfileobj(teams, file, 1 << 16)
-            file.write(frame.between)
             spool.seek(0)
             shutil.copyfileobj(spool, file, 1 << 16)
-            file.writelines(written.index.pieces(summary.strategies, [each.name for each in shown]))
+            file.writelines(written.index.pieces(summary, [each.name for each in shown]))
             file.write(frame.after)
     return target
 
@@ -145,48 +141,47 @@ class _Reports:
     """Writes the details of pairs and teams, and collects what the rest of the page needs."""
 
     spool: IO[str]
-    team_spool: IO[str]
     target: Path
     text_limit: int
     explanations: Mapping[PairId, Sequence[Explanation]]
     policies: Sequence[Policy]
     index: Index = field(factory=Index)
     origins: Origins = field(factory=Origins)
-    teams: int = 0
 
     def facts_of(self, reports: Iterator[GroupReport]) -> Iterator[GroupFacts]:
         """Write each report and yield its facts."""
         for report in reports:
             self.origins.add(report)
-            if isinstance(report, TeamReport):
-                yield self._written_team(report)
-            else:
-                yield self._written_pair(report)
+            yield self._written(report)
         with _errors_of(self.target):
             self.spool.write('<script type="application/json" id="index">')
 
-    def _written_pair(self, report: MergeReport) -> GroupFacts:
-        facts = facts_of(report)
-        found = answers_of(facts, self.policies)
-        answers = dict(found.strategies)
-        judged = [
-            JudgedAttempt(each, answers[each.strategy], report.blame(each.strategy))
-            for each in report.attempts
-        ]
+    def _written(self, report: GroupReport) -> GroupFacts:
+        judged: list[JudgedAttempt] | list[JudgedTeam]
+        facts: GroupFacts
+        if isinstance(report, TeamReport):
+            facts = facts_of(report)
+            answers = dict(answers_of(facts, ()).strategies)
+            judged = [
+                JudgedTeam(row, answers[row.strategy], report.blame(row.strategy))
+                for row in report.attempts
+            ]
+            name = self.index.add_team(report)
+        else:
+            facts = facts_of(report)
+            found = answers_of(facts, self.policies)
+            answers = dict(found.strategies)
+            judged = [
+                JudgedAttempt(row, answers[row.strategy], blame, lost_tests(report, blame))
+                for row in report.attempts
+                for blame in [report.blame(row.strategy)]
+            ]
+            name = self.index.add(report, facts, judged, found.policies)
         explanations = self.explanations.get(PairId.of(report), ())
         details = embed(details_of(report, judged, self.text_limit, explanations))
-        self.index.add(report, facts, judged, found.policies)
         with _errors_of(self.target):
-            number = len(self.index)
-            self.spool.write(f'<script type="application/json" id="pair-{number}">')
-            self.spool.write(f"{details}</script>\n")
+            self.spool.write(f'<script type="application/json" id="{name}">{details}</script>\n')
         return facts
-
-    def _written_team(self, report: TeamReport) -> GroupFacts:
-        self.teams += 1
-        with _errors_of(self.target):
-            self.team_spool.writelines(TeamHtml(report, self.teams, self.text_limit).pieces())
-        return facts_of(report)
 
 
 @contextmanager

@@ -22,8 +22,9 @@ from cooperbench_eval.reporting.explanation import (
     HunkRole,
     SuiteKind,
 )
-from cooperbench_eval.reporting.rows import Judged
-from cooperbench_eval.reporting.teams import TeamBlame
+from cooperbench_eval.reporting.landings import TeamSuite
+from cooperbench_eval.reporting.rows import Judged, Tried
+from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamBlame, TeamReport
 from cooperbench_eval.running.results import Judgement, TestResult, count_cases, outcome_of
 
 ANSWERS = {
@@ -132,9 +133,11 @@ def answer_counts(verdicts: Verdicts) -> dict[str, int]:
 # --- a pair ------------------------------------------------------------------
 
 
-def title_text(repo_name: str, report: MergeReport) -> str:
-    """Return the name of a report's pair; *repo_name* is its repository, cut to fit."""
-    one, two = report.feature1.number, report.feature2.number
+def title_text(repo_name: str, report: GroupReport) -> str:
+    """Return the name of a report's pair or team; *repo_name* is its repository, cut to fit."""
+    if isinstance(report, TeamReport):
+        return f"{repo_name}/{report.task_id}: features {', '.join(map(str, report.numbers))}"
+    one, two = report.numbers
     return f"{repo_name}/{report.task_id}: feature {one} merged into feature {two}"
 
 
@@ -150,7 +153,7 @@ def patch_text(patch: PatchReport) -> str:
     return f"{spoken(patch.status)}: {patch.reason}" if patch.reason else spoken(patch.status)
 
 
-def blame_text(blame: Blame | TeamBlame, attempt: Attempt | None = None) -> str:
+def blame_text(blame: Blame | TeamBlame, attempt: Tried | None = None) -> str:
     """Return what is to blame for how a strategy's row ended.
 
     Only the row itself says whether its strategy failed or left a conflict.
@@ -206,20 +209,24 @@ def lost_tests(report: MergeReport, blame: Blame) -> list[Lost]:
     ]
 
 
-def suite_titles(report: MergeReport) -> list[str]:
+def suite_titles(report: GroupReport) -> list[str]:
     """Return the titles of the suites that ran on merged trees, in the order of `merged_runs`."""
     titles = [f"tests of feature {each.number}" for each in report.features]
-    has_joint = any(each.joint_tests for each in report.attempts)
-    has_own = any(each.regression_tests for each in report.attempts)
+    has_joint = any(each.joint_run.tests for each in report.attempts)
+    has_own = any(each.regression_run.tests for each in report.attempts)
     return titles + ["joint tests"] * has_joint + ["the repository's tests"] * has_own
 
 
-def merged_runs(report: MergeReport, attempt: Attempt) -> list[Judged]:
+def merged_runs(report: GroupReport, attempt: Attempt | TeamAttempt) -> list[Judged]:
     """Return an attempt's runs and their judgements, one for each of `suite_titles`."""
-    found = [*attempt.own_runs]
-    if any(each.joint_tests for each in report.attempts):
+    found = (
+        [*attempt.own_runs]
+        if isinstance(attempt, Attempt)
+        else [attempt.run_of(TeamSuite.FEATURE, number) for number in report.numbers]
+    )
+    if any(each.joint_run.tests for each in report.attempts):
         found.append(attempt.joint_run)
-    if any(each.regression_tests for each in report.attempts):
+    if any(each.regression_run.tests for each in report.attempts):
         found.append(attempt.regression_run)
     return found
 

@@ -4,41 +4,87 @@ import pytest
 from attrs import evolve
 from generators import lists_of, team_reports
 from hypothesis import HealthCheck, given, settings
-from page_reports import BASE, CONFLICT, TEAM, broken_team, edited, made_team, pair
+from page_reports import BASE, CONFLICT, TEAM, broken_team, edited, made_team, pair, run
 
 import cooperbench_eval as ce
 
 NARROW = {"width": 360, "height": 700}
 
 
-def test_a_team_is_unfolded_with_the_keyboard(open_page):
-    """The folded line says what landed; Enter shows everything else."""
+def opened(page, place=0):
+    """Open a team by its place in their table."""
+    page.tab.locator("#teams [data-pair]").nth(place).click()
+    page.settle()
+    return page
+
+
+def rows_of(table):
+    """Return the texts of a table's cells, row by row."""
+    rows = table.locator("tbody tr").all()
+    return [[each.inner_text().strip() for each in row.locator("th, td").all()] for row in rows]
+
+
+def test_a_team_is_opened_with_the_keyboard(open_page):
+    """Its row says what landed; Enter shows everything else, and the way back ends at the row."""
     page = open_page([TEAM])
-    team = page.tab.locator("#team-1")
-    assert team.inner_text() == "click/7: features 3, 1, 4 naive 2 of 3 · union 3 of 3"
+    rows = rows_of(page.tab.locator("table[aria-label=Teams]"))
+    assert rows == [["click/7: features 3, 1, 4", "naive 2 of 3 · union 3 of 3"]]
 
-    team.locator("> summary").focus()
+    page.tab.locator("#teams [data-pair]").focus()
     page.tab.keyboard.press("Enter")
+    page.settle()
 
-    headings = page.texts("#team-1 h3")
-    assert headings == [
-        "Features",
-        "Which features land together",
-        "naive: 2 of 3 landed (3, 4)",
-        "union: 3 of 3 landed (3, 1, 4)",
+    assert page.text("#pair-heading") == "click/7: features 3, 1, 4"
+    assert page.texts("#pair h3") == [
+        *("Features", "Which features land together", "Strategies"),
+        *("Conflicts", "Patches", "Merges"),
     ]
-    assert page.texts("#team-1 > ul > li") == ["feature 1 conflicts with feature 3 in f.py"]
+    strategies = rows_of(
+        page.tab.locator("table[aria-label='How the team ended under each strategy']")
+    )
+    assert [row[2].split("\n") for row in strategies] == [
+        ["2 of 3 landed (3, 4)", "feature 1 conflicts with feature 3 in f.py"],
+        ["3 of 3 landed (3, 1, 4)"],
+    ]
+    page.click("nav .back")
+    assert page.tab.evaluate("document.activeElement.dataset.pair") == "click-7-3-1-4:k1"
+
+
+def test_the_arrow_keys_move_from_team_to_team(open_page):
+    """As in the table of pairs; an open team has links to those beside it."""
+    page = open_page([TEAM, evolve(TEAM, task_id=8)])
+    page.tab.locator("#teams [data-pair]").first.focus()
+    page.tab.keyboard.press("ArrowDown")
+    page.tab.keyboard.press("Enter")
+    page.settle()
+
+    assert page.text("#pair-heading").startswith("click/8")
+    assert page.text("nav[aria-label=Teams]").split("\n") == [
+        *("← All teams", "Previous", "2 of 2 found"),
+    ]
+
+
+def test_a_team_and_a_pair_of_the_same_features_have_their_own_addresses(open_page):
+    """Each address opens what it is about, and keeps the filters of the pairs."""
+    both = made_team({"f.py": edited(0, b"a\n")}, {"f.py": edited(9, b"b\n")})
+    page = open_page([CONFLICT, both], "#strategy=union")
+
+    link = page.tab.locator("#teams [data-pair]").get_attribute("href")
+    assert link == "#click-7-1-2:k1~2&strategy=union"
+    assert page.visit(link).text("#pair-heading") == "click/7: features 1, 2"
+    assert page.visit("#pair=1").text("#pair-heading") == (
+        "click/7: feature 1 merged into feature 2"
+    )
 
 
 def test_the_matrix_says_who_conflicts_with_whom_and_why(open_page):
     """Each two features have one cell; a click on it shows the reason and the lost tests."""
-    page = open_page([broken_team()])
-    page.click("#team-1 > summary")
+    page = opened(open_page([broken_team()]))
 
-    cells = page.texts("#team-1 .matrix td")
-    matrix = page.tab.locator("#team-1 .matrix")
+    matrix = page.tab.locator("table[aria-label='Which features land together']")
+    cells = matrix.locator("td").all_inner_texts()
     matrix.locator("summary", has_text="breaks tests").first.click()
-    matrix.locator("summary", has_text="2 tests of feature 3").click()
+    page.settle()
 
     assert [" ".join(each.split()) for each in cells] == [
         "conflict naive land together union",
@@ -46,62 +92,91 @@ def test_the_matrix_says_who_conflicts_with_whom_and_why(open_page):
         "land together naive breaks tests union",
         "not known naive, union",
     ]
-    reason = "union: feature 4 breaks 2 tests of feature 3\n2 tests of feature 3\nt::one\nt::two"
+    reason = "union: feature 4 breaks 2 tests of feature 3\n2 of feature 3:\nt::one\nt::two"
     assert reason in matrix.inner_text()
-    assert page.texts("#team-1 h3")[3] == "union: 2 of 3 landed (3, 1)"
-    assert "To blame: the merge broke feature 3." in page.text("#team-1")
+    row = page.text(
+        "table[aria-label='How the team ended under each strategy'] tbody tr:last-child"
+    )
+    assert "2 of 3 landed (3, 1)\nfeature 4 breaks 2 tests of feature 3" in row
+    assert "✗ incorrect\tthe merge broke feature 3\t\n2 of feature 3:\nt::one\nt::two" in row
+    assert "failed 0/2" in row
+    assert row.count("passed 1/1") == 2
+
+
+def test_the_tests_of_what_landed_are_folded(open_page):
+    """Those of each suite, with the cases that did not pass."""
+    runs = [
+        ce.reporting.SuiteRun(suite="feature", feature=3, tests=run(("t::a",))),
+        ce.reporting.SuiteRun(suite="regression", tests=run((), ("t::b",))),
+    ]
+    row = evolve(TEAM.attempts[0], landed_tests=runs)
+    page = opened(open_page([evolve(TEAM, attempts=[row])]))
+
+    table = page.tab.locator("table[aria-label='How the team ended under each strategy']")
+    table.locator("summary", has_text="Tests of what landed").click()
+    page.settle()
+
+    assert "tests of feature 3: passed 1/1\ntests of the repository: failed 0/1" in (
+        table.inner_text()
+    )
 
 
 def test_each_merge_shows_its_conflicts_and_its_diff(open_page):
-    """Conflicts with all three versions; a diff that was shown already is not repeated."""
-    page = open_page([TEAM])
-    page.click("#team-1 > summary")
-    table = page.tab.locator("table[aria-label='The merges of naive']")
-    rows = [
-        [cell.inner_text().strip() for cell in row.locator("th, td").all()]
-        for row in table.locator("tbody tr").all()
+    """The merges in their order, the conflicts with all three versions, and the trees."""
+    page = opened(open_page([TEAM]))
+
+    assert rows_of(page.tab.locator("table[aria-label='The merges of naive']")) == [
+        ["feature 1 into feature 3", "conflicts", "1 met, 1 left"],
+        ["feature 4 into feature 3", "clean", "0 met, 0 left"],
     ]
-
-    table.locator("summary", has_text="1 met, 1 left").click()
-    table.locator("summary", has_text="diff").first.click()
-
-    assert rows[0][:3] == ["feature 1 into feature 3", "conflicts", "1 met, 1 left"]
-    assert rows[1][:3] == ["feature 4 into feature 3", "clean", "0 met, 0 left"]
-    assert [each.inner_text() for each in table.locator("figcaption").all()] == [
+    assert page.texts("#pair .conflict h4") == [
+        "1. f.py, line 6: content (naive, feature 1 into feature 3)"
+    ]
+    assert page.texts("#pair .conflict figcaption") == [
         "base",
         "ours: feature 3",
         "theirs: feature 1",
     ]
-    assert [each.inner_text() for each in table.locator("figure pre").all()] == [
-        "5",
-        "three",
-        "one",
-    ]
-    assert "+<<<<<<< feature3\n+three\n+=======\n+one" in table.inner_text()
+    assert page.texts("#pair .conflict figure pre") == ["5", "three", "one"]
+    first = page.tab.locator("#pair .diff", has_text="Merge of naive, feature 1 into feature 3")
+    assert "<<<<<<< feature3\nthree\n=======\none" in first.inner_text()
+
+
+def test_a_failed_merge_says_why(open_page):
+    """Below its status."""
+    step = evolve(TEAM.attempts[0].steps[0], status="failed", failure="out of luck", diff=None)
+    row = evolve(TEAM.attempts[0], steps=[step])
+    page = opened(open_page([evolve(TEAM, attempts=[row])]))
+
+    [cells] = rows_of(page.tab.locator("table[aria-label='The merges of naive']"))
+
+    assert cells[1] == "failed\nout of luck"
 
 
 def test_a_diff_is_shown_once(open_page):
-    """Another strategy with the same tree refers to it."""
-    page = open_page([made_team({"f.py": edited(0, b"a\n")}, {"f.py": edited(9, b"b\n")})])
-    page.click("#team-1 > summary")
+    """With all the merges that gave this tree."""
+    both = made_team({"f.py": edited(0, b"a\n")}, {"f.py": edited(9, b"b\n")})
+    page = opened(open_page([both]))
 
-    cells = page.texts("#team-1 table[aria-label='The merges of union'] td:last-child")
+    merges = [each for each in page.texts("#pair .diff h4") if each.startswith("Merge")]
 
-    assert cells == ["as after naive, feature 2 into feature 1"]
+    assert merges == ["Merge of naive, feature 2 into feature 1, union, feature 2 into feature 1"]
 
 
 def test_a_feature_without_a_patch_and_a_team_without_a_strategy_are_described(open_page):
-    """The reason stands in the list, in the table of features and in the matrix."""
+    """The reason stands in the row of the strategy, and the matrix has no answer."""
     lone = evolve(TEAM, attempts=())
     page = open_page([made_team({"f.py": BASE}, {"f.py": edited(1, b"x\n")}), lone])
-    page.click("#team-1 > summary")
-    page.click("#team-2 > summary")
+    opened(page)
 
-    assert page.texts("#team-1 ul > li")[0] == (
-        "feature 1 has no usable patch (the patch is empty)"
-    )
-    assert page.texts("#team-1 .matrix td") == ["not known naive, union"]
-    assert "No strategy was tried." in page.text("#team-2")
+    strategies = page.text("table[aria-label='How the team ended under each strategy']")
+    assert strategies.count("feature 1 has no usable patch (the patch is empty)") == 2
+    assert page.texts("table[aria-label='Which features land together'] td") == [
+        "not known naive, union"
+    ]
+    page.click("nav .back")
+    opened(page, 1)
+    assert "No strategy was tried." in page.text("#pair")
 
 
 def test_pairs_and_teams_share_a_page(open_page):
@@ -109,7 +184,7 @@ def test_pairs_and_teams_share_a_page(open_page):
     page = open_page([TEAM, CONFLICT, evolve(TEAM, task_id=8)])
 
     assert page.text("#count") == "1 pair"
-    assert page.tab.locator("#teams > details").count() == 2
+    assert page.tab.locator("#teams [data-pair]").count() == 2
     assert "2 teams, listed below" in page.text("#summary")
     page.visit("#pair=1")
     assert page.tab.locator("#pair-heading").is_visible()
@@ -156,15 +231,27 @@ def test_hostile_texts_of_a_team_appear_as_text(open_page):
     )
 
     page = open_page([report], title="teams")
-    for each in page.tab.locator("#team-1 summary").all():
-        each.evaluate("e => { e.parentElement.open = true; }")
+    listed = page.text("#teams")
+    opened(page)
+    unfold_all(page)
 
-    shown = page.text("#team-1")
-    assert page.tab.title() == "teams"
-    assert shown.count("<script>document.title='hacked'</script>\\u202e\\x1b<img") > 12
-    assert "\\udcff" in shown
+    shown, markup = page.text("#pair"), "<script>document.title='hacked'</script>"
+    assert page.tab.title().endswith(" teams")
+    assert listed.count(markup) == 4  # what landed by size, and its title, model and landed
+    assert shown.count(f"{markup}U+202EESC<img") > 12
+    assert f"{markup}\\u202e\\x1b<img" in shown  # why it was left out
+    assert "FF" in shown
     assert page.tab.locator("main :is(script, img)").count() == 0
-    assert page.tab.locator("#teams > details").count() == 1
+    assert page.tab.locator("#teams [data-pair]").count() == 1
+
+
+def unfold_all(page):
+    """Unfold what is folded, also within it."""
+    while page.tab.locator("#pair details:not([open])").count():
+        page.tab.evaluate(
+            "document.querySelectorAll('#pair details').forEach((e) => { e.open = true })"
+        )
+        page.settle()
 
 
 def run_of(text):
@@ -176,14 +263,10 @@ def run_of(text):
 def test_long_texts_of_a_team_are_cut_and_say_so(open_page):
     """Each text by itself, and all of them together."""
     big = made_team({"f.py": b"x" * 5000 + b"\n"}, {"f.py": b"y" * 5000 + b"\n"})
-    page = open_page([big], text_limit=100)
-    page.click("#team-1 > summary")
+    page = opened(open_page([big], text_limit=100))
 
-    page.tab.locator("#team-1 td summary", has_text="met").first.click()
-    figures = page.texts("#team-1 figure.ours pre")
-
-    assert "… 4,901 more bytes are left out" in figures[0]
-    assert page.texts("#team-1 td summary")[-1] == "diff"
+    assert "… 4901 more bytes are left out" in page.texts("#pair figure.ours pre")[0]
+    assert "more bytes are left out" in page.texts("#pair .diff")[-1]
 
 
 def test_all_texts_of_a_team_together_are_limited(tmp_path):
@@ -195,9 +278,10 @@ def test_all_texts_of_a_team_together_are_limited(tmp_path):
     path = ce.write_page([evolve(TEAM, attempts=[row])], tmp_path / "p.html", text_limit=50)
 
     text = path.read_text(encoding="utf-8")
-    assert "0000" + "x" * 46 + "<" in text
-    assert text.count("x" * 46) < 50
-    assert text.count("50 more bytes are left out") < text.count("100 more bytes are left out")
+    (data,) = [line for line in text.splitlines() if 'id="team-1"' in line]
+    assert '["0000' + "x" * 46 + '",50]' in data
+    assert data.count("x" * 46) < 50
+    assert data.count('",50]') < data.count('["",100]')
 
 
 @pytest.mark.parametrize("viewport", [NARROW, {"width": 1280, "height": 900}])
@@ -205,11 +289,12 @@ def test_a_team_fits_the_window(open_page, viewport):
     """Wide tables and code scroll within their boxes, on a phone too."""
     report = broken_team(names=("t::" + "x" * 150, "t::b"))
     page = open_page([report], context={"viewport": viewport})
+    listed = page.tab.evaluate("document.documentElement.scrollWidth")
+    opened(page)
+    unfold_all(page)
 
-    for each in page.tab.locator("#team-1 summary").all():
-        each.evaluate("e => { e.parentElement.open = true; }")
-
-    assert page.tab.locator("#team-1 pre").count() > 2
+    assert listed <= viewport["width"]
+    assert page.tab.locator("#pair pre").count() > 2
     assert page.tab.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
 
 
@@ -228,10 +313,10 @@ def test_a_page_of_pairs_has_nothing_about_teams(tmp_path):
 )
 @given(lists_of(team_reports()))
 def test_any_teams_make_a_page(open_page, many):
-    """Whatever reports hold, each team can be unfolded."""
+    """Whatever reports hold, each team can be opened."""
     page = open_page(many)
 
-    assert page.tab.locator("#teams > details").count() == len(many)
-    for number in range(1, len(many) + 1):
-        page.click(f"#team-{number} > summary")
-        assert page.tab.locator(f"#team-{number} h3").first.is_visible()
+    assert page.tab.locator("#teams [data-pair]").count() == len(many)
+    for place in range(len(many)):
+        page.visit("")
+        assert opened(page, place).tab.locator("#pair h3").first.is_visible()
