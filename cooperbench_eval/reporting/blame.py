@@ -115,7 +115,6 @@ def find_cause(
         on_base: The run of the repository's own tests on the base, if there is one.
     """
     verdict = attempt.verdict
-    verdict = attempt.verdict
     regression = _Regression.of(features, attempt.regression_run, on_base)
     missing = [not each.patch.is_usable for each in features]
     alone = [_is_broken(each) for each in features]

@@ -719,3 +719,44 @@ def test_files_beside_a_useless_git_folder_count(make, tmp_path):
 
     assert found.tree is not None, found.details
     assert found.tree.tree_id == tree.stored_tree(tmp_path), found.tree.paths()
+
+
+@pytest.mark.parametrize("path", ["GIT~1/x", ".git./x", "a/.GIT/x"])
+def test_a_path_that_git_does_not_add_makes_a_worktree_unreadable(tmp_path, path):
+    """`git add` fails there, so no tree without the file may be given for the worktree."""
+    tree = Worktree(tmp_path / "main")
+    tree.git("commit", "-q", "-m", "1", "--allow-empty")
+    file = tree.folder / path
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"1\n")
+
+    found = read(tree)
+
+    assert found.tree is None
+    assert repr(path) in found.details
+
+
+def test_a_device_in_the_place_of_rules_is_not_copied(tmp_path):
+    """It could be read without end."""
+    tree = Worktree(tmp_path / "main")
+    tree.git("commit", "-q", "-m", "1", "--allow-empty")
+    (tree.folder / ".git/info").mkdir(exist_ok=True)
+    (tree.folder / ".git/info/exclude").unlink(missing_ok=True)
+    (tree.folder / ".git/info/exclude").symlink_to("/dev/zero")
+    (tree.folder / "a").write_bytes(b"1\n")
+
+    found = read(tree)
+
+    assert found.tree.read("a") == b"1\n"
+
+
+def test_a_damaged_index_is_named_by_its_own_path(tmp_path):
+    """Not by the path of a copy; and each time alike."""
+    tree = Worktree(tmp_path / "main")
+    tree.git("commit", "-q", "-m", "1", "--allow-empty")
+    (tree.folder / ".git/index").write_bytes(b"DIRC")
+
+    first, second = read(tree), read(tree)
+
+    assert str(tree.folder / ".git/index") in first.details
+    assert first.details == second.details

@@ -38,11 +38,12 @@ _RECORDED = re.compile(
     rb"([^\0]+)\0  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n.+\n.+\n  size: (\d+)\t.*\n"
 )
 _SPECIAL = re.compile(rb"[*?\[\\]")
-_COMPLAINT = re.compile("^(?:error|fatal): (.+)", re.MULTILINE)
+_COMPLAINT = re.compile("^(?:error: |fatal: |(?=Ignoring path ))(.+)", re.MULTILINE)
 _NO_COMMIT = "is a directory - add files inside instead"
 _OLDEST = 2, 18
 _MOST_SECONDS = 300
 _SECOND = 1_000_000_000
+_MOST_COPIED = 1 << 30  # bytes
 _MOST = 1 << 32  # the index keeps the lower 32 bits of a size
 
 
@@ -72,6 +73,7 @@ class Scratch:
 
         Raises:
             OSError: The index cannot be read, or there is no space.
+            RepositoryError: The index is not a file, or has more than a gigabyte.
         """
         self._own = own
         self._folder = folder
@@ -91,14 +93,17 @@ class Scratch:
             (theirs / "info/sparse-checkout", "info"),
             (users / "attributes", "git"), (users / "ignore", "git"),
         ):  # fmt: skip
-            with suppress(OSError):
-                shutil.copyfile(file, own / place / file.name)
+            if _can_be_copied(file):
+                with suppress(OSError):
+                    shutil.copyfile(file, own / place / file.name)
         with (own / "info/exclude").open("ab") as exclude:
             # Temporary folders may be in the working tree.
             exclude.write(f"\n{PREFIX}*/\n".encode())
         for file in (theirs / "index", *theirs.glob("sharedindex.*")):
-            with suppress(FileNotFoundError):
+            if _can_be_copied(file):
                 shutil.copy2(file, own)  # git compares the times of the index and of files
+            elif os.path.lexists(file):
+                raise RepositoryError(str(folder), f"{file} is not a file, or is too large")
 
     def _settings(self) -> Iterator[bytes]:
         for name in _SETTINGS:
@@ -242,9 +247,18 @@ class Scratch:
         complaints = _COMPLAINT.findall(done.stderr.decode("utf-8", "backslashreplace"))
         if done.returncode or (complaints and words[0] == "update-index"):
             reason = "; ".join(complaints).replace(_NO_COMMIT, "is a repository without a commit")
+            reason = reason.replace(f"{self._own}{os.sep}", self._repository.path)
             problem = f"`git {words[0]}` fails ({reason}){_advice(program)}"
             raise RepositoryError(str(self._folder), problem)
         return done.stdout
+
+
+def _can_be_copied(file: Path) -> bool:
+    """Whether there is such a file; a device or a pipe could be read without end."""
+    with suppress(OSError):
+        found = file.stat()
+        return stat.S_ISREG(found.st_mode) and found.st_size <= _MOST_COPIED
+    return False
 
 
 def _advice(program: str) -> str:

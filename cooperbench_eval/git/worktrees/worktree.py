@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from pygit2.enums import RepositoryState
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.entries import Entry, FileMode, stored_entry
+from cooperbench_eval.git.trees.forbidden_paths import entry_problem
 from cooperbench_eval.git.trees.objects import Node
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.git.worktrees.names import FoundWorktree, Names
@@ -79,13 +80,15 @@ def _settled(names: Names, folder: Path, repository: pygit2.Repository, head: He
 
     Git may also fail because a file changes at a bad moment.
     """
-    looks = failures = 0
+    looks = 0
+    failures: list[str] = []
     while True:
         try:
             found = _Look(names, folder, repository).complete(head)
-        except RepositoryError:
-            failures += 1
-            if failures == _MOST_FAILURES:
+        except RepositoryError as exc:
+            failures.append(str(exc))
+            is_lasting = failures[-_LOOKS:] == [str(exc)] * _LOOKS
+            if is_lasting or len(failures) == _MOST_FAILURES:
                 raise
             continue
         looks += 1
@@ -119,6 +122,7 @@ class _Look:
             if commit is None:
                 details = "nothing has been committed to the worktree's branch yet"
                 return evolve(head, problem=RefProblem.UNBORN, details=details)
+            self._refuse_forbidden(scratch.added)
             touched = {*scratch.removed, *scratch.added}
             unfiltered = scratch.set_filters_aside()
             nodes = scratch.changes(str(commit.tree_id))
@@ -138,6 +142,14 @@ class _Look:
             unfiltered=unfiltered,
             unsettled=sorted(self._moving),
         )
+
+    def _refuse_forbidden(self, paths: Iterable[str]) -> None:
+        """Refuse what `git add` refuses; `git update-index` only warns of some of it."""
+        for path in paths:
+            is_link = os.path.islink(f"{self._folder}/{path}")  # noqa: PTH114 - for many paths
+            problem = entry_problem(path, FileMode.SYMLINK if is_link else FileMode.FILE)
+            if problem:
+                raise RepositoryError(str(self._folder), f"is not a tree: {problem}")
 
     @contextmanager
     def _scratch(self) -> Iterator[Scratch]:

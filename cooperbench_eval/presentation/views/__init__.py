@@ -42,6 +42,7 @@ VIEWS: Final = {
 
 
 def view_of(record: object) -> View:
-    """Describe a record with the function of its class."""
-    view: View = resolve_name(f"{__name__}.{VIEWS[type(record).__name__]}")(record)
+    """Describe a record with the function of its class, or of the nearest class above it."""
+    place = next(VIEWS[each.__name__] for each in type(record).__mro__ if each.__name__ in VIEWS)
+    view: View = resolve_name(f"{__name__}.{place}")(record)
     return view

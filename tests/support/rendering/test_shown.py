@@ -51,3 +51,12 @@ def test_every_record_that_can_be_shown_is_public():
     names = {each.__name__ for each in shown_classes() if not each.__subclasses__()}
 
     assert names == {each.__name__ for each in RECORDS}
+
+
+def test_a_subclass_looks_like_its_record():
+    """A user may add methods to a record."""
+
+    class Mine(ce.TestResult):
+        pass
+
+    assert str(Mine(status="passed")) == str(ce.TestResult(status="passed"))
