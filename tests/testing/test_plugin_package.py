@@ -152,6 +152,6 @@ def test_the_page_lists_the_laws():
     """Each has the sentence that results show."""
     from cooperbench_eval.testing import STRATEGY_LAWS  # noqa: PLC0415 - Hypothesis is slow
 
-    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE)
+    rows = re.findall(r"^- `(\w+)`: (.*)$", PAGE, re.MULTILINE)
 
     assert rows == [(law.name, law.asks) for law in STRATEGY_LAWS]
