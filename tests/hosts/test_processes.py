@@ -569,3 +569,30 @@ def test_definitions_of_a_script_travel_both_ways(tmp_path, is_file):
     )
 
     assert (done.stdout, done.stderr) == ("of the script\n", "")
+
+
+IGNORED = """
+import os, signal, time, weakref
+from cooperbench_eval.running.processes.worker import Stopped, stop_on_sigterm
+
+class Mark: pass
+
+stop_on_sigterm()
+mark = Mark()
+watch = weakref.ref(mark, lambda _: os.kill(os.getpid(), signal.SIGTERM))
+try:
+    del mark  # in its callback, Python ignores every exception
+    time.sleep(5)
+    print("went on")
+except Stopped:
+    print("stopped")
+"""
+
+
+def test_a_stop_in_a_callback_is_not_lost():
+    """An import has such callbacks, and a worker imports much."""
+    done = subprocess.run(
+        [sys.executable, "-c", IGNORED], capture_output=True, text=True, check=True
+    )
+
+    assert (done.stdout, done.stderr) == ("stopped\n", "")

@@ -9,6 +9,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -20,14 +21,17 @@ from attrs import frozen
 
 from cooperbench_eval.errors import WorkerError
 
+_SOON_SECONDS: Final = 0.01
+
 
 class Stopped(BaseException):
     """This process was asked to stop; raised so that it cleans up on its way out."""
 
 
 def stop_on_sigterm() -> None:
-    """Have the first SIGTERM raise `Stopped` in the main thread."""
+    """Have the first SIGTERM raise `Stopped` in the main thread of this process of ours."""
     signal.signal(signal.SIGTERM, _stop)
+    sys.unraisablehook = _stop_later
 
 
 def ignore_signal(_: int = 0, __: FrameType | None = None) -> None:
@@ -37,6 +41,15 @@ def ignore_signal(_: int = 0, __: FrameType | None = None) -> None:
 def _stop(_: int, __: FrameType | None) -> NoReturn:
     signal.signal(signal.SIGTERM, ignore_signal)  # a second one must not interrupt the clean-up
     raise Stopped
+
+
+def _stop_later(ignored: "sys.UnraisableHookArgs") -> None:
+    """Stop a moment later if Python ignored `Stopped`, as it does in a callback of an import."""
+    if not isinstance(ignored.exc_value, Stopped):
+        sys.__unraisablehook__(ignored)
+        return
+    signal.signal(signal.SIGTERM, _stop)
+    threading.Timer(_SOON_SECONDS, os.kill, (os.getpid(), signal.SIGTERM)).start()
 
 
 Pickler = Callable[[object], bytes]
