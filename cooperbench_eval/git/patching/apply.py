@@ -26,6 +26,7 @@ from cooperbench_eval.git.patching.hunk_placing import (
 from cooperbench_eval.git.patching.patch import GivenPatch, Patch, as_patch
 from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch
 from cooperbench_eval.git.patching.placements import ApplyPolicy, HunkPlacement, PatchStatus, Rung
+from cooperbench_eval.git.trees.diff_writing import diff_text
 from cooperbench_eval.git.trees.entries import Entry, FileMode, is_stored
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of
@@ -256,7 +257,7 @@ class _PatchedTree:
         mode = file.new_mode or (old.mode if old else FileMode.FILE)
         if old and file.new_path and stat.S_IFMT(mode) != stat.S_IFMT(old.mode):
             raise FileRefusedError("the file is of another kind")
-        before = _patchable(old)
+        before = diff_text(old)
         patched = self._merged(file, before) or patch_contents(
             file, before, self._policy, self._budget
         )
@@ -312,14 +313,6 @@ class _PatchedTree:
 
 def _removes(file: FilePatch) -> bool:
     return file.change in {FileChange.DELETE, FileChange.RENAME}
-
-
-def _patchable(entry: Entry | None) -> bytes:
-    if entry is None:
-        return b""
-    if entry.mode is FileMode.SUBMODULE:
-        return b"Subproject commit %s\n" % entry.data
-    return entry.data
 
 
 def _submodule_id(text: bytes) -> bytes:

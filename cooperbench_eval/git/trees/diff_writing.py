@@ -35,7 +35,7 @@ def _render(path: str, old: Entry | None, new: Entry | None) -> bytes:
         head += [b"old mode %o" % old.mode, b"new mode %o" % new.mode]
     if old and new and old.id == new.id:
         return b"\n".join(head) + b"\n"
-    before, after = _diff_text(old), _diff_text(new)
+    before, after = diff_text(old), diff_text(new)
     ids = f"index {old.id if old else zero}..{new.id if new else zero}"
     if old and new and old.mode == new.mode:
         ids += f" {old.mode:o}"
@@ -57,7 +57,8 @@ def _tab(path: str) -> bytes:
     return b"\t" if " " in path else b""
 
 
-def _diff_text(entry: Entry | None) -> bytes:
+def diff_text(entry: Entry | None) -> bytes:
+    """Return what a diff shows of an entry: a file's contents, or a line for a submodule."""
     if entry is None:
         return b""
     if entry.mode is FileMode.SUBMODULE:
