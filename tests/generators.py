@@ -21,7 +21,8 @@ from cooperbench_eval.git.merging.conflicts import (
     ResolutionKind,
     Severity,
 )
-from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus, Rung
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.patching.placements import ApplyPolicy, HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting import (
@@ -42,6 +43,7 @@ from cooperbench_eval.reporting.landings import (
     SuiteRun,
     TeamSuite,
 )
+from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
 from cooperbench_eval.running.results import (
@@ -490,6 +492,19 @@ _FAILURES = st.builds(
 )
 
 
+_OPTIONS = st.builds(
+    UsedOptions,
+    strategies=st.lists(_WORDS, max_size=2),
+    judge=st.sampled_from(JudgeRule),
+    apply_policy=st.builds(
+        ApplyPolicy, rungs=st.sets(st.sampled_from(Rung)), partial=st.booleans()
+    ),
+    test_filter=st.none() | st.builds(TestFileFilter, keep=st.sets(_WORDS, max_size=2)),
+    sandbox=st.none() | _WORDS,
+    repeats=_FROM_ONE,
+)
+
+
 def reports() -> st.SearchStrategy[MergeReport]:
     """Any report, plausible or not: odd paths, bytes that are not text, any time zone."""
     return st.builds(
@@ -510,6 +525,7 @@ def reports() -> st.SearchStrategy[MergeReport]:
         k=_FROM_ONE,
         versions=st.dictionaries(_WORDS, _WORDS, max_size=2),
         failure=st.none() | _FAILURES,
+        options=st.none() | _OPTIONS,
     )
 
 

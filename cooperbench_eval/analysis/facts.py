@@ -79,7 +79,6 @@ class _Counted:
 
     if TYPE_CHECKING:
         service_failed: bool
-        tests_cannot_run: bool
 
         @property
         def verdict(self) -> Verdict: ...
@@ -90,8 +89,8 @@ class _Counted:
     def counted_verdict(self) -> Verdict:
         """The verdict as statistics count it.
 
-        Conflicts that are left because a service failed say nothing about the strategy, and
-        neither do tests that cannot run, so both count as not run.
+        Conflicts that are left because a service failed say nothing about the strategy, so they
+        count as not run.
         """
         return self._counted(self.verdict)
 
@@ -102,8 +101,6 @@ class _Counted:
 
     def _counted(self, verdict: Verdict) -> Verdict:
         if self.service_failed and verdict is Verdict.UNHANDLED:
-            return Verdict.NOT_RUN
-        if self.tests_cannot_run and verdict is Verdict.INCORRECT:
             return Verdict.NOT_RUN
         return verdict
 
@@ -131,8 +128,6 @@ class AttemptFacts(UsageTotals, _Counted):
         service_failed: Whether a service that it needs, such as a model's provider, failed.
         joint_tests: The pair's joint tests on the merged tree; `None` if not run.
         regression_tests: The repository's own tests on the merged tree; `None` if not run.
-        tests_cannot_run: Whether the only reason against the merge is that a feature's tests
-            give no result, with or without its patch.
     """
 
     strategy: str
@@ -148,7 +143,6 @@ class AttemptFacts(UsageTotals, _Counted):
     service_failed: bool = False
     joint_tests: RunFacts | None = None
     regression_tests: RunFacts | None = None
-    tests_cannot_run: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -190,8 +184,6 @@ class TeamAttemptFacts(UsageTotals, _Counted):
         conflicts_met: Conflicts of all its three-way merges.
         duration_seconds: Time of all its merges, tests not counted.
         service_failed: Whether a service that it needs, such as a model's provider, failed.
-        tests_cannot_run: Whether the only reason against the merge is that a feature's tests
-            give no result, with or without its patch.
         absolute_verdict: The verdict if only the features' tests count, and every case of them
             must pass; not run in facts of earlier versions.
     """
@@ -205,7 +197,6 @@ class TeamAttemptFacts(UsageTotals, _Counted):
     conflicts_met: int = 0
     duration_seconds: float = 0.0
     service_failed: bool = False
-    tests_cannot_run: bool = False
     absolute_verdict: Verdict = field(default=Verdict.NOT_RUN, converter=Verdict)
 
     @property

@@ -11,7 +11,6 @@ from cooperbench_eval.errors import ReportError
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.audits import Audit, Fate
-from cooperbench_eval.reporting.blame import cannot_run
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import TeamSuite
 from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run
@@ -53,6 +52,8 @@ def write_reward(
         ReportError: The report has no answer, or the file cannot be written.
     """
     reward = reward_of_audit(report) if isinstance(report, Audit) else reward_of(report, policy)
+    if isinstance(report, Audit) and "reward" not in reward:
+        raise ReportError(f"has no answer: {report.problem}", report.tree_id)
     target = Path(path)
     if target.is_dir() or not target.suffix:
         target /= _FILE
@@ -94,18 +95,19 @@ def reward_of_audit(audit: Audit) -> dict[str, float]:
     """Return how good a merged tree is, as in `Audit.reward`.
 
     Raises:
-        ReportError: The audit has no answer.
+        ReportError: It has no suites.
     """
     outcomes = [run.outcome for run in audit.suites]
-    if False not in outcomes and (None in outcomes or not outcomes):
-        problem = "no suites were given"
-        if outcomes:
-            unknown = (run.tests for run in audit.suites if run.outcome is None)
-            problem = next((run.reason for run in unknown if run), "") or "a suite was not run"
-        raise ReportError(f"has no answer: {problem}", audit.tree_id)
-    reward = float(False not in outcomes)
-    graded = (("score", audit.score), *_of_suites(audit), *_of_lines(audit))
-    return {"reward": reward} | {name: value for name, value in graded if value is not None}
+    if not outcomes:
+        raise ReportError("has no answer: no suites were given", audit.tree_id)
+    has_answer = False in outcomes or None not in outcomes
+    reward = float(False not in outcomes) if has_answer else None
+    graded = (
+        *(("reward", reward), ("score", audit.score)),
+        *_of_suites(audit),
+        *_of_lines(audit),
+    )
+    return {name: value for name, value in graded if value is not None}
 
 
 def _of_suites(audit: Audit) -> _Graded:
@@ -151,7 +153,7 @@ def _why_unanswered(report: GroupReport, policy: Policy) -> str:
 def _graded(report: GroupReport, row: _Row | None) -> _Graded:
     """Yield numbers beside the reward; `None` for what is not known."""
     yield "conflict_score", report.conflict_score
-    alone = [None if cannot_run(each) else each.is_right for each in report.features]
+    alone = [each.is_right for each in report.features]
     if isinstance(report, TeamReport):
         yield "features_alone", _share(alone)
     else:

@@ -18,7 +18,6 @@ from cooperbench_eval.analysis.facts import (
 from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.git.merging.conflicts import Conflict, total_usage
-from cooperbench_eval.reporting.blame import BlameKind, cannot_run
 from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport
@@ -174,11 +173,10 @@ def _feature(feature: FeatureReport) -> FeatureFacts:
 
 def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
     left = attempt.conflict_details
-    blame = report.blame(attempt.strategy).kind
     return AttemptFacts(
         strategy=attempt.strategy,
         status=attempt.status,
-        blame=blame,
+        blame=report.blame(attempt.strategy).kind,
         conflicts_met=attempt.conflicts_met,
         conflict_sections=None if left is None else left.conflict_sections,
         conflict_score=None if left is None else left.conflict_score,
@@ -190,7 +188,6 @@ def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
         service_failed=attempt.service_failed,
         joint_tests=_run(*attempt.joint_run),
         regression_tests=_run(*attempt.regression_run),
-        tests_cannot_run=blame is BlameKind.UNKNOWN and any(map(cannot_run, report.features)),
     )
 
 
@@ -219,12 +216,11 @@ def _team_facts(report: TeamReport) -> TeamFacts:
 def _team_attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
     steps = attempt.steps
     usage = total_usage([each for step in steps for each in step.usage])
-    blame = report.blame(attempt.strategy).kind
     return TeamAttemptFacts(
         strategy=attempt.strategy,
         status=attempt.status,
         verdict=attempt.verdict,
-        blame=blame,
+        blame=report.blame(attempt.strategy).kind,
         landed=attempt.landed,
         left_out=[
             LeftOut(number=each.number, reason=each.reason, features=each.features)
@@ -234,7 +230,6 @@ def _team_attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
         duration_seconds=sum(step.duration_seconds for step in steps),
         **asdict(usage, recurse=False),
         service_failed=attempt.service_failed,
-        tests_cannot_run=blame is BlameKind.UNKNOWN and any(map(cannot_run, report.features)),
         absolute_verdict=attempt.absolute_verdict,
     )
 

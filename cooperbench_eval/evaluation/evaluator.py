@@ -10,14 +10,14 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.features_alone import Alone
 from cooperbench_eval.evaluation.merge_queue import Landed, MergeQueue
+from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.evaluation.sides import Merged, Side, merge_sides, pair_merge_input
-from cooperbench_eval.evaluation.suite_runs import SuiteRuns
+from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.evaluation.tracing import trace_failures
 from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
+from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
@@ -26,27 +26,13 @@ from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.reporting.traces import FailureTrace
-from cooperbench_eval.running import TestRunner
-from cooperbench_eval.running.results import JudgeRule
 from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
-from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import implementation_of
-from cooperbench_eval.support.arguments import able_to, checked_fields, follows
+from cooperbench_eval.support.arguments import checked_fields
 from cooperbench_eval.support.systems import versions
 
 _Row = TypeVar("_Row", Attempt, TeamAttempt)
-
-
-def _as_strategies(
-    given: str | MergeStrategy | Iterable[str | MergeStrategy],
-) -> tuple[MergeStrategy, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        if not isinstance(given, str) and not hasattr(given, "merge"):
-            problem = f"must be a strategy, its name, or a list of these, not {given!r:.80}"
-            raise ArgumentError("strategies", problem)
-        return (as_strategy(given),)
-    return tuple(map(as_strategy, given))
 
 
 def _check_pair(pair: object) -> None:
@@ -60,7 +46,7 @@ def _check_group(given: object, name: str, kind: type, other: str) -> None:
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)
-class Evaluator:
+class Evaluator(Options):
     """Finds out whether a pair's patches apply, merge and pass their tests.
 
     Attributes:
@@ -68,7 +54,8 @@ class Evaluator:
             looked up at once.
         runner: Runs the tests; `None` to merge and score only.
         scorer: Measures conflicts.
-        test_filter: Removes the agents' own test files from their patches.
+        test_filter: Removes test files from the agents' patches. By default, their test files are
+            dropped if a suite of the pair brings tests of its own, and kept if none does.
         apply_policy: How leniently their patches are placed.
         test_base: Whether to also run each feature's tests on the base: a test that
             passes there says nothing about the feature.
@@ -79,20 +66,12 @@ class Evaluator:
             for suites without a run on the base, every case must pass.
     """
 
-    strategies: tuple[MergeStrategy, ...] = field(
-        default=("naive", "union"), converter=_as_strategies
-    )
-    runner: TestRunner | None = field(default=None, metadata=follows(able_to("run")))
     scorer: ConflictScorer = field(factory=ConflictScorer)
-    test_filter: TestFileFilter = field(factory=TestFileFilter)
-    apply_policy: ApplyPolicy = field(factory=ApplyPolicy)
     test_base: bool = True
     test_other: bool = False
-    judge: JudgeRule = field(default=JudgeRule.DELTA, converter=JudgeRule)
 
-    @strategies.validator
-    def _check_strategies(self, _: object, strategies: tuple[MergeStrategy, ...]) -> None:
-        names = [strategy.name for strategy in strategies]
+    def __attrs_post_init__(self) -> None:
+        names = [strategy.name for strategy in self.strategies]
         if len(set(names)) < len(names):
             problem = f"must have different names, not {', '.join(names)}"
             raise ArgumentError("strategies", problem)
@@ -101,12 +80,11 @@ class Evaluator:
         """Evaluate *pair* in the calling thread.
 
         A patch that does not apply, a conflict, a failed strategy, and tests that
-        fail or time out are all results, not errors.
+        fail, time out or cannot be run are all results, not errors.
 
         Raises:
             ArgumentError: *pair* is not a `FeaturePair`.
             RepositoryError: The base cannot be read.
-            TestRunError: A test command cannot be started.
         """
         _check_pair(pair)
         return _evaluate_pair(pair, self)
@@ -117,17 +95,14 @@ class Evaluator:
         The features are taken in their order, as in a merge queue. One that conflicts or makes
         tests fail is left out, and the next one is merged into those that have landed. The
         suites first run on the tree of all features that merge; the features are tested one
-        after another only if a suite fails there. A failing suite is run a second time before
-        a feature is left out because of it.
+        after another only if a suite fails there.
 
         The verdict follows from the tree of all features, as it does for a pair. For a team
-        with the features 2 and 1, in this order, it is the verdict of `evaluate`, unless a
-        suite is flaky: here, a case that fails and then passes on the same tree is ignored.
+        with the features 2 and 1, in this order, it is the verdict of `evaluate`.
 
         Raises:
             ArgumentError: *team* is not a `FeatureTeam`.
             RepositoryError: The base cannot be read.
-            TestRunError: A test command cannot be started.
         """
         _check_group(team, "team", FeatureTeam, "evaluate() takes a FeaturePair")
         return _evaluate_team(team, self)
@@ -147,7 +122,6 @@ class Evaluator:
             WorkerError: The process could not be started or died, or something in the
                 evaluator or the pair cannot be pickled.
             RepositoryError: The base cannot be read.
-            TestRunError: A test command cannot be started.
         """
         from cooperbench_eval.running.processes.calls import (  # noqa: PLC0415 - imports asyncio
             await_in_process,
@@ -167,9 +141,12 @@ class _Evaluation:
 
     def __init__(self, group: FeatureGroup, options: Evaluator, *, test_other: bool) -> None:
         self.options = options
-        self.runs = SuiteRuns(group, options.runner, options.judge, test_base=options.test_base)
+        self.used = options.used(group)
+        self.placed = options.place(group)
+        runs = None if options.runner is None else Runs(options.runner)
+        self.runs = SuiteRuns(group, runs, options.judge, test_base=options.test_base)
         self.alone = Alone(
-            group, self.runs, options.test_filter, options.apply_policy, test_other=test_other
+            group, self.placed, self.runs, options.apply_policy, test_other=test_other
         ).evaluate()
         # Several strategies often return the same tree.
         self.diff_of = functools.cache(functools.partial(Changes.diff, base=group.base))
@@ -206,6 +183,7 @@ def _evaluate_pair(pair: FeaturePair, options: Evaluator) -> MergeReport:
         k=pair.k,
         versions=versions(),
         judge=options.judge,
+        options=work.used,
         base_joint_tests=alone.base_joint,
         base_regression_tests=alone.base_regression,
     )
@@ -266,11 +244,11 @@ class _PairEvaluation(_Evaluation):
         """Add the runs of all suites on a merged tree."""
         pair, runs = self._pair, self.runs
         alone1, alone2 = (each.tests for each in self.alone.reports)
-        tests1 = runs.judged(pair.feature1.tests, changes, alone1)
-        tests2 = runs.judged(pair.feature2.tests, changes, alone2)
-        joint = runs.judged(pair.joint, changes)
+        tests1 = runs.confirmed(pair.feature1.tests, changes, alone1)
+        tests2 = runs.confirmed(pair.feature2.tests, changes, alone2)
+        joint = runs.confirmed(pair.joint, changes)
         is_wrong = False in {tests1.outcome, tests2.outcome, joint.outcome}
-        regression = runs.regression(changes, decides=not is_wrong)
+        regression = (runs.judged if is_wrong else runs.confirmed)(pair.regression, changes)
         return evolve(
             attempt,
             feature1_tests=tests1.tests,
@@ -306,6 +284,7 @@ def _evaluate_team(team: FeatureTeam, options: Evaluator) -> TeamReport:
         k=team.k,
         versions=versions(),
         judge=options.judge,
+        options=work.used,
         base_joint_tests=alone.base_joint,
         base_regression_tests=alone.base_regression,
     )
@@ -315,11 +294,8 @@ class _TeamEvaluation(_Evaluation):
     def __init__(self, team: FeatureTeam, options: Evaluator) -> None:
         super().__init__(team, options, test_other=False)
         self._base = team.base
-        sides = self.alone.sides
         self._sides = {
-            each.number: Side.of(each, sides[each.number])
-            for each in team.features
-            if each.number in sides
+            each.number: each.side for each in self.placed if each.number in self.alone.sides
         }
 
     def queue(self, strategy: MergeStrategy) -> MergeQueue:

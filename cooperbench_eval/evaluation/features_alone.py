@@ -1,16 +1,19 @@
 """Each feature of a pair or team alone: its patch on the base, and its tests."""
 
+from collections.abc import Sequence
+
 from attrs import evolve, frozen
 
-from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, start_of
-from cooperbench_eval.evaluation.sides import patch_without_tests
+from cooperbench_eval.evaluation.pairs import FeatureGroup
+from cooperbench_eval.evaluation.placing import Placed
 from cooperbench_eval.evaluation.suite_runs import SuiteRuns
-from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
+from cooperbench_eval.git.patching.apply import ApplyResult
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.path_kinds import PathKind, TestFileFilter, classify_path
+from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 from cooperbench_eval.git.patching.placements import ApplyPolicy
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of, rewritten
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of
 from cooperbench_eval.reporting import FeatureReport, PatchReport
+from cooperbench_eval.running import TestSuite
 from cooperbench_eval.running.control_files import files_that_name_a_framework
 from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.memo import Memo
@@ -51,9 +54,9 @@ class Alone:
 
     Args:
         group: The pair or team.
+        placed: Its features with their patches placed.
         runs: Runs its suites.
-        test_filter: Removes the agents' own test files from their patches.
-        policy: How leniently the patches are placed.
+        policy: How leniently the patches were placed.
         test_other: Whether to run each feature's tests also on the other feature's patch; for
             pairs.
     """
@@ -61,31 +64,30 @@ class Alone:
     def __init__(
         self,
         group: FeatureGroup,
+        placed: Sequence[Placed],
         runs: SuiteRuns,
-        test_filter: TestFileFilter,
         policy: ApplyPolicy,
         *,
         test_other: bool = False,
     ) -> None:
         self._group = group
+        self._placed = placed
         self._runs = runs
-        self._test_filter = test_filter
         self._policy = policy
         self._test_other = test_other
 
     def evaluate(self) -> FeaturesAlone:
-        """Place every patch, and run every suite on each side alone."""
+        """Run every suite on each side alone."""
         group = self._group
         # Features whose runs another worker is making come last: by then they may be done.
-        order = sorted(group.features, key=self._is_underway)
+        order = sorted(self._placed, key=self._is_underway)
         by_number = {each.number: self._feature(each) for each in order}
-        found = [by_number[each.number] for each in group.features]
+        sides = {each.number: each.changes for each in self._placed if each.result.status.is_usable}
         # Each suite has now shown which cases it runs.
         reports = [
-            evolve(report, judgement=self._runs.judge(feature.tests, report.tests))
-            for feature, (report, _) in zip(group.features, found, strict=True)
+            self._judged(by_number[each.number], each.tests, sides.get(each.number))
+            for each in group.features
         ]
-        sides = {report.number: changes for report, changes in found if report.patch.is_usable}
         joint = group.joint if len(sides) == len(reports) else None
         regression = group.regression if len(sides) >= _FEWEST_TO_MERGE else None
         base_joint, base_regression = map(self._runs.on_base_of_group, (joint, regression))
@@ -99,44 +101,42 @@ class Alone:
             base_regression=base_regression,
         )
 
-    def _is_underway(self, feature: Feature) -> bool:
-        patch, changes = self._place(feature)
-        return patch.is_usable and self._runs.is_underway(feature.tests, changes)
+    def _is_underway(self, placed: Placed) -> bool:
+        is_usable = placed.result.status.is_usable
+        return is_usable and self._runs.is_underway(placed.feature.tests, placed.changes)
 
-    def _place(self, feature: Feature) -> tuple[PatchReport, Changes]:
-        """Apply a patch to the tree from which its feature starts, before any test runs.
-
-        The changes are those that turn the base of the pair or team into the patched tree.
-        """
-        group = self._group
-        base = start_of(feature, group.base)
-        patch, dropped = patch_without_tests(group, feature, self._test_filter)
-        result = apply_patch(base, patch, self._policy)
+    def _patch(self, placed: Placed) -> PatchReport:
+        """Return how a patch was placed."""
+        base, result = placed.start, placed.result
         # Kept, because a feature is part of many pairs.
         report = cache_of(base, _reports).recall(
-            (patch, self._policy), lambda: _report(base, patch, result)
+            (placed.patch, self._policy), lambda: _report(base, placed.patch, result)
         )
-        report = evolve(report, dropped_files=dropped)
-        if base is not group.base:
+        report = evolve(report, dropped_files=placed.dropped)
+        if base is not self._group.base:
             report = evolve(report, base_tree_id=base.tree_id, base_commit=base.commit_id)
-        if dropped and not patch.files:
-            report = evolve(report, reason="it contains only test files, which were dropped")
-        return report, rewritten(result.changes, base, group.base)
+        return evolve(report, reason=placed.problem) if placed.has_only_tests else report
 
-    def _feature(self, feature: Feature) -> tuple[FeatureReport, Changes]:
-        patch, changes = self._place(feature)
-        usable = patch.is_usable
+    def _judged(
+        self, report: FeatureReport, suite: TestSuite | None, changes: Changes | None
+    ) -> FeatureReport:
+        if changes is None:
+            return report
+        tests, judgement = self._runs.confirmed(suite, changes)
+        return evolve(report, tests=tests, judgement=judgement)
+
+    def _feature(self, placed: Placed) -> FeatureReport:
+        feature, changes, patch = placed.feature, placed.changes, self._patch(placed)
         others = [each for each in self._group.features if each is not feature]
-        with_other = usable and self._test_other and len(others) == 1
-        report = FeatureReport(
+        with_other = patch.is_usable and self._test_other and len(others) == 1
+        return FeatureReport(
             number=feature.number,
             patch=patch,
-            tests=self._runs.plain(feature.tests, changes) if usable else None,
+            tests=self._runs.plain(feature.tests, changes) if patch.is_usable else None,
             base_tests=self._runs.on_base(feature),
             other_tests=self._runs.plain(others[0].tests, changes) if with_other else None,
             agent=feature.agent,
         )
-        return report, changes
 
     def _compared(
         self, report: FeatureReport, changes: Changes | None, runs_joint: bool
@@ -144,7 +144,7 @@ class Alone:
         """Add the runs of the suites that are not a feature's own."""
         if changes is None:
             return report
-        regression = self._runs.regression(changes)
+        regression = self._runs.confirmed(self._group.regression, changes)
         return evolve(
             report,
             joint_tests=self._runs.plain(self._group.joint, changes) if runs_joint else None,

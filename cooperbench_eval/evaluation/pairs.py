@@ -1,7 +1,8 @@
 """The input of an evaluation: two or more features, the trees they start from, and their tests."""
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+from typing import ClassVar, Protocol
 
 from attrs import Attribute, evolve, field, frozen
 
@@ -10,6 +11,7 @@ from cooperbench_eval.git.merging.merge_base import common_base
 from cooperbench_eval.git.patching.patch import Patch, as_patch
 from cooperbench_eval.git.trees.snapshot import Snapshot, is_same
 from cooperbench_eval.reporting.agent_costs import AgentRun
+from cooperbench_eval.reporting.landings import TeamSuite
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.support.arguments import checked_fields, follows, rule_of
 
@@ -214,3 +216,64 @@ class FeatureTeam:
 FeatureGroup = FeaturePair | FeatureTeam
 """What is evaluated: a pair or a team."""
 _FEWEST = 2
+
+
+# --- suites ------------------------------------------------------------------
+
+
+class Suites(Protocol):
+    """Features with their tests: a pair, a team, or a part of a team."""
+
+    @property
+    def base(self) -> Snapshot:
+        """Return the tree from which they start."""
+        ...
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """Return the features with their own tests."""
+        ...
+
+    @property
+    def joint(self) -> TestSuite | None:
+        """Return the tests of all features together."""
+        ...
+
+    @property
+    def regression(self) -> TestSuite | None:
+        """Return the repository's own tests."""
+        ...
+
+
+@frozen(kw_only=True)
+class TestedGroup:
+    """Features with their tests that are neither a pair nor a team."""
+
+    __test__: ClassVar[bool] = False
+
+    base: Snapshot
+    features: tuple[Feature, ...]
+    joint: TestSuite | None = None
+    regression: TestSuite | None = None
+
+
+def suites_on(
+    group: Suites, numbers: Collection[int]
+) -> Iterator[tuple[TeamSuite, int | None, TestSuite | None]]:
+    """Yield the suites for a tree that holds some of the features, each with its feature's number.
+
+    The joint tests are among them only if the tree holds all features.
+    """
+    for feature in group.features:
+        if feature.number in numbers:
+            yield TeamSuite.FEATURE, feature.number, feature.tests
+    if group.joint is not None and all(each.number in numbers for each in group.features):
+        yield TeamSuite.JOINT, None, group.joint
+    if group.regression is not None:
+        yield TeamSuite.REGRESSION, None, group.regression
+
+
+def suites_of(group: Suites) -> tuple[TestSuite, ...]:
+    """Return all suites: those of the features, the joint and the regression tests."""
+    found = (*(each.tests for each in group.features), group.joint, group.regression)
+    return tuple(suite for suite in found if suite is not None)

@@ -15,7 +15,7 @@ from typing import Required, Self, TypedDict
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
-from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, FeaturePair
+from cooperbench_eval.evaluation.pairs import Feature, FeaturePair
 from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
@@ -29,8 +29,6 @@ from cooperbench_eval.git.merging.conflicts import (
 from cooperbench_eval.git.merging.merge_base import different, step_base
 from cooperbench_eval.git.merging.three_way_merge import Labels, Stage
 from cooperbench_eval.git.merging.tree_merge import merge_changes
-from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import (
     FeatureContext,
@@ -87,14 +85,6 @@ class Side:
 def context_of(feature: Feature) -> FeatureContext:
     """Return what a strategy may know about a feature."""
     return FeatureContext(number=feature.number, description=feature.description)
-
-
-def patch_without_tests(
-    group: FeatureGroup, feature: Feature, test_filter: TestFileFilter
-) -> tuple[Patch, tuple[str, ...]]:
-    """Return a feature's patch without test files, and the paths that were dropped."""
-    suites = (*(each.tests for each in group.features), group.joint, group.regression)
-    return test_filter.split(feature.patch, [suite.patch for suite in suites if suite])
 
 
 def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:

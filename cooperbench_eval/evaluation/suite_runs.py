@@ -1,16 +1,20 @@
-"""Runs the suites of a pair or team on its trees, and judges the runs."""
+"""Runs the suites of a pair, a team or a set of features on their trees, and judges the runs.
+
+Every question of this package is answered by these runs. So a run that has no answer, a flaky case
+and a spent budget mean the same everywhere.
+"""
 
 import functools
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from typing import ClassVar, Protocol
 
 import attrs
 
-from cooperbench_eval.evaluation.pairs import Feature, start_of
+from cooperbench_eval.errors import RepositoryError, TestRunError
+from cooperbench_eval.evaluation.pairs import Feature, Suites, start_of, suites_on
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
-from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
+from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.reporting.rows import Judged
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.delta_judge import DeltaJudge
@@ -21,76 +25,111 @@ from cooperbench_eval.running.results import (
     TestCaseStatus,
     TestResult,
     TestStatus,
+    is_silent,
+    unanswered,
 )
 
 
-class Suites(Protocol):
-    """Features with their tests: a pair, a team, or a part of a team."""
-
-    @property
-    def base(self) -> Snapshot:
-        """Return the tree from which they start."""
-        ...
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """Return the features with their own tests."""
-        ...
-
-    @property
-    def joint(self) -> TestSuite | None:
-        """Return the tests of all features together."""
-        ...
-
-    @property
-    def regression(self) -> TestSuite | None:
-        """Return the repository's own tests."""
-        ...
+class BudgetSpentError(Exception):
+    """The budget does not allow another run."""
 
 
-@attrs.frozen(kw_only=True)
-class TestedGroup:
-    """Features with their tests that are neither a pair nor a team."""
+class Runs:
+    """Runs each suite once on a tree, within a budget.
 
-    __test__: ClassVar[bool] = False
+    A run that the runner or the host cannot make has no answer, and its result says why.
 
-    base: Snapshot
-    features: tuple[Feature, ...]
-    joint: TestSuite | None = None
-    regression: TestSuite | None = None
+    Attributes:
+        runner: Runs the suites.
+        budget: How many runs are allowed; `None` if any number is.
+        used: How many different runs were asked for.
+    """
 
+    def __init__(self, runner: TestRunner, budget: int | None = None) -> None:
+        """Allow *budget* runs by *runner*."""
+        self.runner = runner
+        self.budget = budget
+        self.used = 0
+        self._known: dict[tuple[str, TestSuite, int], TestResult] = {}
 
-class Runner(Protocol):
-    """Runs a suite, as `TestRunner` does."""
+    def know(self, base: Snapshot, changes: Changes, suite: TestSuite, run: TestResult) -> None:
+        """Add the result of an earlier run."""
+        self._known[changes.tree_id(base), suite, 1] = run
 
     def run(
         self, base: Snapshot, changes: Changes, suite: TestSuite, *, number: int = 1
     ) -> TestResult:
-        """Run *suite* on *base* with *changes*."""
-        ...
+        """Run *suite* on *base* with *changes*, if it did not run there before.
+
+        Raises:
+            BudgetSpentError: No more runs are allowed.
+            RepositoryError: The tree cannot be read.
+        """
+        key = changes.tree_id(base), suite, number
+        if key not in self._known:
+            self._known[key] = self._counted(base, changes, suite, number)
+        return self._known[key]
+
+    def rerun(self, base: Snapshot, changes: Changes, suite: TestSuite) -> TestResult:
+        """Run *suite* once more, whatever is known; from now on, this result counts.
+
+        Raises:
+            BudgetSpentError: No more runs are allowed.
+            RepositoryError: The tree cannot be read.
+        """
+        run = self._counted(base, changes, suite, 3)  # the evaluation made two
+        self.know(base, changes, suite, run)
+        return run
+
+    def is_underway(self, base: Snapshot, changes: Changes, suite: TestSuite) -> bool:
+        """Whether another worker makes this run right now; see `TestRunner.is_underway`."""
+        if not isinstance(self.runner, TestRunner):
+            return False
+        try:
+            return self.runner.is_underway(base, changes, suite)
+        except TestRunError:  # the run will say so
+            return False
+
+    def _counted(
+        self, base: Snapshot, changes: Changes, suite: TestSuite, number: int
+    ) -> TestResult:
+        if self.budget is not None and self.used >= self.budget:
+            raise BudgetSpentError
+        self.used += 1
+        try:
+            return self.runner.run(base, changes, suite, number=number)
+        except RepositoryError:
+            raise
+        except TestRunError as exc:
+            reason = str(exc)
+        # A runner may be the caller's own and raise anything; that is nobody's fault.
+        except Exception as exc:  # noqa: BLE001
+            reason = f"the runner raised {exc!r}"
+        status = TestStatus.INFRASTRUCTURE_ERROR
+        return TestResult(status=status, reason=reason, command=suite.command)
 
 
 class SuiteRuns:
-    """The runs of the suites of one pair or team.
+    """The runs of the suites of one pair or team, and what they say about its trees.
+
+    A suite that fails runs a second time before anybody is blamed. A run without a result counts
+    against its tree only if the suite has a result on the base.
 
     Args:
         group: The pair or team.
-        runner: Runs the suites; `None` to run nothing.
+        runs: Runs the suites; `None` to run nothing.
         rule: How runs are judged.
         test_base: Whether the features' suites run on the base. If they do not, every
             case of them must pass.
     """
 
     def __init__(
-        self, group: Suites, runner: Runner | None, rule: JudgeRule, *, test_base: bool
+        self, group: Suites, runs: Runs | None, rule: JudgeRule, *, test_base: bool = True
     ) -> None:
         self._group = group
-        self._runner = runner
+        self._runs = runs
         self._rule = rule
         self._test_base = test_base
-        # Kept here as well, because a runner may have no cache.
-        self._on_base = functools.cache(self._run_on_base)
-        self._on_bare_base = functools.cache(self._run_on_bare_base)
         self._seen: dict[TestSuite, set[str]] = {}
         # A suite that several features share is judged against the base of the group.
         owners = Counter(each.tests for each in group.features if each.tests)
@@ -102,40 +141,36 @@ class SuiteRuns:
 
     def plain(self, suite: TestSuite | None, changes: Changes) -> TestResult | None:
         """Run a suite on the base with *changes*, without judging it."""
-        if self._runner is None or suite is None:
+        if self._runs is None or suite is None:
             return None
-        run = self._runner.run(self._group.base, changes, suite)
+        run = self._runs.run(self._group.base, changes, suite)
         self._seen.setdefault(suite, set()).update(case.id for case in run.cases)
         return run
 
     def is_underway(self, suite: TestSuite | None, changes: Changes) -> bool:
-        """Whether another worker is running a suite on the base, with or without *changes*.
-
-        See `TestRunner.is_underway`.
-        """
-        if suite is None or not isinstance(self._runner, TestRunner):
+        """Whether another worker is running a suite on the base, with or without *changes*."""
+        if suite is None or self._runs is None:
             return False
         wanted = [changes, self._untouched(suite)] if self._test_base else [changes]
-        base, runner = self._group.base, self._runner
-        return any(runner.is_underway(base, each, suite) for each in wanted)
+        return any(self._runs.is_underway(self._group.base, each, suite) for each in wanted)
 
     def on_base(self, feature: Feature) -> TestResult | None:
         """Run a feature's suite on the tree from which the feature starts, if that is wanted."""
-        return self._on_base(feature.tests) if self._test_base else None
+        return self.on_base_of_group(feature.tests) if self._test_base else None
 
     def on_base_of_group(self, suite: TestSuite | None) -> TestResult | None:
         """Run the joint or the regression suite on the base."""
-        return self._on_base(suite)
+        return None if suite is None else self.plain(suite, self._untouched(suite))
 
     def judged(
         self, suite: TestSuite | None, changes: Changes, alone: TestResult | None = None
     ) -> Judged:
-        """Run a suite on a merged tree, the base with *changes*, and judge the run.
+        """Run a suite once on the base with *changes*, and judge the run.
 
         Args:
             suite: The suite; `None` to run nothing.
-            changes: The merge.
-            alone: The suite's run on its own feature's side, if it belongs to a feature.
+            changes: A side or a merge.
+            alone: For a merge, the suite's run on its own feature's side, if it has one.
         """
         run = self.plain(suite, changes)
         return Judged(run, self.judge(suite, run, alone))
@@ -143,20 +178,32 @@ class SuiteRuns:
     def confirmed(
         self, suite: TestSuite | None, changes: Changes, alone: TestResult | None = None
     ) -> Judged:
-        """Do the same as `judged`, but run the suite a second time if it fails.
+        """Do the same as `judged`, but do not trust a single run that fails.
 
-        Cases that fail and then pass are flaky.
+        Cases that fail and then pass are flaky. A suite without a result, on this tree and on the
+        base, says nothing about the tree.
         """
         first = self.judged(suite, changes, alone)
-        return first if first.outcome is not False else self._again(suite, changes, first, alone)
+        if suite is None or first.tests is None or first.outcome is not False:
+            return first
+        if not is_silent(first.tests):
+            return self._again(suite, changes, first, alone)
+        if self._is_silent_on_base(suite, number=1):
+            return Judged(unanswered(first.tests))
+        second = self._numbered(suite, changes, 2)
+        if not is_silent(second):
+            judged = Judged(second, self.judge(suite, second, alone))
+            return judged if judged.outcome else self._again(suite, changes, judged, alone, 3)
+        if self._is_silent_on_base(suite, number=2):  # by now, for example since a disk is full
+            return Judged(unanswered(first.tests))
+        return first
 
     def of_features(
         self, numbers: Collection[int], changes: Changes, alone: Mapping[int, TestResult | None]
     ) -> Iterator[SuiteRun]:
         """Run the suites of some features on their tree, one at a time.
 
-        The joint tests run only if the tree holds all features. A suite that fails runs a second
-        time before it counts.
+        The joint tests run only if the tree holds all features.
 
         Args:
             numbers: The features.
@@ -168,32 +215,17 @@ class SuiteRuns:
             run = self.confirmed(suite, changes, own)
             yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
 
-    def regression(self, changes: Changes, *, decides: bool = True) -> Judged:
-        """Run the regression suite on the base with *changes*, and judge the run.
-
-        If it breaks cases, it runs a second time: cases that pass then are flaky.
-
-        Args:
-            changes: The changes.
-            decides: Whether a verdict depends on this run; if not, there is no second one.
-        """
-        suite = self._group.regression
-        first = self.judged(suite, changes)
-        if first.judgement is None or not first.judgement.broken or not decides:
-            return first
-        return self._again(suite, changes, first)
-
     def _again(
         self,
-        suite: TestSuite | None,
+        suite: TestSuite,
         changes: Changes,
         first: Judged,
-        alone: TestResult | None = None,
+        alone: TestResult | None,
+        number: int = 2,
     ) -> Judged:
-        """Run a suite a second time on a tree where it failed, and judge both runs together."""
-        if suite is None or self._runner is None or first.tests is None:
-            return first
-        second = self._runner.run(self._group.base, changes, suite, number=2)
+        """Run a suite again on a tree where it failed, and judge both runs together."""
+        assert first.tests is not None  # noqa: S101 - it failed
+        second = self._numbered(suite, changes, number)
         if second.status not in {TestStatus.PASSED, TestStatus.FAILED}:
             return first
         passed = {case.id for case in second.cases if case.status is TestCaseStatus.PASSED}
@@ -210,6 +242,15 @@ class SuiteRuns:
         judgement = again.judgement or Judgement(broken=())
         return Judged(second, attrs.evolve(judgement, flaky=flaky) if flaky else again.judgement)
 
+    def _numbered(self, suite: TestSuite, changes: Changes, number: int) -> TestResult:
+        assert self._runs is not None  # noqa: S101 - there was a first run
+        return self._runs.run(self._group.base, changes, suite, number=number)
+
+    def _is_silent_on_base(self, suite: TestSuite, *, number: int) -> bool:
+        """Whether a suite has no result on the tree from which its feature starts either."""
+        run = self._numbered(suite, self._untouched(suite), number)
+        return is_silent(run) or not run.was_run
+
     def judge(
         self, suite: TestSuite | None, run: TestResult | None, alone: TestResult | None = None
     ) -> Judgement | None:
@@ -220,7 +261,7 @@ class SuiteRuns:
             base=self._start_of(suite),
             suite=suite,
             others={other: self._seen.get(other, ()) for other in self._others(suite)},
-            on_base=self._on_base(suite) if self._compares(suite) else None,
+            on_base=self.on_base_of_group(suite) if self._compares(suite) else None,
             on_bare_base=functools.partial(self._on_bare_base, suite),
             brings_tests=suite == self._group.joint,
         )
@@ -236,10 +277,7 @@ class SuiteRuns:
             if feature.tests is not None and feature.tests != suite:
                 yield feature.tests
 
-    def _run_on_base(self, suite: TestSuite | None) -> TestResult | None:
-        return None if suite is None else self.plain(suite, self._untouched(suite))
-
-    def _run_on_bare_base(self, suite: TestSuite) -> TestResult | None:
+    def _on_bare_base(self, suite: TestSuite) -> TestResult | None:
         bare = attrs.evolve(suite, patch=Patch.parse(b""), required=None)
         return self.plain(bare, self._untouched(suite))
 
@@ -250,19 +288,3 @@ class SuiteRuns:
     def _untouched(self, suite: TestSuite) -> Changes:
         """Return the changes that turn the base into that tree."""
         return rewritten(Changes(), self._start_of(suite), self._group.base)
-
-
-def suites_on(
-    group: Suites, numbers: Collection[int]
-) -> Iterator[tuple[TeamSuite, int | None, TestSuite | None]]:
-    """Yield the suites for a tree that holds some of the features, each with its feature's number.
-
-    The joint tests are among them only if the tree holds all features.
-    """
-    for feature in group.features:
-        if feature.number in numbers:
-            yield TeamSuite.FEATURE, feature.number, feature.tests
-    if group.joint is not None and all(each.number in numbers for each in group.features):
-        yield TeamSuite.JOINT, None, group.joint
-    if group.regression is not None:
-        yield TeamSuite.REGRESSION, None, group.regression

@@ -8,6 +8,7 @@ from attrs import field, frozen
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import SuiteRun
+from cooperbench_eval.reporting.options import UsedOptions, about_dropped
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.upcalls import upcall
@@ -248,6 +249,8 @@ class Audit(Shown, JsonRecord):
             from the base.
         comparisons: How the tree differs from what strategies make.
         suites: The runs of all suites on the tree.
+        options: The options that were used; `None` if that is not known.
+        dropped_files: The test files of the agents that the tree lacked when suites ran, sorted.
 
     Example:
         >>> from cooperbench_eval import Changes, Entry, Snapshot, audit
@@ -272,6 +275,22 @@ class Audit(Shown, JsonRecord):
         default=(), converter=tuple[StrategyComparison, ...]
     )
     suites: tuple[SuiteRun, ...] = field(default=(), converter=tuple[SuiteRun, ...], repr=False)
+    options: UsedOptions | None = field(default=None, repr=False)
+    dropped_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know about the audit, as sentences."""
+        return about_dropped(self.dropped_files)
+
+    @property
+    def problem(self) -> str:
+        """Why there is no reward although suites were given; empty if there is one."""
+        outcomes = [run.outcome for run in self.suites]
+        if False in outcomes or None not in outcomes:
+            return ""
+        unanswered = self.suites[outcomes.index(None)].tests
+        return (unanswered and unanswered.reason) or "all cases that count are flaky"
 
     @checked
     def of(self, feature: int) -> tuple[AuditedFile, ...]:
@@ -300,15 +319,16 @@ class Audit(Shown, JsonRecord):
 
     @property
     def score(self) -> float | None:
-        """The share of the suites that pass; `None` if no suite has a result."""
-        if all(run.outcome is None for run in self.suites):
+        """The share of the suites that pass; `None` if there is none, or one has no answer."""
+        if not self.suites or any(run.outcome is None for run in self.suites):
             return None
         return self.passed_suites / len(self.suites)
 
     def reward(self) -> dict[str, float]:
         """Return how good the merged tree is, as finite numbers only.
 
-        `reward` is 1.0 if every suite passes, and 0.0 if one fails.
+        `reward` is 1.0 if every suite passes, and 0.0 if one fails. If none fails and one has no
+        answer, there is no `reward`: that is not a failure of whoever made the tree.
 
         The other numbers grade that result. A number that is not known is left out. Flags are
         0.0 or 1.0, and rates are from 0.0 to 1.0:
@@ -323,8 +343,7 @@ class Audit(Shown, JsonRecord):
           lost, of removals that are undone, and of lines that belong to no feature.
 
         Raises:
-            ReportError: No suite was run, or one has no result and none of the others fails.
-                That is not a failure of whoever made the tree, so it has no reward.
+            ReportError: No suites were given.
         """
         reward: dict[str, float] = upcall("audit_reward")(self)
         return reward

@@ -88,7 +88,6 @@ class Blame(Shown):
 
 
 _COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
-_NO_RESULT = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})
 MERGE_BROKE: Final[Mapping[tuple[bool, ...], BlameKind]] = {
     (True, False): BlameKind.MERGE_BROKE_FEATURE1,
     (False, True): BlameKind.MERGE_BROKE_FEATURE2,
@@ -117,9 +116,10 @@ def find_cause(
     verdict = attempt.verdict
     regression = _Regression.of(features, attempt.regression_run, on_base)
     missing = [not each.patch.is_usable for each in features]
-    alone = [_is_broken(each) for each in features]
+    alone = [each.is_right is False for each in features]
     broke = [
-        each.is_right is True and _fails(*run) for each, run in zip(features, own, strict=True)
+        each.is_right is True and run.outcome is False
+        for each, run in zip(features, own, strict=True)
     ]
     everyone = [True for _ in features]
     kinds = (
@@ -169,38 +169,14 @@ def find_blame(
     )
 
 
-def cannot_run(feature: FeatureReport) -> bool:
-    """Whether the feature's tests produce no result, with or without its patch.
-
-    The patch is then not the cause; a dependency of the tests may be missing.
-    """
-    runs = (feature.base_tests, feature.tests)
-    return all(run is not None and _has_no_result(run) for run in runs)
-
-
-def _has_no_result(run: TestResult) -> bool:
-    """Whether a run says nothing about its tree, for example because a cache cannot be written."""
-    return run.status in _NO_RESULT and not run.cases
-
-
-def _is_broken(feature: FeatureReport) -> bool:
-    """Whether the feature itself is the reason why it fails its own tests."""
-    return feature.is_right is False and not cannot_run(feature)
-
-
-def _fails(run: TestResult | None, judgement: Judgement | None) -> bool:
-    """Whether a run on a merged tree shows that the tree is broken."""
-    return run is not None and not _has_no_result(run) and outcome_of(run, judgement) is False
-
-
 def _breaks_joint(features: Sequence[FeatureReport], joint: Judged) -> bool:
     """Whether the features are right alone and fail the joint tests together.
 
     If the joint tests end in the same way on each side, and no case shows why, the merge is
     not the reason.
     """
-    run, judgement = joint
-    if run is None or not _fails(run, judgement):
+    run = joint.tests
+    if run is None or joint.outcome is not False:
         return False
     sides = [each.joint_tests for each in features]
     if not run.cases and all(each is not None and each.status is run.status for each in sides):
@@ -212,7 +188,7 @@ def lost_tests(
     alone: TestResult | None, merged: TestResult | None, judgement: Judgement | None
 ) -> tuple[str, ...]:
     """Return the cases that a feature passes alone and that count as failed when merged."""
-    if alone is None or merged is None or not _fails(merged, judgement):
+    if alone is None or merged is None or outcome_of(merged, judgement) is not False:
         return ()
     excused = judgement.excused if judgement is not None else frozenset()
     return tuple(each for each in lost_cases(alone, merged) if each not in excused)
@@ -254,7 +230,7 @@ class _Regression(NamedTuple):
             for outcome, (_, judgement) in zip(outcomes, runs, strict=True)
         )
         lost = tuple(each for each in broken if not any(each in side for side in on_sides))
-        fails = _fails(*merged)
+        fails = merged.outcome is False
         return cls(
             lost=lost if is_known else (),
             is_lost=fails and is_known and (bool(lost) or all(outcomes)),

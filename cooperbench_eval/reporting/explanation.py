@@ -7,6 +7,7 @@ from typing import Any
 from attrs import asdict, field, frozen
 
 from cooperbench_eval.reporting.identity import PairId
+from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
@@ -116,6 +117,7 @@ class Explanation(Shown):
         problem: The same as a sentence; empty if the search began.
         runs_used: How many times a suite was run.
         budget: How many times it was allowed to be run.
+        options: The options with which the report was made; `None` if that is not known.
     """
 
     strategy: str
@@ -125,6 +127,7 @@ class Explanation(Shown):
     problem: str = ""
     runs_used: int = 0
     budget: int
+    options: UsedOptions | None = field(default=None, repr=False)
 
     @property
     def status(self) -> ExplanationStatus:

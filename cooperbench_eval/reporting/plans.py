@@ -10,6 +10,7 @@ from attrs import field, frozen
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import LeftOut
+from cooperbench_eval.reporting.options import UsedOptions, about_dropped
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
@@ -89,12 +90,14 @@ class LandingPlan(Shown, JsonRecord):
         is_exact: Whether it is certain that no larger set can land.
         runs_used: How many test runs were asked for, whether or not a cache answered them.
         budget: How many were allowed.
-        problem: Why the search ended early, such as a base that cannot be read any more;
-            empty if it did not.
+        problem: Why the plan says less than was asked: the search ended early, for example because
+            the base cannot be read any more, or tests have no answer. Else empty.
         base_tree_id: The git tree id of the base.
         base_commit: The id of the base's commit, if the base is a commit.
         tree_id: The git tree id of the base with the landed patches.
         changes: What the landed patches together change in the base.
+        options: The options that were used; `None` if that is not known.
+        dropped_files: The test files of the agents that were dropped, sorted.
 
     Example:
         >>> from cooperbench_eval import Entry, land
@@ -127,12 +130,19 @@ class LandingPlan(Shown, JsonRecord):
     base_commit: str | None = None
     tree_id: str
     changes: Changes = field(factory=Changes, repr=False)
+    options: UsedOptions | None = field(default=None, repr=False)
+    dropped_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
 
     @left_out.validator
     def _check_numbers(self, _: object, left_out: tuple[LeftOut, ...]) -> None:
         numbers = [*self.order, *(each.number for each in left_out)]
         if twice := sorted({each for each in numbers if numbers.count(each) > 1}):
             raise ValueError(f"the plan has {', '.join(map(str, twice))} more than once")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know about the plan, as sentences."""
+        return about_dropped(self.dropped_files)
 
     @property
     def landed(self) -> _Numbers:

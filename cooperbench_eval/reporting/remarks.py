@@ -3,9 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cooperbench_eval.reporting.blame import cannot_run
+from cooperbench_eval.reporting.options import about_dropped
 from cooperbench_eval.reporting.rows import FeatureReport, Tried
-from cooperbench_eval.running.results import Judgement, JudgeRule, TestResult, outcome_of
+from cooperbench_eval.running.results import (
+    Judgement,
+    JudgeRule,
+    TestResult,
+    TestStatus,
+    outcome_of,
+)
 
 _FEW = 3
 
@@ -20,7 +26,9 @@ def find_problem(report: Any) -> str:
     if report.failure is not None:
         return str(report.failure.problem)
     features: tuple[FeatureReport, ...] = report.features
-    return next((each.tests.reason for each in features if each.tests and cannot_run(each)), "")
+    unanswered = TestStatus.INFRASTRUCTURE_ERROR
+    runs = (each.tests for each in features)
+    return next((run.reason for run in runs if run and run.status is unanswered), "")
 
 
 def find_warnings(report: Any) -> tuple[str, ...]:
@@ -30,6 +38,9 @@ def find_warnings(report: Any) -> tuple[str, ...]:
 
 def _warnings(report: Any) -> Iterator[str]:
     features: tuple[FeatureReport, ...] = report.features
+    yield from about_dropped(
+        sorted({path for each in features for path in each.patch.dropped_files})
+    )
     yield from _joint_warnings(report.base_joint_tests, features)
     if report.judge is JudgeRule.DELTA:
         yield from _without_base(features, report)

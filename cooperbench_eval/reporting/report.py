@@ -14,9 +14,10 @@ from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agent_costs import AgentUsage, total_agents
-from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
+from cooperbench_eval.reporting.blame import Blame, BlameKind, find_blame
 from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
+from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Tried, have_own_names, runs_in
@@ -104,16 +105,13 @@ class Report(Shown, JsonRecord):
     def is_final(self) -> bool:
         """Whether another evaluation of the pair would give the same result.
 
-        It might not if the pair could not be evaluated, if a sandbox failed in a test
-        run, if a feature's tests produce no result with or without its patch, for
-        example because a dependency is missing, or if a service that a strategy needs
-        failed. Those are errors of the infrastructure, not verdicts.
+        It might not if the pair could not be evaluated, if a test run has no answer, for example
+        because the sandbox failed or a dependency is missing, or if a service that a strategy
+        needs failed. Those are errors of the infrastructure, not verdicts.
         """
         if self.failure is not None:
             return self.failure.kind is FailureKind.DUPLICATE
         if any(attempt.service_failed for attempt in self.attempts):
-            return False
-        if any(map(cannot_run, self.features)):
             return False
         runs = runs_in((self, *self.features, *self._tested))
         return not any(run.status is TestStatus.INFRASTRUCTURE_ERROR for run in runs)
@@ -221,6 +219,8 @@ class MergeReport(PairOrigin, Report):
         failure: Why the pair could not be evaluated; `None` if it was. If it is given, the
             rest of the report was known before the evaluation.
         judge: The rule by which test runs were judged.
+        options: The options with which it was evaluated, defaults included; `None` if that is not
+            known.
         base_joint_tests: The run of the pair's joint tests on the base; `None` if they were
             not run.
         base_regression_tests: The run of the repository's own tests on the base; `None` if
@@ -240,6 +240,7 @@ class MergeReport(PairOrigin, Report):
     versions: Mapping[str, str] = field(factory=dict, converter=own_versions, hash=False)
     failure: Failure | None = None
     judge: JudgeRule = field(default=JudgeRule.ABSOLUTE, converter=JudgeRule)
+    options: UsedOptions | None = None
     base_joint_tests: TestResult | None = None
     base_regression_tests: TestResult | None = None
 

@@ -9,6 +9,7 @@ from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.blame import BlameKind, failing_cases, find_cause, lost_tests
 from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
+from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.reporting.report import (
     Failure,
     MergeReport,
@@ -185,6 +186,8 @@ class TeamReport(PairOrigin, Report):
         failure: Why the team could not be evaluated; `None` if it was. If it is given, the
             rest of the report was known before the evaluation.
         judge: The rule by which test runs were judged.
+        options: The options with which it was evaluated, defaults included; `None` if that is not
+            known.
         base_joint_tests: The run of the joint tests on the base; `None` if they were not run.
         base_regression_tests: The run of the repository's own tests on the base; `None` if
             they were not run.
@@ -204,6 +207,7 @@ class TeamReport(PairOrigin, Report):
     versions: Mapping[str, str] = field(factory=dict, converter=own_versions, hash=False)
     failure: Failure | None = None
     judge: JudgeRule = field(default=JudgeRule.ABSOLUTE, converter=JudgeRule)
+    options: UsedOptions | None = None
     base_joint_tests: TestResult | None = None
     base_regression_tests: TestResult | None = None
 

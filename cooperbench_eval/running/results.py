@@ -6,7 +6,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import ClassVar, Literal
 
-from attrs import field, fields, frozen
+from attrs import evolve, field, fields, frozen
 
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
@@ -53,7 +53,8 @@ class TestStatus(StrEnum):
     """Exit status and structured result disagree, a required test did not run, or the run
     changed a file that decides its result."""
     INFRASTRUCTURE_ERROR = "infrastructure_error"
-    """The sandbox failed, and failed again when retried; nothing is known about the code."""
+    """Nothing is known about the code: the sandbox failed, also when retried, the suite could not
+    be started, or it has no result on the base either."""
 
     @property
     def was_run(self) -> bool:
@@ -65,6 +66,7 @@ class TestStatus(StrEnum):
 
 
 _NOT_RUN = frozenset({TestStatus.PATCH_REJECTED, TestStatus.INFRASTRUCTURE_ERROR})
+_SILENT = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})
 
 
 class RepeatPolicy(StrEnum):
@@ -245,6 +247,16 @@ class TestResult(Ended, Shown):
     def pass_rate(self) -> float:
         """Passed cases over the total; 0.0 if the total is zero."""
         return count_cases(self.cases).pass_rate
+
+
+def is_silent(run: TestResult) -> bool:
+    """Whether a command ended without any result, for example because pytest is missing."""
+    return run.status in _SILENT and not run.cases
+
+
+def unanswered(run: TestResult) -> TestResult:
+    """Return a run as one that says nothing about its tree."""
+    return evolve(run, status=TestStatus.INFRASTRUCTURE_ERROR)
 
 
 def lost_cases(before: TestResult, after: TestResult) -> tuple[str, ...]:

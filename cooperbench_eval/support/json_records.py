@@ -9,7 +9,7 @@ import functools
 import json
 import math
 from collections.abc import Callable
-from typing import Any, Final, Generic, TypeVar, get_origin
+from typing import Any, Final, Generic, TypeVar, get_args, get_origin
 
 import attrs
 import cattrs
@@ -60,6 +60,8 @@ def make_converter(**options: Any) -> Converter:
     converter.register_structure_hook(float, _load_seconds)
     converter.register_structure_hook(str, _load_text)  # also for its subclasses, our enums
     converter.register_structure_hook_factory(_is_tuple, _make_tuple_hook)
+    converter.register_structure_hook_factory(_is_set, _make_set_hook)
+    converter.register_unstructure_hook_func(_is_set, sorted)
     converter.register_structure_hook_factory(_is_all_defaults, _make_record_hook)
     return converter
 
@@ -200,6 +202,19 @@ def _members(kind: Any) -> dict[str, str]:
 
 def _is_tuple(kind: object) -> bool:
     return get_origin(kind) is tuple
+
+
+def _is_set(kind: object) -> bool:
+    return get_origin(kind) is frozenset
+
+
+def _make_set_hook(
+    kind: Any, converter: cattrs.BaseConverter
+) -> Callable[[object, object], frozenset[Any]]:
+    """Read a set of texts from a list, in which it is sorted."""
+    (item,) = get_args(kind)
+    load_items = _make_tuple_hook(tuple.__class_getitem__((item, ...)), converter)
+    return lambda value, _: frozenset(load_items(value, kind))
 
 
 class SharedList(list[Any]):

@@ -237,7 +237,7 @@ class _Maker:
         if origin in (types.UnionType, typing.Union):
             (some,) = (each for each in arguments if each is not types.NoneType)
             return _or_null(self._type(some, record, name))
-        if origin is tuple:
+        if origin in {tuple, frozenset}:
             fewest = _FEWEST_ITEMS.get((record, name))
             least = {} if fewest is None else {"minItems": fewest}
             return {"type": "array", "items": self._type(arguments[0], record, name), **least}
@@ -301,6 +301,8 @@ def _plain(default: Any) -> Any:
         return default.decode()
     if isinstance(default, AgentUsage):
         return attrs.asdict(default)
+    if isinstance(default, frozenset):
+        return sorted(default)
     return list(default) if isinstance(default, tuple) else default
 
 

@@ -121,7 +121,7 @@ def test_a_failing_test_is_worth_nothing_but_is_graded():
 
 def test_tests_that_can_never_run_are_not_known():
     """A feature is not worse because a dependency of its tests is missing."""
-    cannot = ce.TestResult(status="inconclusive", reason="python has no module pytest")
+    cannot = ce.TestResult(status="infrastructure_error", reason="python has no module pytest")
     report = pair(row("conflicts", None, None), conflicts=[CONFLICT])
     alone = [attrs.evolve(each, tests=cannot, base_tests=cannot) for each in report.features]
 

@@ -26,7 +26,6 @@ class AttemptFacts:
         self,
         *,
         service_failed: bool = False,
-        tests_cannot_run: bool = False,
         requests: int = 0,
         unpriced_requests: int = 0,
         prompt_tokens: int = 0,
@@ -69,7 +68,6 @@ class AttemptFacts:
     service_failed: bool
     status: MergeStatus
     strategy: str
-    tests_cannot_run: bool
     unpriced_requests: int
     @property
     def verdict(self) -> Verdict: ...
@@ -580,7 +578,6 @@ class TeamAttemptFacts:
         self,
         *,
         service_failed: bool = False,
-        tests_cannot_run: bool = False,
         verdict: Verdict,
         absolute_verdict: Verdict = Verdict.NOT_RUN,
         requests: int = 0,
@@ -616,7 +613,6 @@ class TeamAttemptFacts:
     service_failed: bool
     status: MergeStatus
     strategy: str
-    tests_cannot_run: bool
     unpriced_requests: int
     verdict: Verdict
 

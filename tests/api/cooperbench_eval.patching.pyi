@@ -82,6 +82,11 @@ class TestFileFilter:
     conventions: bool
     keep: frozenset[str]
     def split(self, patch: Patch, tests: Iterable[Patch] = ()) -> tuple[Patch, tuple[str, ...]]: ...
+    def split_changes(
+        self,
+        changes: Changes,
+        tests: Iterable[Patch] = (),
+    ) -> tuple[Changes, tuple[str, ...]]: ...
     touched: bool
 
 from cooperbench_eval import apply_patch as apply_patch

@@ -319,24 +319,27 @@ class Evaluator:
         *,
         strategies: tuple[MergeStrategy, ...] = ('naive', 'union'),
         runner: TestRunner | None = None,
-        scorer: ConflictScorer = ConflictScorer(),
-        test_filter: TestFileFilter = TestFileFilter(),
+        judge: JudgeRule = JudgeRule.DELTA,
         apply_policy: ApplyPolicy = ApplyPolicy(),
+        test_filter: TestFileFilter | None = None,
+        scorer: ConflictScorer = ConflictScorer(),
         test_base: bool = True,
         test_other: bool = False,
-        judge: JudgeRule = JudgeRule.DELTA,
     ) -> None: ...
+    def __attrs_post_init__(self) -> None: ...
     async def aevaluate(self, pair: FeaturePair) -> MergeReport: ...
     apply_policy: ApplyPolicy
     def evaluate(self, pair: FeaturePair) -> MergeReport: ...
     def evaluate_team(self, team: FeatureTeam) -> TeamReport: ...
     judge: JudgeRule
+    def place(self, group: Suites) -> list[Placed]: ...
     runner: TestRunner | None
     scorer: ConflictScorer
     strategies: tuple[MergeStrategy, ...]
     test_base: bool
-    test_filter: TestFileFilter
+    test_filter: TestFileFilter | None
     test_other: bool
+    def used(self, group: Suites) -> UsedOptions: ...
 
 class Explanation:
     def __init__(
@@ -349,6 +352,7 @@ class Explanation:
         problem: str = '',
         runs_used: int = 0,
         budget: int,
+        options: UsedOptions | None = None,
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -362,6 +366,7 @@ class Explanation:
     findings: tuple[Finding, ...]
     @property
     def is_minimal(self) -> bool: ...
+    options: UsedOptions | None
     pair: PairId
     problem: str
     @property
@@ -519,6 +524,8 @@ class LandingPlan:
         base_commit: str | None = None,
         tree_id: str,
         changes: Changes = Changes(),
+        options: UsedOptions | None = None,
+        dropped_files: tuple[str, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -528,6 +535,7 @@ class LandingPlan:
     budget: int
     changes: Changes
     def diff(self, base: Snapshot) -> bytes: ...
+    dropped_files: tuple[str, ...]
     examined_size: int
     @classmethod
     def from_dict(cls, data: object) -> Self: ...
@@ -543,6 +551,7 @@ class LandingPlan:
     minimal_conflicts: tuple[_Numbers, ...]
     @property
     def numbers(self) -> _Numbers: ...
+    options: UsedOptions | None
     order: _Numbers
     order_dependent: tuple[OrderDependence, ...]
     @property
@@ -553,6 +562,8 @@ class LandingPlan:
     def to_dict(self) -> dict[str, Any]: ...
     def to_json(self) -> str: ...
     tree_id: str
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
 
 class LocalSandbox:
     def __init__(
@@ -655,6 +666,7 @@ class MergeReport:
         diff: bytes | None = None,
         versions: Mapping[str, str] = dict(),
         judge: JudgeRule = JudgeRule.ABSOLUTE,
+        options: UsedOptions | None = None,
         base_joint_tests: TestResult | None = None,
         base_regression_tests: TestResult | None = None,
     ) -> None: ...
@@ -695,6 +707,7 @@ class MergeReport:
     model: str | None
     @property
     def numbers(self) -> tuple[int, int]: ...
+    options: UsedOptions | None
     @property
     def preexisting_failures(self) -> tuple[str, ...]: ...
     @property
@@ -925,6 +938,7 @@ class TeamReport:
         merges: tuple[TeamStep, ...] = (),
         versions: Mapping[str, str] = dict(),
         judge: JudgeRule = JudgeRule.ABSOLUTE,
+        options: UsedOptions | None = None,
         base_joint_tests: TestResult | None = None,
         base_regression_tests: TestResult | None = None,
     ) -> None: ...
@@ -958,6 +972,7 @@ class TeamReport:
     model: str | None
     @property
     def numbers(self) -> tuple[int, ...]: ...
+    options: UsedOptions | None
     @property
     def preexisting_failures(self) -> tuple[str, ...]: ...
     @property
@@ -1212,7 +1227,7 @@ def explain(
     report: MergeReport,
     pair: FeaturePair,
     *,
-    strategy: str | MergeStrategy = 'naive',
+    strategy: str | MergeStrategy | None = None,
     runner: TestRunner,
     budget: int = 60,
     evaluator: Evaluator | None = None,
@@ -1245,7 +1260,7 @@ def gold_teams(
 
 def land(
     base: Snapshot,
-    patches: Iterable[LandedPatch],
+    patches: Iterable[GivenSide],
     *,
     suites: Mapping[int, TestSuite] | None = None,
     joint: TestSuite | None = None,
@@ -1282,6 +1297,7 @@ def probe(
     runner: TestRunner | None = None,
     budget: int = 50,
     judge: JudgeName | JudgeRule = JudgeRule.DELTA,
+    test_filter: TestFileFilter | None = None,
 ) -> Probe: ...
 
 def provenance(

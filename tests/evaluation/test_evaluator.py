@@ -74,6 +74,7 @@ def verdicts(report):
 
 
 DISJOINT = edit(f=b"0\n2\n3\n4\n5\n"), edit(f=b"1\n2\n3\n4\n6\n")
+OWN = suite("true", edit(check=b""))
 CLASHING = edit(f=b"1\n2\none\n4\n5\n"), edit(f=b"1\n2\ntwo\n4\n5\n")
 
 
@@ -288,12 +289,16 @@ def test_a_timeout_is_a_result():
     assert report.attempt("naive").verdict is ce.Verdict.INCORRECT
 
 
-def test_a_command_that_cannot_be_started_is_an_error():
+def test_a_command_that_cannot_be_started_has_no_answer():
     """It says nothing about the code."""
     nothing = ce.TestSuite(command=("no-such-command",), framework="exit")
 
-    with pytest.raises(ce.errors.TestRunError):
-        evaluate(pair_of(*DISJOINT, scripts=("true", nothing)))
+    report = evaluate(pair_of(*DISJOINT, scripts=("true", nothing)))
+
+    assert report.attempt("naive").verdict is ce.Verdict.NOT_RUN
+    assert report.blame("naive").kind is ce.reporting.BlameKind.UNKNOWN
+    assert "'no-such-command'" in report.problem
+    assert not report.is_final
 
 
 # --- patches ------------------------------------------------------------------------------
@@ -317,7 +322,7 @@ def test_a_missing_patch_is_missing_input_and_never_clean(patch, status, side):
     patches[side] = patch
     sandbox = CountingSandbox()
 
-    report = evaluate(pair_of(*patches), sandbox=sandbox)
+    report = evaluate(pair_of(*patches, scripts=(OWN, "true # 2")), sandbox=sandbox)
 
     bad, good = (report.feature1, report.feature2)[:: -1 if side else 1]
     assert (report.merge_status, report.conflict_score) == ("missing_input", None)
@@ -343,7 +348,7 @@ def test_a_patch_of_only_test_files_is_empty_with_a_reason():
     """The report says that they were dropped, not that the agent did nothing."""
     tests = ce.Changes({"test_f.py": ce.Entry(b"1\n")}).diff(BASE)
 
-    report = evaluate(pair_of(tests, DISJOINT[1]))
+    report = evaluate(pair_of(tests, DISJOINT[1], scripts=("true", OWN)))
 
     assert report.feature1.patch.status is ce.PatchStatus.EMPTY
     assert report.feature1.patch.dropped_files == ("test_f.py",)

@@ -217,33 +217,29 @@ def test_only_a_duplicate_stays_one(kind):
     assert report.is_final is (kind is ce.reporting.FailureKind.DUPLICATE)
 
 
-@pytest.mark.parametrize("status", ["inconclusive", "setup_failed"])
-def test_tests_that_do_not_run_here_at_all_are_not_final(status):
+def test_tests_that_do_not_run_here_at_all_are_not_final():
     """A package may be missing now and installed later."""
-    nothing = ce.TestResult(status=status)
 
-    def report(alone, base):
-        feature = attrs.evolve(report_of().feature2, tests=alone, base_tests=base)
-        return report_of(feature2=feature)
+    def report(status):
+        tests = ce.TestResult(status=status)
+        return report_of(feature2=attrs.evolve(report_of().feature2, tests=tests))
 
-    assert not report(nothing, nothing).is_final
-    assert report(FAILED, nothing).is_final
-    assert report(nothing, FAILED).is_final
+    assert not report("infrastructure_error").is_final
+    assert report("setup_failed").is_final
 
 
 def test_the_problem_of_a_report_is_its_failure_or_that_of_its_tests():
-    """Tests that run without the patch are the feature's own problem, not the report's."""
-    nothing = ce.TestResult(status="setup_failed", reason="no python")
+    """Tests that a patch keeps from running are the feature's own problem, not the report's."""
 
-    def report(base, **facts):
-        feature = attrs.evolve(report_of().feature2, tests=nothing, base_tests=base)
+    def report(status, **facts):
+        tests = ce.TestResult(status=status, reason="no python")
+        feature = attrs.evolve(report_of().feature2, tests=tests)
         return report_of(feature2=feature, **facts)
 
     failure = ce.reporting.Failure(kind="test_run", problem="no sandbox")
-    assert report(nothing).problem == "no python"
-    assert report(FAILED).problem == ""
-    assert report(None).problem == ""
-    assert report(FAILED, failure=failure).problem == "no sandbox"
+    assert report("infrastructure_error").problem == "no python"
+    assert report("setup_failed").problem == ""
+    assert report("setup_failed", failure=failure).problem == "no sandbox"
 
 
 def test_an_unknown_row_is_an_error_that_lists_the_rows():

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from referencing import Registry
 
 import cooperbench_eval as ce
+from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction
 
 SCHEMAS = {
@@ -118,6 +119,13 @@ def full_report():
         )
         for n in (1, 2)
     ]
+    options = UsedOptions(
+        strategies=["naive"],
+        judge="delta",
+        apply_policy=ce.patching.ApplyPolicy(),
+        test_filter=ce.patching.TestFileFilter(keep={"tests/kept"}),
+        sandbox="local",
+    )
     hazard = ce.models.Hazard(
         kind="declared_twice", path="f", line=1, name="n", message="n", features=[1]
     )
@@ -170,6 +178,7 @@ def full_report():
         versions={"git": "2"},
         failure=ce.reporting.Failure(kind="error", problem="it broke"),
         judge="delta",
+        options=options,
         base_joint_tests=run,
         base_regression_tests=run,
     )
@@ -232,6 +241,7 @@ def full_team():
         base_commit="1" * 40,
         versions=report.versions,
         judge="delta",
+        options=report.options,
         base_joint_tests=run,
         base_regression_tests=run,
     )

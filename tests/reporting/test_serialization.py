@@ -121,6 +121,7 @@ def test_every_key_of_ours_is_known():
         "versions",
         "failure",
         "judge",
+        "options",
         "base_joint_tests",
         "base_regression_tests",
         "preexisting_failures",

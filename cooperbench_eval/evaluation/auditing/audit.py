@@ -1,19 +1,20 @@
 """`audit` says whose work is in a merged tree that somebody else made."""
 
-import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from attrs import evolve
 
-from cooperbench_eval.errors import ArgumentError, StrategyFailedError
+from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.auditing.file_fates import audited_ends, audited_files, with_ends
 from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
-from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_merged, read_sides
-from cooperbench_eval.evaluation.pairs import Feature
+from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_features, read_merged
+from cooperbench_eval.evaluation.options import Options
+from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of, suites_on
+from cooperbench_eval.evaluation.placing import place, rule_for, sides_on
 from cooperbench_eval.evaluation.sides import Side, merge_input
-from cooperbench_eval.evaluation.suite_runs import SuiteRuns, TestedGroup, suites_on
+from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter, is_test_path
@@ -24,7 +25,6 @@ from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
-from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 
@@ -62,7 +62,9 @@ def audit(
         judge: Which cases must pass: see `Evaluator`.
         strategies: The strategies with whose trees *integrated* is compared.
         apply_policy: How leniently the features' patches are placed.
-        test_filter: Removes test files from the features' patches; by default they are kept.
+        test_filter: Removes test files from the features' patches and from the tree on which
+            suites run. By default, the tree on which suites run lacks the test files of the
+            agents if a suite brings tests of its own: see `Evaluator`.
 
     Raises:
         ArgumentError: An argument has the wrong type, *features* is empty, two have the same
@@ -70,7 +72,6 @@ def audit(
         PatchError: A patch does not apply to its base, or a branch conflicts with *base*.
         StrategyError: A strategy cannot be loaded.
         RepositoryError: A file cannot be read, or a branch and *base* are unrelated.
-        TestRunError: A test command cannot be started.
 
     Example:
         >>> from cooperbench_eval import Entry
@@ -80,21 +81,32 @@ def audit(
         >>> print(found.file(2, "a").fate.value, found.is_complete)
         lost False
     """
-    sides = read_sides(base, features, "features", policy=apply_policy, test_filter=test_filter)
-    group = TestedGroup(
-        base=base,
-        features=_with_suites([feature for feature, _ in sides.values()], suites),
-        joint=joint,
-        regression=regression,
+    found = read_features(features, "features", suites)
+    group = TestedGroup(base=base, features=found, joint=joint, regression=regression)
+    options = Options(
+        strategies=tuple(strategies),
+        runner=runner or TestRunner(),
+        judge=judge,
+        apply_policy=apply_policy or ApplyPolicy(),
+        test_filter=test_filter,
     )
-    found = [as_strategy(each) for each in strategies]
+    placed = place(group, options.apply_policy, test_filter)
+    group = evolve(group, features=tuple(each.feature for each in placed))
+    sides = sides_on(base, placed, "features")
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
-    result = audit_of(base, {number: each for number, (_, each) in sides.items()}, merged)
+    features_of = [each.feature for each in placed]
+    drops = rule_for(group, test_filter)
+    tests = [suite.patch for suite in suites_of(group)]
+    tested, dropped = drops.split_changes(merged, tests) if drops else (merged, ())
     return evolve(
-        result,
-        comparisons=[_compare_strategy(base, [*sides.values()], tree, each) for each in found],
-        suites=_run_suites(group, merged, runner, JudgeRule(judge)),
+        audit_of(base, sides, merged),
+        comparisons=[
+            _compare_strategy(base, sides, features_of, tree, each) for each in options.strategies
+        ],
+        suites=_run_suites(group, tested, options),
+        options=options.used(group),
+        dropped_files=dropped,
     )
 
 
@@ -164,7 +176,8 @@ def _foreign(file: TrackedFile, fates: Fates) -> Iterator[ForeignLines]:
 
 def _compare_strategy(
     base: Snapshot,
-    sides: Sequence[tuple[Feature, Changes]],
+    sides: Mapping[int, Changes],
+    features: Iterable[Feature],
     merged: Snapshot,
     strategy: MergeStrategy,
 ) -> StrategyComparison:
@@ -176,11 +189,9 @@ def _compare_strategy(
     Raises:
         RepositoryError: A touched file cannot be read.
     """
-    (feature, changes), *rest = sides
-    so_far = Side.of(feature, changes)
+    so_far, *others = (Side.of(each, sides[each.number]) for each in features)
     status = MergeStatus.CLEAN
-    for other, theirs in rest:
-        side = Side.of(other, theirs)
+    for side in others:
         given = merge_input(base, so_far, side)
         try:
             outcome = run_strategy(strategy, given)
@@ -204,44 +215,19 @@ def _failed(strategy: MergeStrategy, problem: str) -> StrategyComparison:
     return StrategyComparison(strategy=strategy.name, status=MergeStatus.FAILED, failure=problem)
 
 
-def _with_suites(
-    features: Sequence[Feature], suites: Mapping[int, TestSuite] | None
-) -> tuple[Feature, ...]:
-    """Give features their suites.
-
-    Raises:
-        ArgumentError: A suite belongs to no feature, or to one that has other tests.
-    """
-    given = {operator.index(number): suite for number, suite in (suites or {}).items()}
-    known = {feature.number: feature for feature in features}
-    for number in given:
-        if number not in known:
-            problem = f"has a suite for feature {number}, but none of the features has that number"
-            raise ArgumentError("suites", problem)
-        if known[number].tests is not None:
-            problem = f"has a suite for feature {number}, which already has one"
-            raise ArgumentError("suites", problem)
-    return tuple(evolve(each, tests=given.get(each.number, each.tests)) for each in features)
-
-
-def _run_suites(
-    group: TestedGroup, merged: Changes, runner: TestRunner | None, judge: JudgeRule
-) -> Iterator[SuiteRun]:
+def _run_suites(group: TestedGroup, merged: Changes, options: Options) -> Iterator[SuiteRun]:
     """Run every suite on the merged tree, one at a time.
 
-    A suite that fails runs a second time before it counts: cases that pass then are flaky. Whoever
-    made the tree may have written tests of the same names, so a suite's own tests replace those.
-
-    Raises:
-        TestRunError: A test command cannot be started.
+    Whoever made the tree may have written tests of the same names, so a suite's own tests replace
+    those.
     """
-    runs: SuiteRuns | None = None
+    if options.runner is None:
+        return
+    runs = SuiteRuns(group, Runs(options.runner), options.judge)
     for which, number, suite in suites_on(group, [each.number for each in group.features]):
-        if suite is None:
-            continue
-        runs = runs or SuiteRuns(group, runner or TestRunner(), judge, test_base=True)
-        run = runs.confirmed(suite, _with_room(group.base, merged, suite))
-        yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
+        if suite is not None:
+            run = runs.confirmed(suite, _with_room(group.base, merged, suite))
+            yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
 
 
 def _with_room(base: Snapshot, merged: Changes, suite: TestSuite) -> Changes:

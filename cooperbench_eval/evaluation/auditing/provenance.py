@@ -6,6 +6,7 @@ from itertools import groupby
 
 from attrs import frozen
 
+from cooperbench_eval.evaluation import placing
 from cooperbench_eval.evaluation.auditing.counterparts import Place, find_moves
 from cooperbench_eval.evaluation.auditing.lines import ABSENT
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
@@ -13,9 +14,10 @@ from cooperbench_eval.evaluation.inputs import (
     GivenSide,
     GivenTree,
     MergedTree,
+    read_features,
     read_merged,
-    read_sides,
 )
+from cooperbench_eval.evaluation.pairs import TestedGroup
 from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import split_lines
@@ -79,8 +81,10 @@ def provenance(
         feature 2 4) 4
         <BLANKLINE>
     """
-    features = read_sides(base, sides, "sides", policy=apply_policy)
-    changes = {number: each for number, (_, each) in features.items()}
+    features = read_features(sides, "sides", None)
+    group = TestedGroup(base=base, features=features)
+    placed = placing.place(group, apply_policy or ApplyPolicy(), None)
+    changes = placing.sides_on(base, placed, "sides")
     return provenance_of(base, changes, read_merged(base, merged, "merged"))
 
 

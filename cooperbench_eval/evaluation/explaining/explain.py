@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns
 from cooperbench_eval.evaluation.evaluator import Evaluator
 from cooperbench_eval.evaluation.explaining.finding import Experiments, LostTests, find_causes
 from cooperbench_eval.evaluation.explaining.splitting import SplitSide, split_side
-from cooperbench_eval.evaluation.inputs import apply_feature
-from cooperbench_eval.evaluation.pairs import Feature, FeaturePair, start_of
+from cooperbench_eval.evaluation.pairs import FeaturePair
+from cooperbench_eval.evaluation.placing import Placed, place
+from cooperbench_eval.evaluation.suite_runs import Runs
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.patch_parts import FileChange
 from cooperbench_eval.git.trees.snapshot import Changes, rewritten
@@ -29,7 +29,7 @@ def explain(
     report: MergeReport,
     pair: FeaturePair,
     *,
-    strategy: str | MergeStrategy = "naive",
+    strategy: str | MergeStrategy | None = None,
     runner: TestRunner,
     budget: int = 60,
     evaluator: Evaluator | None = None,
@@ -44,26 +44,28 @@ def explain(
     Args:
         report: The report of the pair.
         pair: The pair.
-        strategy: The strategy whose merge lost the tests. A strategy that asks a model asks
-            it again for every merge.
+        strategy: The strategy whose merge lost the tests; by default the first one of the report
+            whose merge lost some. A strategy that asks a model asks it again for every merge.
         runner: Runs the tests.
         budget: How many times a suite may be run.
-        evaluator: The evaluator that made the report, if its `test_filter` or `apply_policy`
-            is not the default.
+        evaluator: The evaluator that made the report, if the report does not say with which
+            options.
 
     Raises:
-        UnknownAttemptError: The report has no row for the strategy.
+        UnknownAttemptError: The report has no row for the strategy, or no row at all.
         StrategyError: The strategy cannot be loaded.
         ArgumentError: *budget* is less than 1, or an argument has the wrong type.
         RepositoryError: The base cannot be read.
-        TestRunError: A test command cannot be started.
     """
     budget = operator.index(budget)
     if budget < 1:
         raise ArgumentError("budget", f"must be at least 1 run, not {budget}")
+    strategy = strategy or _first_that_lost(report, pair)
     name = strategy if isinstance(strategy, str) else as_strategy(strategy).name
     attempt = report.attempt(name)
-    result = Explanation(strategy=name, pair=PairId.of(report), budget=budget)
+    result = Explanation(
+        strategy=name, pair=PairId.of(report), budget=budget, options=report.options
+    )
     if problem := _problem(report, attempt):
         return evolve(result, failure=problem[0], problem=problem[1])
     if PairId.of(report) != PairId.of(pair):
@@ -78,15 +80,17 @@ def explain(
         )
     if not lost:
         return evolve(result, failure=ExplanationStatus.NOTHING_LOST)
-    sides = _split_sides(pair, evaluator or Evaluator())
-    runs = BudgetedRuns(runner, budget)
-    experiments = Experiments(pair, sides, as_strategy(strategy), runs)
+    placed = _place(pair, report, evaluator)
+    sides = tuple(_split(pair, each) for each in placed)
+    runs = Runs(runner, budget)
+    experiments = Experiments(pair, (sides[0], sides[1]), as_strategy(strategy), runs)
     whole = [side.with_only(side.hunks) or Changes() for side in sides]
     merged = experiments.merge(*whole)
     difference = _difference(pair, attempt, merged)
     if difference or merged is None:
         return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
-    _know(runs, report, pair, whole)
+    starts = [rewritten(Changes(), each.start, pair.base) for each in placed]
+    _know(runs, report, pair, starts, whole)
     return evolve(result, findings=find_causes(lost, experiments, merged), runs_used=runs.used)
 
 
@@ -119,22 +123,28 @@ def _lost_tests(report: MergeReport, pair: FeaturePair, strategy: str) -> Iterat
             yield LostTests(kind=kind, suite=suite, ids=frozenset(ids), before=before)
 
 
-def _split_sides(pair: FeaturePair, evaluator: Evaluator) -> tuple[SplitSide, SplitSide]:
-    suites = (*(each.tests for each in pair.features), pair.joint, pair.regression)
+def _first_that_lost(report: MergeReport, pair: FeaturePair) -> str:
+    """Return the first strategy whose merge lost tests, or the first one if none did."""
+    names = [each.strategy for each in report.attempts] or ["naive"]
+    lost = (each for each in names if any(_lost_tests(report, pair, each)))
+    return names[0] if report.failure else next(lost, names[0])
 
-    def side(feature: Feature) -> SplitSide:
-        patch, result = apply_feature(
-            pair.base, feature, suites, evaluator.apply_policy, evaluator.test_filter
-        )
-        changes = rewritten(result.changes, start_of(feature, pair.base), pair.base)
-        renames = {
-            file.new_path: file.old_path
-            for file in patch.files
-            if file.change is FileChange.RENAME and file.new_path and file.old_path
-        }
-        return split_side(pair.base, changes, renames)
 
-    return side(pair.feature1), side(pair.feature2)
+def _place(pair: FeaturePair, report: MergeReport, evaluator: Evaluator | None) -> Sequence[Placed]:
+    """Put the patches on the base as the evaluation did."""
+    used = report.options
+    if evaluator is None and used is not None:
+        return place(pair, used.apply_policy, used.test_filter)
+    return (evaluator or Evaluator()).place(pair)
+
+
+def _split(pair: FeaturePair, placed: Placed) -> SplitSide:
+    renames = {
+        file.new_path: file.old_path
+        for file in placed.patch.files
+        if file.change is FileChange.RENAME and file.new_path and file.old_path
+    }
+    return split_side(pair.base, placed.changes, renames)
 
 
 def _difference(pair: FeaturePair, attempt: Attempt, merged: Changes | None) -> str:
@@ -148,13 +158,15 @@ def _difference(pair: FeaturePair, attempt: Attempt, merged: Changes | None) -> 
 
 
 def _know(
-    known: BudgetedRuns, report: MergeReport, pair: FeaturePair, sides: Sequence[Changes]
+    known: Runs,
+    report: MergeReport,
+    pair: FeaturePair,
+    starts: Sequence[Changes],
+    sides: Sequence[Changes],
 ) -> None:
-    """Add the report's runs on the base and on each side."""
+    """Add the report's runs on the trees from which the features start, and on each side."""
     one, two = report.feature1, report.feature2
-    start1, start2 = (
-        rewritten(Changes(), start_of(each, pair.base), pair.base) for each in pair.features
-    )
+    start1, start2 = starts
     base = Changes()
     rows = (
         (pair.feature1.tests, start1, one.base_tests, one.tests, two.other_tests),

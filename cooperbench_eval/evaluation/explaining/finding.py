@@ -15,10 +15,10 @@ from itertools import chain, zip_longest
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns, BudgetSpentError
 from cooperbench_eval.evaluation.explaining.splitting import SideHunk, SplitSide
 from cooperbench_eval.evaluation.pairs import FeaturePair
 from cooperbench_eval.evaluation.sides import merge_sides, pair_merge_input
+from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs
 from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.explanation import (
@@ -106,7 +106,7 @@ class Experiments:
         pair: FeaturePair,
         sides: tuple[SplitSide, SplitSide],
         strategy: MergeStrategy,
-        runs: BudgetedRuns,
+        runs: Runs,
     ) -> None:
         self.pair = pair
         self.sides = sides
@@ -139,7 +139,7 @@ class Experiments:
 
     def _passes(self, lost: LostTests, make: Callable[[], Changes | None]) -> bool:
         self._trees += 1
-        if self._trees > _MOST_TREES_PER_RUN * self.runs.budget:
+        if self._trees > _MOST_TREES_PER_RUN * (self.runs.budget or 1):
             raise BudgetSpentError
         changes = make()
         if changes is None:

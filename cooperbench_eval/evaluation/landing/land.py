@@ -4,12 +4,17 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from attrs import evolve
+
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.evaluation.inputs import LandedPatch, all_listed, place_patches, read_patches
+from cooperbench_eval.evaluation.inputs import GivenSide, all_listed, read_features
+from cooperbench_eval.evaluation.landing.candidates import find_candidates
 from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.trials import LandingTests
+from cooperbench_eval.evaluation.options import Options
+from cooperbench_eval.evaluation.pairs import TestedGroup
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Snapshot
@@ -28,7 +33,7 @@ _MOST_WORK = 25_000
 @checked(runner=able_to("run"))
 def land(
     base: Snapshot,
-    patches: Iterable[LandedPatch],
+    patches: Iterable[GivenSide],
     *,
     suites: Mapping[int, TestSuite] | None = None,
     joint: TestSuite | None = None,
@@ -72,7 +77,7 @@ def land(
         runner: Runs the tests; by default one with default options.
         judge: Which cases must pass: see `Evaluator`.
         apply_policy: How leniently patches are placed.
-        test_filter: Removes test files from the patches; by default they are kept.
+        test_filter: Removes test files from the patches: see `Evaluator`.
 
     Raises:
         ArgumentError: An argument has the wrong type, there are no patches, a number is not
@@ -80,7 +85,6 @@ def land(
         StrategyError: The strategy cannot be loaded.
         RepositoryError: The base cannot be read, and no merge is known. If it disappears
             later, what was found is returned, and the plan's `problem` says so.
-        TestRunError: A test command cannot be started, and no set has passed.
 
     Example:
         >>> base = Snapshot.from_files({"a": b"1\n"})
@@ -89,27 +93,35 @@ def land(
         >>> plan.landed, plan.left_out[0].files, plan.is_exact
         ((1,), ('a',), True)
     """
-    given = read_patches(patches, suites)
-    numbers = tuple(feature.number for feature, _ in given)
+    features = read_features(patches, "patches", suites)
+    numbers = tuple(feature.number for feature in features)
     sequence = _read_order(order, numbers)
     budget = read_budget(budget)
     if sequence:
-        by_number = {feature.number: (feature, changes) for feature, changes in given}
-        given = [by_number[number] for number in sequence]
+        features = tuple(sorted(features, key=lambda each: sequence.index(each.number)))
     merges = as_strategy(strategy)
-    placed = place_patches(base, given, merges, apply_policy or ApplyPolicy(), test_filter)
-    duplicates = sum(each.reason is LeftOutReason.DUPLICATE for each in placed.left_out)
-    is_whole = len(placed.features) + duplicates == len(given)
-    tests = LandingTests(
-        joint=joint if is_whole else None,
-        regression=regression,
-        budget=budget,
-        runner=runner,
-        judge=JudgeRule(judge),
+    options = Options(
+        strategies=merges,
+        runner=runner or TestRunner(),
+        judge=judge,
+        apply_policy=apply_policy or ApplyPolicy(),
+        test_filter=test_filter,
     )
-    merger = PatchMerger(base, placed.sides, merges, _MOST_WORK + len(placed.sides) ** 2)
-    groups = components(base, {number: side.changes for number, side in placed.sides.items()})
-    return find_plan(merger, numbers, placed, groups, tests, sequence=sequence)
+    group = TestedGroup(base=base, features=features, joint=joint, regression=regression)
+    placed = options.place(group)
+    candidates = find_candidates(base, placed, merges)
+    duplicates = sum(each.reason is LeftOutReason.DUPLICATE for each in candidates.left_out)
+    is_whole = len(candidates.features) + duplicates == len(features)
+    tests = LandingTests(
+        group=evolve(group, features=candidates.features, joint=joint if is_whole else None),
+        options=options,
+        budget=budget,
+    )
+    merger = PatchMerger(base, candidates.sides, merges, _MOST_WORK + len(candidates.sides) ** 2)
+    groups = components(base, {number: side.changes for number, side in candidates.sides.items()})
+    plan = find_plan(merger, numbers, candidates, groups, tests, sequence=sequence)
+    dropped = sorted({path for each in placed for path in each.dropped})
+    return evolve(plan, options=options.used(group), dropped_files=dropped)
 
 
 def read_budget(budget: int) -> int:

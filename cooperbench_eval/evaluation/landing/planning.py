@@ -9,19 +9,19 @@ from math import prod
 
 from attrs import frozen
 
-from cooperbench_eval.errors import RepositoryError, TestRunError
-from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns, BudgetSpentError
-from cooperbench_eval.evaluation.inputs import Candidates
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.evaluation.landing.candidates import Candidates
 from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
 from cooperbench_eval.evaluation.landing.trials import LandingTests, TestedSearch, Trials
 from cooperbench_eval.evaluation.merge_queue import not_merged
+from cooperbench_eval.evaluation.pairs import suites_of
 from cooperbench_eval.evaluation.sides import Side
+from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason, TeamSuite
 from cooperbench_eval.reporting.plans import LandingPlan, OrderDependence, PairMerge, PairOutcome
-from cooperbench_eval.running import TestRunner
 
 _Patches = frozenset[int]
 _Order = tuple[int, ...]
@@ -45,18 +45,17 @@ def find_plan(
         numbers: All patches, in the given order.
         candidates: Those that can be merged, and why the others cannot.
         groups: Candidates that may affect each other's merges.
-        tests: The tests that decide, besides those of the candidates.
+        tests: The tests that decide.
         sequence: All patches in the only order that counts; empty if every order counts.
     """
     base, sides = merger.base, candidates.sides
     sets = MergeableSets(merger, groups, order=[each for each in sequence if each in sides])
     problem = _search_merges(sets)
-    suites = (*(each.tests for each in candidates.features), tests.joint, tests.regression)
-    has_tests = any(each is not None for each in suites)
+    has_tests = bool(suites_of(tests.group))
     runs = trials = tested = None
-    if has_tests and tests.budget and not problem:
-        runs = BudgetedRuns(tests.runner or TestRunner(), tests.budget)
-        trials = Trials(base, candidates.features, runs, tests)
+    if has_tests and tests.budget and not problem and tests.options.runner is not None:
+        runs = Runs(tests.options.runner, tests.budget)
+        trials = Trials(runs, tests)
         tested = TestedSearch(sets, trials)
         problem = _search_with_tests(sets, tested)
     is_exact = bool(tested and tested.is_exact) if has_tests else sets.is_exact
@@ -72,6 +71,7 @@ def find_plan(
         left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
         problem = problem or str(exc)
     place = {number: at for at, number in enumerate(numbers)}
+    unanswered = trials.unanswered if trials else ""
     return LandingPlan(
         strategy=merger.strategy.name,
         order=order,
@@ -85,7 +85,7 @@ def find_plan(
         is_exact=is_exact and not problem and not (trials and trials.had_no_result),
         runs_used=runs.used if runs else 0,
         budget=tests.budget,
-        problem=problem,
+        problem=problem or unanswered,
         base_tree_id=base.tree_id,
         base_commit=base.commit_id,
         tree_id=changes.tree_id(base),
@@ -112,10 +112,6 @@ def _search_with_tests(sets: MergeableSets, tested: TestedSearch) -> str:
         tested.run()
     except BudgetSpentError:
         pass
-    except TestRunError as exc:
-        if tested.best is None:
-            raise
-        return str(exc)
     except RepositoryError as exc:
         if tested.best is None and len(sets.best) < _FEWEST_TO_KEEP:
             raise

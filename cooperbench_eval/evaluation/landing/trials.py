@@ -5,19 +5,19 @@ only the suite that failed. Sets that contain all of them are tested only after 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from cooperbench_eval.evaluation.budgeted_runs import BudgetedRuns
 from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
-from cooperbench_eval.evaluation.pairs import Feature
-from cooperbench_eval.evaluation.suite_runs import SuiteRuns, TestedGroup, suites_on
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.evaluation.options import Options
+from cooperbench_eval.evaluation.pairs import TestedGroup, suites_of, suites_on
+from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
-from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.results import JudgeRule
+from cooperbench_eval.running import TestSuite
 from cooperbench_eval.support.minimizing import Minimizer
 
 _Patches = frozenset[int]
@@ -28,21 +28,20 @@ _LARGEST_TO_CONFIRM = 6
 
 @frozen(kw_only=True)
 class LandingTests:
-    """The tests that decide what lands, besides those of each patch.
+    """The tests that decide what lands.
 
     Attributes:
-        joint: Tests that must pass on a tree with all patches.
-        regression: Tests that run on every tree.
+        group: The patches that can be merged, with their suites and those of all.
+        options: How suites are run and judged.
         budget: How many test runs are allowed.
-        runner: Runs the tests; by default one with default options.
-        judge: Which cases must pass.
+        test_filter: Removes test files from a merged tree before a suite runs on it; `None` if
+            they were removed before the merge, or are kept.
     """
 
-    joint: TestSuite | None
-    regression: TestSuite | None
+    group: TestedGroup
+    options: Options
     budget: int
-    runner: TestRunner | None
-    judge: JudgeRule
+    test_filter: TestFileFilter | None = None
 
 
 class Trials:
@@ -52,29 +51,17 @@ class Trials:
         broken: For each set and tree that was tested, the tests of the first suite that
             fails; `None` if none does.
         had_no_result: Whether a suite had no result on some tree.
+        unanswered: Why a suite had no answer on some tree, as a clause; empty if each had one.
         proven: The sets and trees on which every suite has a result, and some suite passes.
     """
 
-    def __init__(
-        self,
-        base: Snapshot,
-        features: Sequence[Feature],
-        runs: BudgetedRuns,
-        tests: LandingTests,
-    ) -> None:
-        """Prepare to test.
-
-        Args:
-            base: The tree from which all patches start.
-            features: The patches that can be merged, with their suites.
-            runs: Runs the suites.
-            tests: The other tests.
-        """
+    def __init__(self, runs: Runs, tests: LandingTests) -> None:
+        """Prepare to test with the runs that the budget allows."""
         self.broken: dict[tuple[_Patches, str], BrokenTests | None] = {}
         self.had_no_result = False
+        self.unanswered = ""
         self.proven: set[tuple[_Patches, str]] = set()
-        self._base = base
-        self._features = {each.number: each for each in features}
+        self._features = {each.number: each for each in tests.group.features}
         self._runs = runs
         self._tests = tests
         self._failures: Counter[TestSuite] = Counter()
@@ -82,7 +69,7 @@ class Trials:
     @property
     def is_half_spent(self) -> bool:
         """Whether at least half of the budget was used."""
-        return 2 * self._runs.used >= self._runs.budget
+        return 2 * self._runs.used >= self._tests.budget
 
     def passes(self, patches: _Patches, tree: str, changes: Changes) -> bool:
         """Whether all suites of a set pass on its tree; the first that fails ends the trial.
@@ -95,7 +82,7 @@ class Trials:
             runs = list(self._runs_until_one_fails(patches, changes))
             self.broken[key] = runs[-1].broken if runs else None
             outcomes = [each.outcome for each in runs]
-            if True in outcomes and not any(map(_has_no_result, runs)):
+            if True in outcomes and None not in outcomes:
                 self.proven.add(key)
         return self.broken[key] is None
 
@@ -123,17 +110,9 @@ class Trials:
                 return
 
     def _suites(self, patches: _Patches) -> Iterator[tuple[TeamSuite, int | None, TestSuite]]:
-        for which, number, suite in suites_on(self._group(self._features), patches):
+        for which, number, suite in suites_on(self._tests.group, patches):
             if suite is not None:
                 yield which, number, suite
-
-    def _group(self, numbers: Collection[int]) -> TestedGroup:
-        return TestedGroup(
-            base=self._base,
-            features=tuple(each for each in self._features.values() if each.number in numbers),
-            joint=self._tests.joint,
-            regression=self._tests.regression,
-        )
 
     def _run(
         self,
@@ -143,16 +122,29 @@ class Trials:
         number: int | None,
         suite: TestSuite,
     ) -> SuiteRun:
-        group = self._group(patches)
-        runs = SuiteRuns(group, self._runs, self._tests.judge, test_base=True)
+        found = (each for each in self._tests.group.features if each.number in patches)
+        group = evolve(self._tests.group, features=tuple(found))
+        changes = self._without_tests(changes)
+        runs = SuiteRuns(group, self._runs, self._tests.options.judge)
         run = runs.judged(suite, changes)
         if run.outcome is False:
             # A case may belong to a suite that was not seen yet.
             self._show_cases(runs, group, suite, changes)
             run = runs.confirmed(suite, changes)
         row = SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
-        self.had_no_result |= _has_no_result(row)
+        if row.outcome is None and row.broken is None and row.tests is not None:
+            self.had_no_result |= not row.tests.was_run
+            whose = f"the {which.value} tests" if number is None else f"feature {number}'s tests"
+            why = row.tests.reason or "all cases that count are flaky"
+            self.unanswered = self.unanswered or f"{whose} have no answer: {why}"
         return row
+
+    def _without_tests(self, changes: Changes) -> Changes:
+        drops = self._tests.test_filter
+        if drops is None:
+            return changes
+        tests = [suite.patch for suite in suites_of(self._tests.group)]
+        return drops.split_changes(changes, tests)[0]
 
     def _show_cases(
         self, runs: SuiteRuns, group: TestedGroup, suite: TestSuite, changes: Changes
@@ -162,15 +154,10 @@ class Trials:
             tests = other.tests
             if tests is None or tests == suite:
                 continue
-            if any(self._base.get(path) is not None for path in tests.patch.paths):
+            if any(group.base.get(path) is not None for path in tests.patch.paths):
                 on_base = runs.on_base(other)
                 if on_base is None or not on_base.cases:
                     runs.plain(tests, changes)
-
-
-def _has_no_result(run: SuiteRun) -> bool:
-    """Whether nothing is known about the tree, because the sandbox failed."""
-    return run.broken is None and run.tests is not None and not run.tests.was_run
 
 
 class TestedSearch:

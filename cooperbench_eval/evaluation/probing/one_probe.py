@@ -7,14 +7,16 @@ from itertools import combinations
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.inputs import Candidates
+from cooperbench_eval.evaluation.landing.candidates import Candidates
 from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.search import Step
 from cooperbench_eval.evaluation.landing.trials import LandingTests
 from cooperbench_eval.evaluation.merge_queue import not_merged
-from cooperbench_eval.evaluation.pairs import Feature
+from cooperbench_eval.evaluation.options import Options
+from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of
+from cooperbench_eval.evaluation.placing import rule_for
 from cooperbench_eval.evaluation.probing.branches import (
     Branch,
     Memory,
@@ -80,8 +82,19 @@ class Probing:
         self._branches = {n: _branch(n, each) for n, each in self._heads.items() if each.tree}
         self._merger = PairMerger(names, strategy, key)
 
-    def probe(self, suites: Mapping[int, TestSuite], tests: LandingTests) -> Probe:
+    def probe(
+        self,
+        suites: Mapping[int, TestSuite],
+        joint: TestSuite | None,
+        regression: TestSuite | None,
+        options: Options,
+        budget: int,
+    ) -> Probe:
         """Merge everything, and describe the results."""
+        features = [Feature(number=n, patch=b"", tests=suites.get(n)) for n in self._heads]
+        group = TestedGroup(
+            base=self._onto.tree, features=tuple(features), joint=joint, regression=regression
+        )
         met = {number: self._met(number) for number in self._heads}
         return Probe(
             onto=self._onto.name,
@@ -90,7 +103,7 @@ class Probing:
             strategy=self._merger.strategy.name,
             branches=[self._probed(number, each) for number, each in met.items()],
             pairs=[self._pair(*pair) for pair in combinations(self._heads, 2)],
-            plan=self._plan(met, suites, tests),
+            plan=self._plan(met, group, options, budget),
         )
 
     def _met(self, number: int) -> Met:
@@ -131,7 +144,7 @@ class Probing:
         )
 
     def _plan(
-        self, met: Mapping[int, Met], suites: Mapping[int, TestSuite], tests: LandingTests
+        self, met: Mapping[int, Met], group: TestedGroup, options: Options, budget: int
     ) -> LandingPlan:
         """Find a largest set of branches that can land together."""
         merging = _BranchMerger(self._merger, self._onto, self._branches)
@@ -144,14 +157,21 @@ class Probing:
                 sides[number] = merging.side(step.tree)
             else:
                 left_out.append(self._left_out(number, each, step))
-        candidates = Candidates(
-            features=[Feature(number=n, patch=b"", tests=suites.get(n)) for n in sides],
-            sides=sides,
-            left_out=left_out,
+        features = tuple(each for each in group.features if each.number in sides)
+        candidates = Candidates(features=features, sides=sides, left_out=left_out)
+        joint = group.joint if len(sides) == len(met) else None
+        drops = rule_for(group, options.test_filter)
+        tests = LandingTests(
+            group=evolve(group, features=features, joint=joint),
+            options=options,
+            budget=budget,
+            test_filter=drops,
         )
-        if len(sides) < len(met):
-            tests = evolve(tests, joint=None)
-        return find_plan(merging, tuple(met), candidates, self._groups(merging, sides), tests)
+        plan = find_plan(merging, tuple(met), candidates, self._groups(merging, sides), tests)
+        touched = Changes({path: None for each in sides.values() for path in each.changes})
+        tests_of = [suite.patch for suite in suites_of(group)]
+        dropped = drops.split_changes(touched, tests_of)[1] if drops else ()
+        return evolve(plan, options=options.used(group), dropped_files=dropped)
 
     def _left_out(self, number: int, met: Met, step: Step | None) -> LeftOut:
         if step is not None:  # a strategy may fail although it merged these branches before

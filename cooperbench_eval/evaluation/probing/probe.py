@@ -5,7 +5,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.landing.land import read_budget
-from cooperbench_eval.evaluation.landing.trials import LandingTests
+from cooperbench_eval.evaluation.options import Options
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.reporting.probes import Probe
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import JudgeName, JudgeRule
@@ -30,6 +31,7 @@ def probe(
     runner: TestRunner | None = None,
     budget: int = 50,
     judge: JudgeName | JudgeRule = JudgeRule.DELTA,
+    test_filter: TestFileFilter | None = None,
 ) -> Probe:
     """Find out how branches merge at this moment, and which of them could land together.
 
@@ -55,6 +57,8 @@ def probe(
         runner: Runs the tests. Give the same one to each call, so that it remembers results.
         budget: How many test runs are allowed.
         judge: Which cases must pass, compared with *onto*: see `Evaluator`.
+        test_filter: Removes the branches' test files from the trees on which suites run: see
+            `Evaluator`. They are merged in any case.
 
     Raises:
         ArgumentError: An argument has the wrong type, *refs* is empty or has a name twice,
@@ -62,22 +66,18 @@ def probe(
         RepositoryError: The repository cannot be opened, it does not know one of these names, a
             path is not one of its worktrees, or *onto* itself cannot be read.
         StrategyError: The strategy cannot be loaded.
-        TestRunError: A test command cannot be started.
     """
     given = _given(refs)
     known = _suites(suites, given)
-    tests = LandingTests(
-        joint=joint,
-        regression=regression,
-        budget=read_budget(budget),
-        runner=runner,
-        judge=JudgeRule(judge),
-    )
     merges = as_strategy(strategy)
+    options = Options(
+        strategies=merges, runner=runner or TestRunner(), judge=judge, test_filter=test_filter
+    )
     from cooperbench_eval.evaluation.probing.one_probe import Probing  # noqa: PLC0415 - loads libgit2
 
     location = os.path.abspath(repo)  # noqa: PTH100 - links are kept as given
-    return Probing(location, given, onto, strategy=merges, key=_key(strategy)).probe(known, tests)
+    probing = Probing(location, given, onto, strategy=merges, key=_key(strategy))
+    return probing.probe(known, joint, regression, options, read_budget(budget))
 
 
 def _given(refs: Iterable[Ref]) -> list[Ref]:

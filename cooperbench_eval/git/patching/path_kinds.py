@@ -15,6 +15,7 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.git.patching.patch_parts import FilePatch
+from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.support.arguments import checked, checked_fields
 
 
@@ -132,14 +133,29 @@ class TestFileFilter:
         Returns:
             The patch without test files, and the paths that were dropped, sorted.
         """
-        touched = {path for each in tests for path in each.paths} if self.touched else set()
+        touched = self._touched_by(tests)
         left = {p for file in patch.files if not self._drops(file, touched) for p in file.paths}
         kept = tuple(file for file in patch.files if not left.isdisjoint(file.paths))
         dropped = tuple(sorted({p for file in patch.files for p in file.paths} - left))
         return (patch.select(kept) if dropped else patch), dropped
 
+    @checked
+    def split_changes(
+        self, changes: Changes, tests: Iterable[Patch] = ()
+    ) -> tuple[Changes, tuple[str, ...]]:
+        """Separate changes from their test files: see `split`. A rename is two changes."""
+        touched = self._touched_by(tests)
+        dropped = tuple(sorted(path for path in changes if self._is_test(path, touched)))
+        if not dropped:
+            return changes, ()
+        return Changes({path: changes[path] for path in changes if path not in dropped}), dropped
+
+    def _touched_by(self, tests: Iterable[Patch]) -> set[str]:
+        return {path for each in tests for path in each.paths} if self.touched else set()
+
     def _drops(self, file: FilePatch, touched: set[str]) -> bool:
-        return all(
-            path not in self.keep and (path in touched or (self.conventions and is_test_path(path)))
-            for path in file.paths
-        )
+        return all(self._is_test(path, touched) for path in file.paths)
+
+    def _is_test(self, path: str, touched: set[str]) -> bool:
+        is_test = path in touched or (self.conventions and is_test_path(path))
+        return is_test and path not in self.keep

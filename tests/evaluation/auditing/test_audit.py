@@ -783,7 +783,7 @@ class TestSuites:
 
     @pytest.mark.parametrize(
         ("suites", "problem"),
-        [({7: ""}, "none of the features has that number"), ({1: ""}, "already has one")],
+        [({7: ""}, "but no such features"), ({1: ""}, "for feature 1, which has others")],
     )
     def test_a_suite_belongs_to_a_feature_without_tests(self, suites, problem):
         """Otherwise it is not clear which tests count."""
@@ -846,7 +846,7 @@ class TestReward:
             write_reward(self.report(), tmp_path)
         assert not list(tmp_path.iterdir())
 
-    def test_a_suite_without_a_result_decides_only_beside_a_failure(self):
+    def test_a_suite_without_a_result_decides_only_beside_a_failure(self, tmp_path):
         """If another one fails, the tree is known to be wrong."""
         failed = self.report(["true"], ["false"])
         passed = self.report(["true"], ["true"])
@@ -856,8 +856,10 @@ class TestReward:
             return evolve(report, suites=[*report.suites, SuiteRun(suite="joint", tests=full)])
 
         assert with_joint(failed).reward()["reward"] == 0.0
+        assert {"reward", "score"}.isdisjoint(with_joint(passed).reward())
         with pytest.raises(ReportError, match="has no answer: the disk is full"):
-            with_joint(passed).reward()
+            write_reward(with_joint(passed), tmp_path)
+        assert not list(tmp_path.iterdir())
 
     def test_it_is_written_for_harbor(self, tmp_path):
         """As that of a report is."""

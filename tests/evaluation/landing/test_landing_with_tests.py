@@ -170,13 +170,14 @@ def test_a_patch_that_fails_its_own_tests_is_blamed_alone():
 
 
 def test_a_flaky_suite_ejects_nobody():
-    """It fails on every tree at first and passes when it runs again."""
+    """It fails on every tree at first and passes when it runs again, so it decides nothing."""
     runner = Planted()
     runner.flaky = {"1", "6"}
 
     plan = planted(runner)
 
-    assert (len(plan.landed), plan.is_exact, plan.is_tested) == (8, True, True)
+    assert (len(plan.landed), plan.is_exact, plan.is_tested) == (8, True, False)
+    assert "all cases that count are flaky" in plan.problem
     assert sum(number == 2 for _, _, number in runner.asked) == 2
 
 
@@ -259,15 +260,17 @@ def test_a_dense_tangle_is_landed_one_by_one():
     assert plan.landed == (1, 3, 7)
 
 
-def test_a_command_that_cannot_be_started_is_an_error_if_nothing_passed():
-    """It is the caller's mistake, and there is no result to lose."""
+def test_a_command_that_cannot_be_started_leaves_nobody_out():
+    """The plan says that nothing was tested, and why."""
 
     class Broken:
         def run(self, *_, **__):
             raise ce.errors.TestRunError("no such command")
 
-    with pytest.raises(ce.errors.TestRunError, match="no such command"):
-        planted(Broken())
+    plan = planted(Broken())
+
+    assert (len(plan.landed), plan.is_tested) == (8, False)
+    assert "no such command" in plan.problem
 
 
 def test_a_base_that_disappears_while_tests_run_loses_no_merges():
@@ -472,7 +475,10 @@ def test_a_patch_that_makes_a_tests_patch_useless_does_not_land_with_it():
     patches = [overlay(**{"a.py": b"a = 2\n"}), overlay(**{"test_a.py": b"other = 1\n" * 3})]
     runner = ce.TestRunner(sandbox="local")
 
-    plan = ce.land(base, patches, suites={1: own}, strategy="naive", runner=runner)
+    keep = ce.patching.TestFileFilter(conventions=False, touched=False)
+    plan = ce.land(
+        base, patches, suites={1: own}, strategy="naive", runner=runner, test_filter=keep
+    )
     team = ce.FeatureTeam(
         repo_name="r",
         task_id=0,
@@ -482,14 +488,14 @@ def test_a_patch_that_makes_a_tests_patch_useless_does_not_land_with_it():
             for number, (each, suites) in enumerate(zip(patches, (own, None), strict=True), 1)
         ],
     )
-    report = ce.Evaluator(strategies=["naive"], runner=runner).evaluate_team(team)
+    evaluator = ce.Evaluator(strategies=["naive"], runner=runner, test_filter=keep)
+    report = evaluator.evaluate_team(team)
 
     assert plan.minimal_conflicts == ((1, 2),)
     assert len(plan.landed) == 1
     assert plan.left_out[0].reason is ce.reporting.LeftOutReason.BREAKS
     assert plan.left_out[0].tests[0].feature == 1
-    # A team's patches lose their test files, so nothing is rejected there.
-    assert report.attempt("naive").left_out[0].reason is ce.reporting.LeftOutReason.MISSING_INPUT
+    assert report.attempt("naive").left_out[0].reason is ce.reporting.LeftOutReason.BREAKS
 
 
 @pytest.mark.parametrize(

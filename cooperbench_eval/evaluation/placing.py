@@ -1,0 +1,160 @@
+"""Turns features into sides: this is the only place where a patch is put on a tree."""
+
+from collections.abc import Iterable
+
+from attrs import evolve, field, frozen
+
+from cooperbench_eval.errors import PatchError
+from cooperbench_eval.evaluation.inputs import usable
+from cooperbench_eval.evaluation.pairs import Feature, Suites, start_of, suites_of
+from cooperbench_eval.evaluation.sides import Side, merge_input
+from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
+from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, is_same, rewritten
+from cooperbench_eval.support.error_texts import listed
+
+
+@frozen(kw_only=True)
+class Placed:
+    """A feature whose patch was put on the tree from which it starts.
+
+    Attributes:
+        feature: The feature.
+        start: The tree from which it starts.
+        patch: Its patch as it was applied, without the test files that were dropped.
+        dropped: The paths of these files.
+        result: What applying it gave.
+        changes: The changes that turn the base of all features into the patched tree.
+    """
+
+    feature: Feature
+    start: Snapshot = field(repr=False)
+    patch: Patch = field(repr=False)
+    dropped: tuple[str, ...]
+    result: ApplyResult = field(repr=False)
+    changes: Changes = field(repr=False)
+
+    @property
+    def number(self) -> int:
+        """The number of the feature."""
+        return self.feature.number
+
+    @property
+    def side(self) -> Side:
+        """The side of a merge that the feature is."""
+        return Side.of(self.feature, self.changes)
+
+    @property
+    def problem(self) -> str:
+        """Why the patch gives no side that can be merged; empty if it gives one."""
+        if self.has_only_tests:
+            return "it contains only test files, which were dropped"
+        if not self.result.status.is_usable:
+            is_empty = self.result.status is PatchStatus.EMPTY
+            empty = "the patch changes nothing" if is_empty else "it does not apply"
+            return self.result.reason or empty
+        return ""
+
+    @property
+    def has_only_tests(self) -> bool:
+        """Whether nothing was left of the patch after test files were dropped."""
+        is_empty = self.result.status is PatchStatus.EMPTY
+        return is_empty and bool(self.dropped) and not self.patch.files
+
+
+def place(group: Suites, policy: ApplyPolicy, test_filter: TestFileFilter | None) -> list[Placed]:
+    """Put the patch of each feature on the tree from which it starts.
+
+    Args:
+        group: The features.
+        policy: How leniently their patches are placed.
+        test_filter: Removes test files from their patches; `None` to keep all.
+    """
+    tests = [suite.patch for suite in suites_of(group)]
+    return [_place(group.base, each, tests, policy, test_filter) for each in group.features]
+
+
+def _place(
+    base: Snapshot,
+    feature: Feature,
+    tests: list[Patch],
+    policy: ApplyPolicy,
+    test_filter: TestFileFilter | None,
+) -> Placed:
+    start, patch = start_of(feature, base), feature.patch
+    dropped: tuple[str, ...] = ()
+    if is_same(start, base):
+        start = base
+    if patch.changes is not None:
+        changes = patch.changes
+        if test_filter is not None:
+            changes, dropped = test_filter.split_changes(changes, tests)
+        is_empty = changes.tree_id(start) == start.tree_id
+        status = PatchStatus.EMPTY if is_empty else PatchStatus.APPLIED
+        result = ApplyResult(status=status, changes=changes)
+    else:
+        if test_filter is not None:
+            patch, dropped = test_filter.split(patch, tests)
+        result = apply_patch(start, patch, policy)
+    if feature.base is not None:
+        feature = evolve(feature, base=None if start is base else start)
+    return Placed(
+        feature=feature,
+        start=start,
+        patch=patch,
+        dropped=dropped,
+        result=result,
+        changes=rewritten(result.changes, start, base),
+    )
+
+
+def rule_for(group: Suites, test_filter: TestFileFilter | None) -> TestFileFilter | None:
+    """Return which test files of the agents are dropped; `None` if all are kept.
+
+    If a suite brings tests of its own, these judge, so the agents' are dropped. If none does, the
+    agents' tests are a part of the tree.
+
+    Args:
+        group: The features and their suites.
+        test_filter: The caller's choice; `None` if there is none.
+    """
+    if test_filter is not None:
+        return test_filter
+    has_own = any(suite.patch.paths for suite in suites_of(group))
+    return TestFileFilter() if has_own else None
+
+
+def sides_on(base: Snapshot, placed: Iterable[Placed], argument: str) -> dict[int, Changes]:
+    """Return what each feature changes in the base, by its number.
+
+    A branch that starts from a commit of which the base is no ancestor is merged into the base, as
+    git would.
+
+    Args:
+        base: The base.
+        placed: The features.
+        argument: The argument that they are, for messages.
+
+    Raises:
+        PatchError: A patch does not apply, or a branch conflicts with the base.
+        RepositoryError: The commits of a branch and the base have no common ancestor.
+    """
+    found: dict[int, Changes] = {}
+    for place, each in enumerate(placed):
+        name = f"{argument}[{place}]"
+        usable(each.result, name)
+        found[each.number] = each.changes
+        if each.start is not base:
+            found[each.number] = _merged_into(base, each.side, name)
+    return found
+
+
+def _merged_into(base: Snapshot, side: Side, argument: str) -> Changes:
+    given = merge_input(base, Side((), Changes()), side)
+    if given.merge.conflicts:
+        paths = sorted({each.path for each in given.merge.conflicts})
+        problem = f"starts from another commit and conflicts with the base in {listed(paths)}"
+        raise PatchError(problem, argument)
+    return rewritten(given.merge.changes, given.base, base)
