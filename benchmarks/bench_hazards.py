@@ -172,7 +172,7 @@ def measure_generated(number: int) -> None:
         if outcome.status is not MergeStatus.CLEAN or not all(map(works, sides)):
             continue
         merged = tree.overlay(outcome.changes)
-        found = find_hazards(tree, ours, theirs, outcome.changes, ours_feature=2, theirs_feature=1)
+        found = find_hazards(tree, {2: ours, 1: theirs}, outcome.changes)
         is_good = works({path: merged.read(path) for path in merged.paths()})
         table.add(is_broken=not is_good, has_hazards=bool(found))
         kinds.update({hazard.kind.value for hazard in found})
@@ -214,14 +214,7 @@ def gold_merges(options: argparse.Namespace) -> Iterator[Merged]:
                 if outcome.status not in {MergeStatus.CLEAN, MergeStatus.RESOLVED}:
                     continue
                 first, second = pair
-                found = find_hazards(
-                    base,
-                    ours,
-                    theirs,
-                    outcome.changes,
-                    ours_feature=second,
-                    theirs_feature=first,
-                )
+                found = find_hazards(base, {second: ours, first: theirs}, outcome.changes)
                 seconds = time.process_time() - done
                 tree_id = outcome.tree_id(base)
                 yield Merged(

@@ -34,7 +34,6 @@ from .evaluation.pairs import Feature as Feature
 from .evaluation.pairs import FeaturePair as FeaturePair
 from .evaluation.pairs import FeatureTeam as FeatureTeam
 from .evaluation.probing.probe import probe as probe
-from .evaluation.scoring import ConflictScorer as ConflictScorer
 from .git import patching as patching
 from .git.merging.conflicts import Conflict as Conflict
 from .git.merging.conflicts import ConflictDetails as ConflictDetails
@@ -59,6 +58,7 @@ from .reporting import models as models
 from .reporting import write_report as write_report
 from .reporting.explanation import Explanation as Explanation
 from .reporting.plans import LandingPlan as LandingPlan
+from .reporting.scoring import ConflictScorer as ConflictScorer
 from .reporting.teams import TeamReport as TeamReport
 from .running import LocalSandbox as LocalSandbox
 from .running import ResultCache as ResultCache

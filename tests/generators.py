@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 
+from attrs import evolve
 from hypothesis import strategies as st
 
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
@@ -44,6 +45,7 @@ from cooperbench_eval.reporting.landings import (
     TeamSuite,
 )
 from cooperbench_eval.reporting.options import UsedOptions
+from cooperbench_eval.reporting.scoring import ConflictScorer
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
 from cooperbench_eval.running.results import (
@@ -505,9 +507,17 @@ _OPTIONS = st.builds(
 )
 
 
+def _measured(report: MergeReport) -> MergeReport:
+    """Make what follows from the conflicts and the patches follow."""
+    if report.failure is None and not all(each.patch.is_usable for each in report.features):
+        rows = [evolve(each, status="not_tried") for each in report.attempts]
+        return evolve(report, conflicts=(), conflict_details=None, attempts=rows)
+    return evolve(report, conflict_details=ConflictScorer().score(report.conflicts))
+
+
 def reports() -> st.SearchStrategy[MergeReport]:
     """Any report, plausible or not: odd paths, bytes that are not text, any time zone."""
-    return st.builds(
+    built = st.builds(
         MergeReport,
         repo_name=_WORDS,
         task_id=_COUNTS,
@@ -527,6 +537,7 @@ def reports() -> st.SearchStrategy[MergeReport]:
         failure=st.none() | _FAILURES,
         options=st.none() | _OPTIONS,
     )
+    return built.map(_measured)
 
 
 _SUITE_RUNS = st.builds(
@@ -557,7 +568,7 @@ _TEAM_STEPS = st.builds(
     service_failed=st.booleans(),
     replacements=st.lists(_REPLACEMENTS, max_size=1),
     conflicts=st.lists(_CONFLICTS, max_size=1),
-)
+).map(lambda step: evolve(step, conflict_details=ConflictScorer().score(step.conflicts)))
 
 
 @st.composite
@@ -595,20 +606,24 @@ def team_reports(draw: st.DrawFn) -> TeamReport:
     """Any report of a team, plausible or not; only its rows have the features of the team."""
     features = draw(st.lists(_FEATURES, min_size=2, max_size=3, unique_by=lambda each: each.number))
     rows = _team_attempts([each.number for each in features])
+    attempts = draw(st.lists(rows, max_size=2, unique_by=lambda each: each.strategy))
+    failure = draw(st.none() | _FAILURES)
+    if failure is None and not all(each.patch.is_usable for each in features):
+        attempts = [evolve(each, status="not_tried") for each in attempts]
     return TeamReport(
         repo_name=draw(_WORDS),
         task_id=draw(_COUNTS),
         timestamp=draw(_TIMES),
         features=features,
         merges=draw(st.lists(_TEAM_STEPS, max_size=1)),
-        attempts=draw(st.lists(rows, max_size=2, unique_by=lambda each: each.strategy)),
+        attempts=attempts,
         base_tree_id=draw(_WORDS),
         base_commit=draw(st.none() | _WORDS),
         model=draw(st.none() | _WORDS),
         setting=draw(st.none() | _WORDS),
         k=draw(_FROM_ONE),
         versions=draw(st.dictionaries(_WORDS, _WORDS, max_size=2)),
-        failure=draw(st.none() | _FAILURES),
+        failure=failure,
         judge=draw(st.sampled_from(JudgeRule)),
         base_joint_tests=draw(st.none() | _TEST_RESULTS),
     )

@@ -12,7 +12,6 @@ from cooperbench_eval.evaluation.features_alone import Alone
 from cooperbench_eval.evaluation.merge_queue import Landed, MergeQueue
 from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
-from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.evaluation.sides import Merged, Side, merge_sides, pair_merge_input
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.evaluation.tracing import trace_failures
@@ -20,10 +19,12 @@ from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.placements import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards.finding import find_hazards
+from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
+from cooperbench_eval.reporting.scoring import ConflictScorer
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.reporting.traces import FailureTrace
 from cooperbench_eval.strategies.naive import NaiveStrategy
@@ -33,6 +34,7 @@ from cooperbench_eval.support.arguments import checked_fields
 from cooperbench_eval.support.systems import versions
 
 _Row = TypeVar("_Row", Attempt, TeamAttempt)
+_FEWEST_TO_MERGE = 2
 
 
 def _check_pair(pair: object) -> None:
@@ -141,7 +143,8 @@ class _Evaluation:
 
     def __init__(self, group: FeatureGroup, options: Evaluator, *, test_other: bool) -> None:
         self.options = options
-        self.used = options.used(group)
+        scorer = options.scorer if type(options.scorer) is ConflictScorer else None
+        self.used = evolve(options.used(group), scorer=scorer)
         self.placed = options.place(group)
         runs = None if options.runner is None else Runs(options.runner)
         self.runs = SuiteRuns(group, runs, options.judge, test_base=options.test_base)
@@ -204,12 +207,7 @@ class _PairEvaluation(_Evaluation):
         # Once for all strategies that return the same tree, and lose the same tests on it.
         hazards_of = functools.cache(
             functools.partial(
-                find_hazards,
-                base,
-                given.ours,
-                given.theirs,
-                ours_feature=two.number,
-                theirs_feature=one.number,
+                find_hazards, base, {two.number: given.ours, one.number: given.theirs}
             )
         )
 
@@ -324,7 +322,15 @@ class _TeamEvaluation(_Evaluation):
             diff=self.diff_of(changes),
             tests=tests if is_whole else (),
             landed_tests=() if is_whole and landed is whole else landed_tests,
+            hazards=self._hazards(whole),
         )
+
+    def _hazards(self, landed: Landed) -> tuple[Hazard, ...]:
+        """Return what looks wrong in the tree of all features that merge."""
+        if landed.side is None or len(landed.numbers) < _FEWEST_TO_MERGE:
+            return ()
+        sides = {number: self._sides[number].changes for number in landed.numbers}
+        return find_hazards(self._base, sides, landed.side.changes)
 
     def rows(self, *landed: Landed) -> tuple[TeamStep, ...]:
         """Return the records of all merges, each once."""

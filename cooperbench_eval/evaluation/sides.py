@@ -16,7 +16,6 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.pairs import Feature, FeaturePair
-from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictDetails,
@@ -30,6 +29,7 @@ from cooperbench_eval.git.merging.merge_base import different, step_base
 from cooperbench_eval.git.merging.three_way_merge import Labels, Stage
 from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
+from cooperbench_eval.reporting.scoring import ConflictScorer
 from cooperbench_eval.strategies.protocol import (
     FeatureContext,
     MergeInput,

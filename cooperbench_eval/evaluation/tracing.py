@@ -10,10 +10,11 @@ from pathlib import PurePosixPath
 from attrs import define, field
 
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.languages.hazards.project import FileVersions, Merged, Version
+from cooperbench_eval.languages.hazards.project import MERGED, FileVersions, Merged
 from cooperbench_eval.languages.outline import Function, UnreadableError, functions, is_known
 from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
 
+_VERSIONS = 4  # the base, both sides and the merged tree
 _MOST_FUNCTIONS = 20
 _MOST_TESTS = 10
 _MOST_BYTES = 20_000
@@ -66,7 +67,7 @@ def trace_failures(
             first and the last 10,000 characters are read, and of its traceback the 200
             innermost different places.
     """
-    tree = Merged.of(base, (side2, side1), merged, (2, 1))
+    tree = Merged.of(base, {2: side2, 1: side1}, merged)
     files = _read(tree.files.values())
     search = _Leads(files)
     for test, message in islice(failures.items(), _MOST_FAILURES):
@@ -117,8 +118,8 @@ class _Reader:
         self._bytes += new
         found = [self._functions_of(suffix, text) for text in versions.contents]
         read = tuple(each for each in found if each is not None)
-        if len(read) < len(Version):
-            return ({},) * len(Version)
+        if len(read) < _VERSIONS:
+            return ({},) * _VERSIONS
         count = sum(map(len, read))
         if self._functions + count > _MOST_READ_FUNCTIONS:
             return None
@@ -158,13 +159,13 @@ class _File:
             name
             for names in self.by_word.values()
             for name in names
-            if len({_text(side.get(name)) for side in self.functions[: Version.MERGED]}) > 1
+            if len({_text(side.get(name)) for side in self.functions[:MERGED]}) > 1
         )
 
     @property
     def shared(self) -> Iterator[str]:
         """The names of the functions that both sides change."""
-        base, *sides = self.functions[: Version.MERGED]
+        base, *sides = self.functions[:MERGED]
         for name in sorted(self.changed):
             if all(_text(side.get(name)) != _text(base.get(name)) for side in sides):
                 yield name
@@ -172,7 +173,7 @@ class _File:
     @cached_property
     def _in_order(self) -> tuple[list[int], list[Function]]:
         """The first lines of the merged functions, which do not overlap, and the functions."""
-        found = sorted(self.functions[Version.MERGED].values(), key=lambda each: each.first)
+        found = sorted(self.functions[MERGED].values(), key=lambda each: each.first)
         return [each.first for each in found], found
 
     def at(self, line: int) -> str | None:
@@ -273,7 +274,7 @@ class _Leads:
         """Return the words in a function that may mean one."""
         if place not in self._uses:
             path, name = place
-            merged = self.files[path].functions[Version.MERGED].get(name)
+            merged = self.files[path].functions[MERGED].get(name)
             text = merged.text if merged else b""
             found = _words(text.decode("utf-8", "replace"))
             self._uses[place] = frozenset(filter(self._by_word.__contains__, found))
@@ -301,7 +302,7 @@ class _Leads:
         for (path, name), lead in sorted(self.led_to.items(), key=lambda each: each[1].rank):
             versions = [version.get(name) for version in self.files[path].functions]
             base, feature2, feature1, merged = map(_text, versions)
-            now = versions[Version.MERGED]
+            now = versions[MERGED]
             yield TracedFunction(
                 path=path,
                 name=name,

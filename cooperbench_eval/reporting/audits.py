@@ -6,6 +6,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.reporting.options import UsedOptions, about_dropped
@@ -251,6 +252,7 @@ class Audit(Shown, JsonRecord):
         suites: The runs of all suites on the tree.
         options: The options that were used; `None` if that is not known.
         dropped_files: The test files of the agents that the tree lacked when suites ran, sorted.
+        hazards: What looks wrong in the tree. They decide nothing.
 
     Example:
         >>> from cooperbench_eval import Changes, Entry, Snapshot, audit
@@ -277,6 +279,7 @@ class Audit(Shown, JsonRecord):
     suites: tuple[SuiteRun, ...] = field(default=(), converter=tuple[SuiteRun, ...], repr=False)
     options: UsedOptions | None = field(default=None, repr=False)
     dropped_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    hazards: tuple[Hazard, ...] = field(default=(), converter=tuple[Hazard, ...], repr=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, Self
 from attrs import field, frozen
 
 from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Judged, Tried, Verdict
 from cooperbench_eval.running.results import (
@@ -117,10 +118,7 @@ def find_cause(
     regression = _Regression.of(features, attempt.regression_run, on_base)
     missing = [not each.patch.is_usable for each in features]
     alone = [each.is_right is False for each in features]
-    broke = [
-        each.is_right is True and run.outcome is False
-        for each, run in zip(features, own, strict=True)
-    ]
+    broke = _broken_by_merge(features, own)
     everyone = [True for _ in features]
     kinds = (
         (attempt.status is MergeStatus.NOT_TRIED, BlameKind.MISSING_SIDE, missing),
@@ -140,6 +138,39 @@ def find_cause(
     kind, concerned = next((kind, concerned) for applies, kind, concerned in kinds if applies)
     numbers = (each.number for each, is_it in zip(features, concerned, strict=False) if is_it)
     return kind, tuple(numbers), regression.lost
+
+
+def _broken_by_merge(features: Sequence[FeatureReport], own: Sequence[Judged]) -> list[bool]:
+    """Return for each feature whether the merge broke it.
+
+    A case that fails in a file of another feature, such as a module of that feature that a suite
+    collects, shows that the merge broke the other one.
+    """
+    fails = [
+        each.is_right and run.outcome is False for each, run in zip(features, own, strict=True)
+    ]
+    if not any(fails):
+        return [False for _ in features]
+    paths = [_touched(each.patch.diff) for each in features]
+    broke = [False for _ in features]
+    for place, run in enumerate(own):
+        if not fails[place]:
+            continue
+        owners = {_owner(case, place, paths) for case in failing_cases(*run)} or {place}
+        for owner in owners:
+            broke[owner] |= features[owner].is_right is not False
+    return broke
+
+
+def _owner(case: str, place: int, paths: Sequence[frozenset[str]]) -> int:
+    """Return the place of the only feature whose patch touches a case's file, or *place*."""
+    file = case.partition("::")[0]
+    touching = [at for at, each in enumerate(paths) if file in each]
+    return touching[0] if len(touching) == 1 else place
+
+
+def _touched(diff: bytes | None) -> frozenset[str]:
+    return frozenset(Patch.parse(diff).paths) if diff else frozenset()
 
 
 def find_blame(

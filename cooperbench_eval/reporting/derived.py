@@ -6,15 +6,17 @@ library.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, NoReturn
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.git.merging.conflicts import ConflictDetails, MergeStatus
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails, MergeStatus
 from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
+from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.reporting.rows import RUNS, FeatureReport, Verdict
+from cooperbench_eval.reporting.scoring import ConflictScorer
 from cooperbench_eval.running.results import COUNTS, TestResult, count_cases
 
 _Json = Mapping[str, Any]
@@ -52,6 +54,8 @@ def check_derived(report: Any, data: _Json) -> None:
     _check_feature("feature1.", report.feature1, data["feature1"])
     _check_feature("feature2.", report.feature2, data["feature2"])
     _check_details("", report.conflict_details, data)
+    _check_conflicts("", report.conflict_details, report.conflicts, report.options)
+    _check_sides(report)
     for index, attempt in enumerate(report.attempts):
         place, row = f"attempts[{index}].", data["attempts"][index]
         _check_verdict(place, report, attempt, row)
@@ -68,14 +72,15 @@ def check_team(report: Any, data: _Json) -> None:
         ReportError: A fact contradicts the rest of the report.
     """
     _check_facts(report, data)
+    _check_sides(report)
     for index, feature in enumerate(report.features):
         _check_feature(f"features[{index}].", feature, data["features"][index])
-    _check_steps("merges", report.merges, data)
+    _check_steps("merges", report.merges, data, report.options)
     for index, attempt in enumerate(report.attempts):
         place, row = f"attempts[{index}].", data["attempts"][index]
         _compare(place, row, {"score": attempt.score})
         _check_verdict(place, report, attempt, row)
-        _check_steps(f"{place}steps", attempt.steps, row)
+        _check_steps(f"{place}steps", attempt.steps, row, report.options)
         for name in ("tests", "landed_tests"):
             for number, run in enumerate(getattr(attempt, name)):
                 _check_runs(f"{place}{name}[{number}].", run, row[name][number])
@@ -131,10 +136,62 @@ def _check_facts(report: Any, data: _Json) -> None:
     _check_runs("", report, data)
 
 
-def _check_steps(place: str, steps: Any, data: _Json) -> None:
+def _check_steps(place: str, steps: Any, data: _Json, options: UsedOptions | None) -> None:
     name = place.rpartition(".")[2]
     for index, step in enumerate(steps):
         _check_details(f"{place}[{index}].", step.conflict_details, data[name][index])
+        if step.conflict_details is not None:
+            _check_conflicts(f"{place}[{index}].", step.conflict_details, step.conflicts, options)
+
+
+def _check_sides(report: Any) -> None:
+    """Check that nothing was merged if a patch is missing, and something if none is."""
+    if report.failure is not None:
+        return
+    missing = [each for each in report.features if not each.patch.is_usable]
+    for index, attempt in enumerate(report.attempts):
+        is_tried = attempt.status is not MergeStatus.NOT_TRIED
+        if is_tried and missing:
+            _refuse(f"attempts[{index}].status", attempt.status.value, "'not_tried'")
+    details = getattr(report, "conflict_details", None)
+    if details is not None and missing:
+        what = f"the patch of feature {missing[0].number}, which gives no side to merge,"
+        raise ReportError(f"measures a merge, but {what} contradicts that", "conflict_details")
+
+
+def _check_conflicts(
+    place: str,
+    details: ConflictDetails | None,
+    conflicts: Sequence[Conflict],
+    options: UsedOptions | None,
+) -> None:
+    """Check measured conflicts against the conflicts themselves.
+
+    Without the scorer's weights, only sections and lines follow from these.
+    """
+    scorer = options.scorer if options else None
+    expected = (scorer or ConflictScorer()).score(conflicts)
+    if details is None:
+        if conflicts:
+            _refuse(f"{place}conflict_details", None, "a measure of the conflicts")
+        return
+    names = ["conflict_sections", "conflict_lines"]
+    in_file = ["path", "sections", "lines"]
+    if scorer is not None:
+        names += ["conflict_score", "severity"]
+        in_file.append("score")
+    for name in names:
+        _compare_attribute(f"{place}conflict_details.", name, details, expected)
+    if len(details.files) != len(expected.files):
+        count = f"a list of {len(expected.files)} files"
+        _refuse(f"{place}conflict_details.files", len(details.files), count)
+    for index, (file, other) in enumerate(zip(details.files, expected.files, strict=True)):
+        for name in in_file:
+            _compare_attribute(f"{place}conflict_details.files[{index}].", name, file, other)
+
+
+def _compare_attribute(place: str, name: str, found: object, expected: object) -> None:
+    _compare(place, {name: getattr(found, name)}, {name: getattr(expected, name)})
 
 
 def _check_verdict(place: str, report: Any, attempt: Any, row: _Json) -> None:

@@ -6,6 +6,7 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.patching.placements import ApplyPolicy
+from cooperbench_eval.reporting.scoring import ConflictScorer
 from cooperbench_eval.running.results import JudgeRule
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.error_texts import listed
@@ -22,6 +23,7 @@ class UsedOptions:
         test_filter: Which test files of the agents were dropped; `None` if all were kept.
         sandbox: The name of the sandbox in which the suites ran; `None` if no suite ran.
         repeats: How often the runner repeats each run of a suite.
+        scorer: Measures conflicts; `None` if nothing was measured, or by a scorer of another class.
     """
 
     strategies: tuple[str, ...] = field(converter=tuple[str, ...])
@@ -30,6 +32,7 @@ class UsedOptions:
     test_filter: TestFileFilter | None = None
     sandbox: str | None = None
     repeats: int = 1
+    scorer: ConflictScorer | None = None
 
 
 def about_dropped(paths: Collection[str]) -> tuple[str, ...]:

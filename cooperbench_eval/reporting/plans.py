@@ -8,6 +8,7 @@ from typing import Any
 from attrs import field, frozen
 
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.reporting.options import UsedOptions, about_dropped
@@ -98,6 +99,7 @@ class LandingPlan(Shown, JsonRecord):
         changes: What the landed patches together change in the base.
         options: The options that were used; `None` if that is not known.
         dropped_files: The test files of the agents that were dropped, sorted.
+        hazards: What looks wrong in the tree of the plan, although it merges. They decide nothing.
 
     Example:
         >>> from cooperbench_eval import Entry, land
@@ -132,6 +134,7 @@ class LandingPlan(Shown, JsonRecord):
     changes: Changes = field(factory=Changes, repr=False)
     options: UsedOptions | None = field(default=None, repr=False)
     dropped_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    hazards: tuple[Hazard, ...] = field(default=(), converter=tuple[Hazard, ...], repr=False)
 
     @left_out.validator
     def _check_numbers(self, _: object, left_out: tuple[LeftOut, ...]) -> None:

@@ -10,6 +10,7 @@ from attrs import field, frozen
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.conflicts import ConflictKind
 from cooperbench_eval.git.worktrees.records import RefKind
+from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.plans import LandingPlan
 from cooperbench_eval.support.arguments import checked, named_fields
@@ -187,6 +188,16 @@ class Probe(Shown, JsonRecord):
     def collisions(self) -> tuple[ProbedPair, ...]:
         """The pairs whose merge gives no tree."""
         return tuple(each for each in self.pairs if each.state.is_collision)
+
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        """What looks wrong in the tree of the branches that can land. They decide nothing."""
+        return self.plan.hazards
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know about the probe, as sentences."""
+        return self.plan.warnings
 
     @property
     def landing(self) -> tuple[str, ...]:

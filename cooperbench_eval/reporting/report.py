@@ -136,6 +136,14 @@ class Report(Shown, JsonRecord):
         """
         return find_warnings(self)
 
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        """What looks wrong in the merged trees of all strategies, each once.
+
+        Hazards are hints that no test confirmed, and never affect a verdict.
+        """
+        return tuple(dict.fromkeys(found for each in self.attempts for found in each.hazards))
+
     def reward(self, policy: object = "strict") -> dict[str, float]:
         """Return what the pair or team achieved under a policy, as finite numbers only.
 
@@ -273,14 +281,6 @@ class MergeReport(PairOrigin, Report):
     @property
     def _tested(self) -> tuple[Attempt, ...]:
         return self.attempts
-
-    @property
-    def hazards(self) -> tuple[Hazard, ...]:
-        """What looks wrong in the merged trees of all strategies, each once.
-
-        Hazards are hints that no test confirmed, and never affect a verdict.
-        """
-        return tuple(dict.fromkeys(found for each in self.attempts for found in each.hazards))
 
     @checked
     def attempt(self, strategy: str) -> Attempt:

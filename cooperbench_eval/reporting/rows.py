@@ -169,6 +169,7 @@ class Tried(Shown):
     if TYPE_CHECKING:  # each kind of row describes its own
         strategy: str
         status: MergeStatus
+        hazards: tuple[Hazard, ...]
 
         @property
         def service_failed(self) -> bool: ...  # noqa: D102

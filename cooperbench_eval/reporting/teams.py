@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
+from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.blame import BlameKind, failing_cases, find_cause, lost_tests
 from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
@@ -74,6 +75,8 @@ class TeamAttempt(Tried):
         tests: The runs on the tree of all features, from which the verdict follows; empty if
             there is no such tree or no runner.
         landed_tests: The runs on the tree of the landed features, if that is another tree.
+        hazards: What looks wrong in the tree of all features that merge. They do not affect the
+            verdict.
     """
 
     strategy: str
@@ -88,6 +91,7 @@ class TeamAttempt(Tried):
     landed_tests: tuple[SuiteRun, ...] = field(
         default=(), converter=tuple[SuiteRun, ...], repr=False
     )
+    hazards: tuple[Hazard, ...] = field(default=(), converter=tuple[Hazard, ...], repr=False)
 
     @property
     def score(self) -> float:

@@ -214,10 +214,7 @@ class _Names:
             paths = [path for path in changes if base.get(path) is not None]
             names = {*self._touched(changes, paths, backwards=True), *self._touched(changes, paths)}
             cases = (TestCase(id=id_, status=TestCaseStatus.PASSED) for id_ in seen)
-            removed = (path for path, entry in changes.items() if entry is None)
-            found.append(
-                (frozenset(names), frozenset({*map(self._reader.file_of, cases), *removed}))
-            )
+            found.append((frozenset(names), frozenset(map(self._reader.file_of, cases))))
         return found
 
     @cached_property

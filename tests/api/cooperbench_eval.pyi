@@ -33,6 +33,7 @@ class Attempt:
         *,
         strategy: str,
         status: MergeStatus,
+        hazards: tuple[Hazard, ...] = (),
         service_failed: bool = False,
         conflicts_met: int = 0,
         conflict_details: ConflictDetails | None = None,
@@ -52,7 +53,6 @@ class Attempt:
         joint_judgement: Judgement | None = None,
         regression_tests: TestResult | None = None,
         regression_judgement: Judgement | None = None,
-        hazards: tuple[Hazard, ...] = (),
         trace: FailureTrace | None = None,
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
@@ -526,6 +526,7 @@ class LandingPlan:
         changes: Changes = Changes(),
         options: UsedOptions | None = None,
         dropped_files: tuple[str, ...] = (),
+        hazards: tuple[Hazard, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -542,6 +543,7 @@ class LandingPlan:
     @classmethod
     def from_json(cls, text: str | bytes) -> Self: ...
     has_tests: bool
+    hazards: tuple[Hazard, ...]
     is_exact: bool
     is_tested: bool
     @property
@@ -962,6 +964,8 @@ class TeamReport:
     def from_dict(cls, data: object) -> Self: ...
     @classmethod
     def from_json(cls, text: str | bytes) -> Self: ...
+    @property
+    def hazards(self) -> tuple[Hazard, ...]: ...
     @property
     def is_final(self) -> bool: ...
     judge: JudgeRule

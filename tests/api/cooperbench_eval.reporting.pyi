@@ -16,6 +16,7 @@ class Audit:
         suites: tuple[SuiteRun, ...] = (),
         options: UsedOptions | None = None,
         dropped_files: tuple[str, ...] = (),
+        hazards: tuple[Hazard, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -32,6 +33,7 @@ class Audit:
     def from_dict(cls, data: object) -> Self: ...
     @classmethod
     def from_json(cls, text: str | bytes) -> Self: ...
+    hazards: tuple[Hazard, ...]
     @property
     def is_complete(self) -> bool: ...
     @property
@@ -482,6 +484,8 @@ class Probe:
     @classmethod
     def from_json(cls, text: str | bytes) -> Self: ...
     @property
+    def hazards(self) -> tuple[Hazard, ...]: ...
+    @property
     def landing(self) -> tuple[str, ...]: ...
     onto: str
     onto_commit: str
@@ -492,6 +496,8 @@ class Probe:
     strategy: str
     def to_dict(self) -> dict[str, Any]: ...
     def to_json(self) -> str: ...
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
 
 class ProbeState(StrEnum):
     CLEAN = 'clean'
@@ -629,6 +635,7 @@ class TeamAttempt:
         *,
         strategy: str,
         status: MergeStatus,
+        hazards: tuple[Hazard, ...] = (),
         implementation: str,
         landed: tuple[int, ...] = (),
         left_out: tuple[LeftOut, ...] = (),
@@ -644,6 +651,7 @@ class TeamAttempt:
     @property
     def absolute_verdict(self) -> Verdict: ...
     diff: bytes | None
+    hazards: tuple[Hazard, ...]
     implementation: str
     @property
     def joint_run(self) -> Judged: ...

@@ -130,9 +130,9 @@ def test_hazards_of_equal_trees_are_found_once(monkeypatch):
     """Every strategy that returns the tree has them in its row."""
     found = []
 
-    def find(*trees, **numbers):
-        found.append(trees[-1])
-        return find_hazards(*trees, **numbers)
+    def find(base, sides, merged):
+        found.append(merged)
+        return find_hazards(base, sides, merged)
 
     monkeypatch.setattr(evaluator_module, "find_hazards", find)
     gap = b"".join(b"gap%d = 0\n" % n for n in range(9))

@@ -419,10 +419,10 @@ def test_every_report_has_a_resolution_for_each_conflict(report):
         assert [each.conflict for each in found] == list(report.conflicts)
 
 
-def make_report(**of):
-    """A report of a pair that was not merged."""
+def make_report(conflicts=(), **of):
+    """A report of a pair whose merge has these conflicts."""
     one, two = (
-        ce.reporting.FeatureReport(number=number, patch=ce.reporting.PatchReport(status="empty"))
+        ce.reporting.FeatureReport(number=number, patch=ce.reporting.PatchReport(status="applied"))
         for number in (1, 2)
     )
     return ce.MergeReport(
@@ -431,7 +431,8 @@ def make_report(**of):
         timestamp=dt.datetime(2026, 1, 31, tzinfo=dt.UTC),
         feature1=one,
         feature2=two,
-        conflict_details=None,
+        conflict_details=ce.ConflictScorer().score(conflicts),
+        conflicts=conflicts,
         **of,
     )
 

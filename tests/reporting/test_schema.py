@@ -63,10 +63,21 @@ DERIVED = {
     ("TeamAttempt", "blame"),
     *(("TeamBlame", key) for key in RECORDS["TeamBlame"]["properties"]),
 }
+OPTIONAL = {
+    "AgentUsage": "steps",
+    "ApplyPolicy": "partial",
+    "TestFileFilter": "touched",
+    "ConflictScorer": "per_line",
+}
+"""A key of each record of which every key may be missing."""
 BLAMES = {"Blame", "TeamBlame"}
 # Each feature of a team is in one of these lists, so one of them may be missing only if the other
 # one is complete.
 COMPLETE_TOGETHER = {("TeamAttempt", "landed"), ("TeamAttempt", "left_out")}
+# What conflicts measure follows from the conflicts, so it contradicts their default.
+COMPLETE_TOGETHER |= {("MergeReport", "conflicts"), ("TeamStep", "conflicts")}
+COMPLETE_TOGETHER |= {("Conflict", "line"), ("ConflictDetails", "files")}
+COMPLETE_TOGETHER |= {("ConflictScorer", "per_section"), ("ConflictScorer", "per_line")}
 
 
 @functools.cache
@@ -94,7 +105,7 @@ def full_report():
         diff=b"--- a/f\n",
     )
     clash = ce.Conflict(path="f", base=b"1\n", ours=b"2\n", theirs=b"\xe9\n", line=1)
-    details = ce.ConflictScorer().score([clash])
+    details = ce.ConflictScorer(per_section=21, per_line=3).score([clash])
     judged = ce.models.Judgement(
         broken=["t::a"], preexisting=["t::b"], foreign=["t::d"], flaky=["t::e"]
     )
@@ -125,6 +136,7 @@ def full_report():
         apply_policy=ce.patching.ApplyPolicy(),
         test_filter=ce.patching.TestFileFilter(keep={"tests/kept"}),
         sandbox="local",
+        scorer=ce.ConflictScorer(per_section=21, per_line=3),
     )
     hazard = ce.models.Hazard(
         kind="declared_twice", path="f", line=1, name="n", message="n", features=[1]
@@ -577,10 +589,10 @@ def test_a_value_of_a_wrong_type_is_refused(name, key):
     """By the schema and by the library, quotation marks around a number included."""
     kinds = json.dumps(RECORDS[name]["properties"][key])
     # An object with unknown keys only is a record of which every key may be missing.
-    is_optional = '"#/$defs/AgentUsage"' in kinds
+    known = next((key for kind, key in OPTIONAL.items() if f'"#/$defs/{kind}"' in kinds), "a")
     wrong = [
         [[True]],
-        {"a": [1]} if not is_optional else {"steps": [1]},
+        {known: {}},
         1.5 if '"number"' not in kinds else "1.5",
     ]
     wrong += [5] if '"string"' in kinds or "$ref" in kinds else ["5", "true", True]
@@ -676,6 +688,8 @@ NO_SCHEMA_SAYS = (
     "two rows of",
     "several features have the same number",
     "does not name each feature of the team once",
+    "conflict_details",
+    "'not_tried' follows from the rest",
 )
 
 

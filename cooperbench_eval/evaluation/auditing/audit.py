@@ -20,6 +20,7 @@ from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter, is_test_path
 from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
+from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting.audits import Audit, ForeignLines, StrategyComparison
 from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.running import TestRunner, TestSuite
@@ -107,6 +108,7 @@ def audit(
         suites=_run_suites(group, tested, options),
         options=options.used(group),
         dropped_files=dropped,
+        hazards=find_hazards(base, sides, merged),
     )
 
 

@@ -20,6 +20,7 @@ from cooperbench_eval.evaluation.pairs import suites_of
 from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs
 from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason, TeamSuite
 from cooperbench_eval.reporting.plans import LandingPlan, OrderDependence, PairMerge, PairOutcome
 
@@ -90,6 +91,9 @@ def find_plan(
         base_commit=base.commit_id,
         tree_id=changes.tree_id(base),
         changes=changes,
+        hazards=find_hazards(base, {n: sides[n].changes for n in order}, changes)
+        if len(order) > 1
+        else (),
     )
 
 

@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
-from cooperbench_eval.languages.hazards.project import Place, Project, Side, TouchedFile, Version
+from cooperbench_eval.languages.hazards.project import (
+    BASE,
+    MERGED,
+    Place,
+    Project,
+    Side,
+    TouchedFile,
+)
 from cooperbench_eval.languages.hazards.targets import Target, targets
 from cooperbench_eval.languages.model import Arguments, Signature, Source, Use
 from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, Facts
@@ -14,20 +21,20 @@ def names_removed(project: Project) -> Iterator[Hazard]:
     """Yield a hazard for each name that a side starts to use and the merged tree lacks."""
     words = frozenset(_lost_words(project))
     for file in project.files.values() if words else ():
-        for side, other in project.merged.each_side:
+        for side, others in project.merged.each_side:
             seen: set[tuple[str, str]] = set()
             for use in file.new_uses(side, words):
                 target = _lost_target(use, file, side, project)
                 if target and (key := (target.unit, target.name)) not in seen:
                     seen.add(key)
-                    yield _use_hazard(target, use, file, (side, other), project)
+                    yield _use_hazard(target, use, file, (side, *others), project)
 
 
 def _lost_words(project: Project) -> Iterator[str]:
     """Yield the last part of each name that the merged tree lacks and another version has."""
     for unit in project.units:
-        *before, merged = (project.names(unit, version) for version in Version)
-        if not project.has(unit, "", Version.MERGED):
+        *before, merged = (project.names(unit, version) for version in project.versions)
+        if not project.has(unit, "", MERGED):
             yield from PurePosixPath(unit).with_suffix("").parts
         for name in set().union(*before) - merged:
             yield name.rpartition(".")[2]
@@ -41,42 +48,42 @@ def _lost_target(use: Use, file: TouchedFile, side: Side, project: Project) -> T
     return None
 
 
-def _is_lost(target: Target, version: Version, project: Project) -> bool:
+def _is_lost(target: Target, version: int, project: Project) -> bool:
     unit, name = target.unit, target.name
-    if project.has(unit, name, Version.MERGED) or not project.has(unit, name, version):
+    if project.has(unit, name, MERGED) or not project.has(unit, name, version):
         return False
     owner, _, last = name.rpartition(".")
     if not owner:
-        found = project.sources(unit, Version.MERGED)
+        found = project.sources(unit, MERGED)
         return not (
             project.is_submodule(unit, name) or any(name in each.bound_of() for _, each in found)
         )
-    classes = project.places(unit, owner, Version.MERGED)
+    classes = project.places(unit, owner, MERGED)
     if (
         len(classes) != 1
         or last.startswith("__")
-        or f"{owner}.__getattr__" in project.names(unit, Version.MERGED)
+        or f"{owner}.__getattr__" in project.names(unit, MERGED)
     ):
         return False
-    if any(last in source.members_of() for _, source in project.sources(unit, Version.MERGED)):
+    if any(last in source.members_of() for _, source in project.sources(unit, MERGED)):
         return False
     # A class may inherit what it no longer defines, unless the other side gave it another name.
-    return not classes[0].definition.bases or bool(_new_name(target, project, Version.MERGED))
+    return not classes[0].definition.bases or bool(_new_name(target, project, MERGED))
 
 
-def _is_lost_method(target: Target, version: Version, project: Project) -> bool:
+def _is_lost_method(target: Target, version: int, project: Project) -> bool:
     """Whether the only method of this name is gone, so that any object may lack it."""
     name = target.name
-    if name in project.attributes(Version.MERGED) or name in BUILTIN_ATTRIBUTES:
+    if name in project.attributes(MERGED) or name in BUILTIN_ATTRIBUTES:
         return False
-    return len(project.methods(name, Version.BASE)) == len(project.methods(name, version)) == 1
+    return len(project.methods(name, BASE)) == len(project.methods(name, version)) == 1
 
 
-def _new_name(target: Target, project: Project, version: Version) -> str:
+def _new_name(target: Target, project: Project, version: int) -> str:
     """Return the name that a version gives to a definition that the base calls otherwise."""
     unit = target.unit
-    known = project.names(unit, Version.BASE)
-    before = project.places(unit, target.name, Version.BASE)
+    known = project.names(unit, BASE)
+    before = project.places(unit, target.name, BASE)
     bodies = {place.definition.body for place in before if place.definition.body}
     scope = target.name.rpartition(".")[0]
     for _, source in project.sources(unit, version):
@@ -87,15 +94,16 @@ def _new_name(target: Target, project: Project, version: Version) -> str:
 
 
 def _use_hazard(
-    target: Target, use: Use, file: TouchedFile, sides: tuple[Side, Side], project: Project
+    target: Target, use: Use, file: TouchedFile, sides: tuple[Side, ...], project: Project
 ) -> Hazard:
-    side, other = sides
+    side, *others = sides
     if not target.unit:
-        place = project.methods(target.name, Version.BASE)[0]
+        place = project.methods(target.name, BASE)[0]
         target = Target(unit=project.files[place.path].unit, name=place.definition.name)
-    by_other = not project.has(target.unit, target.name, other.version)
-    new = _new_name(target, project, other.version) if by_other and target.name else ""
-    places = [*project.places(target.unit, target.name, Version.BASE)]
+    removing = (each for each in others if not project.has(target.unit, target.name, each.version))
+    other = next(removing, None)
+    new = _new_name(target, project, other.version) if other and target.name else ""
+    places = [*project.places(target.unit, target.name, BASE)]
     places += project.places(target.unit, target.name, side.version)
     path = places[0].path if places else target.unit.partition(":")[0]
     shown = f"`{target.name}` in {path}" if target.name else path
@@ -106,40 +114,46 @@ def _use_hazard(
         path=file.path,
         line=use.line,
         name=target.name.rpartition(".")[2],
-        message=f"{other if by_other else 'the merge'} {did}, and {side} {verb} it "
+        message=f"{other or 'the merge'} {did}, and {side} {verb} it "
         f"in {file.path}, line {use.line}",
-        features=project.merged.numbers,
+        features=_between(side, other, project),
     )
+
+
+def _between(side: Side, other: Side | None, project: Project) -> tuple[int, ...]:
+    """Return the features between which a hazard lies; all of them if the merge made it."""
+    found = (side, other) if other else project.merged.sides
+    return tuple(sorted(each.feature for each in found))
 
 
 def names_unbound(project: Project) -> Iterator[Hazard]:
     """Yield a hazard for each name that only the merged file uses without binding it."""
-    first, second = project.merged.numbers
+    tree = project.merged
     for file in project.files.values():
         for name in _unbound(file):
-            merged = file.sources[Version.MERGED]
+            merged = file.sources[MERGED]
             if merged and (line := _line(name, merged)):
                 yield Hazard(
                     kind=HazardKind.NAME_REMOVED,
                     path=file.path,
                     line=line,
                     name=name,
-                    message=f"with both features, nothing defines `{name}`, which is used in "
-                    f"{file.path}, line {line}; feature {first} alone and feature {second} alone "
-                    "define it or do not use it",
-                    features=(first, second),
+                    message=f"{tree.with_all} features, nothing defines `{name}`, which is used in "
+                    f"{file.path}, line {line}; "
+                    f"{tree.alone('define it or do not', 'defines it or does not')} use it",
+                    features=tree.features_in([file.path]),
                 )
 
 
 def _unbound(file: TouchedFile) -> list[str]:
-    merged = file.sources[Version.MERGED]
+    merged = file.sources[MERGED]
     if file.grammar is not None or merged is None:
         return []
     texts = file.versions.contents
-    if texts[Version.MERGED] in texts[: Version.MERGED]:
+    if texts[MERGED] in texts[:MERGED]:
         return []
     names = _unbound_names(merged)
-    for source in file.sources[: Version.MERGED] if names else ():
+    for source in file.sources[:MERGED] if names else ():
         names -= _unbound_names(source) if source else set()
     return sorted(names)
 
@@ -166,13 +180,13 @@ def signatures_changed(project: Project) -> Iterator[Hazard]:
     """Yield a hazard for each new call that fits its side and not the merged tree."""
     words = frozenset(_changed_words(project))
     for file in project.files.values() if words else ():
-        for side, other in project.merged.each_side:
+        for side, others in project.merged.each_side:
             for use in file.new_uses(side, words):
                 if use.call is None:
                     continue
                 for target in targets(use, file, project):
                     if target.is_whole and (found := _misfit(target, use.call, side, project)):
-                        yield _call_hazard(found, use, file, (side, other), project)
+                        yield _call_hazard(found, use, file, (side, *others), project)
                         break
 
 
@@ -180,8 +194,10 @@ def _changed_words(project: Project) -> Iterator[str]:
     """Yield the names of functions whose parameters differ between versions, and of classes."""
     for unit in project.units:
         # Versions in which a file is equal share one source.
-        sources = {each for version in Version for _, each in project.sources(unit, version)}
-        for name in project.names(unit, Version.MERGED):
+        sources = {
+            each for version in project.versions for _, each in project.sources(unit, version)
+        }
+        for name in project.names(unit, MERGED):
             found = [each.signature for source in sources for each in source.by_name.get(name, ())]
             if len({each and each.shape for each in found}) > 1:
                 scope, _, last = name.rpartition(".")
@@ -193,7 +209,7 @@ def _misfit(
 ) -> tuple[Place, str] | None:
     """Return the definition that a call no longer fits, and why; `None` if it fits."""
     written_for = _callee(target, side.version, project)
-    found = _callee(target, Version.MERGED, project)
+    found = _callee(target, MERGED, project)
     if written_for is None or found is None:
         return None
     before, (place, after) = written_for[1], found
@@ -205,7 +221,7 @@ def _misfit(
     return (place, problem) if problem else None
 
 
-def _callee(target: Target, version: Version, project: Project) -> tuple[Place, Signature] | None:
+def _callee(target: Target, version: int, project: Project) -> tuple[Place, Signature] | None:
     """Return the only function that a call can mean, with the parameters that the call gives."""
     places = (
         project.places(target.unit, target.name, version)
@@ -236,23 +252,24 @@ def _call_hazard(
     found: tuple[Place, str],
     use: Use,
     file: TouchedFile,
-    sides: tuple[Side, Side],
+    sides: tuple[Side, ...],
     project: Project,
 ) -> Hazard:
-    (place, problem), (side, other) = found, sides
+    (place, problem), (side, *others) = found, sides
     name = place.definition.name
     unit = project.files[place.path].unit
-    there, base = (
-        [each.definition.signature for each in project.places(unit, name, version)]
-        for version in (other.version, Version.BASE)
-    )
-    who = "the merge" if there == base else str(other)
+
+    def signatures(version: int) -> list[Signature | None]:
+        return [each.definition.signature for each in project.places(unit, name, version)]
+
+    changing = (each for each in others if signatures(each.version) != signatures(BASE))
+    other = next(changing, None)
     return Hazard(
         kind=HazardKind.SIGNATURE_CHANGED,
         path=file.path,
         line=use.line,
         name=place.definition.last,
-        message=f"{who} changes the parameters of `{name}` in {place.path}, and the call by {side} "
-        f"in {file.path}, line {use.line}, does not fit: `{name}` {problem}",
-        features=project.merged.numbers,
+        message=f"{other or 'the merge'} changes the parameters of `{name}` in {place.path}, "
+        f"and the call by {side} in {file.path}, line {use.line}, does not fit: `{name}` {problem}",
+        features=_between(side, other, project),
     )

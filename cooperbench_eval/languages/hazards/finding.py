@@ -1,6 +1,6 @@
 """Finds the hazards of a merged tree: files that do not parse, double names, broken uses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
@@ -16,7 +16,6 @@ from cooperbench_eval.languages.hazards.project import (
     Merged,
     Project,
     TouchedFile,
-    Version,
 )
 from cooperbench_eval.languages.scopes.reading import read_names
 
@@ -24,26 +23,17 @@ _MOST = 100
 
 
 def find_hazards(
-    base: Snapshot,
-    ours: Changes,
-    theirs: Changes,
-    merged: Changes,
-    *,
-    ours_feature: int,
-    theirs_feature: int,
+    base: Snapshot, sides: Mapping[int, Changes], merged: Changes
 ) -> tuple[Hazard, ...]:
     """Find what looks wrong in a merged tree that has no open conflict.
 
-    Only the files that one of the three changes touches are read. The result depends only on
+    Only the files that one of the changes touches are read. The result depends only on
     their contents, and it never raises because of them.
 
     Args:
-        base: The tree from which both sides start.
-        ours: The changes of the side that theirs was merged into.
-        theirs: The changes of the other side.
+        base: The tree from which all sides start.
+        sides: The changes of each feature alone, by its number.
         merged: The changes of the merge.
-        ours_feature: The number of ours' feature, for the messages.
-        theirs_feature: The number of theirs' feature.
 
     Returns:
         The hazards by path and line, without duplicates, at most 100.
@@ -51,7 +41,7 @@ def find_hazards(
     Raises:
         RepositoryError: The base lists a file, but its contents are absent.
     """
-    tree = Merged.of(base, (ours, theirs), merged, (ours_feature, theirs_feature))
+    tree = Merged.of(base, sides, merged)
     found = set(parse_errors(tree))
     project = Project.of(tree)
     for find in (declared_twice, names_removed, signatures_changed):
@@ -67,16 +57,15 @@ def _order(hazard: Hazard) -> tuple[str, int, str, str, str]:
 
 def parse_errors(merged: Merged) -> Iterator[Hazard]:
     """Yield a hazard for each file that parses in every version but the merged one."""
-    first, second = merged.numbers
     for file in merged.files.values():
         if fault := _new_fault(file):
             yield Hazard(
                 kind=HazardKind.PARSE_ERROR,
                 path=file.path,
                 line=fault.line,
-                message=f"{file.path} parses with feature {first} alone and with feature "
-                f"{second} alone, but not with both: {_problem(fault)}",
-                features=(first, second),
+                message=f"{file.path} parses {merged.with_each}, but not {merged.with_all}: "
+                f"{_problem(fault)}",
+                features=merged.features_in([file.path]),
             )
 
 
@@ -106,19 +95,19 @@ def declared_twice(project: Project) -> Iterator[Hazard]:
     for files in project.units.values():
         found: dict[str, Hazard] = {}
         for file in files:
-            versions = [_in_file(file, version) for version in Version]
-            found |= _more_often(versions, project.merged.numbers)
+            versions = [_in_file(file, version) for version in project.versions]
+            found |= _more_often(versions, project.merged)
         if len(files) > 1:
-            versions = [_in_unit(files, version) for version in Version]
-            found = _more_often(versions, project.merged.numbers) | found
+            versions = [_in_unit(files, version) for version in project.versions]
+            found = _more_often(versions, project.merged) | found
         shown = {(each.path, each.line) for each in found.values()}
         for file in files:
-            scopes = _in_scopes(file, project.merged.numbers)
+            scopes = _in_scopes(file, project.merged)
             yield from (each for each in scopes if (each.path, each.line) not in shown)
         yield from found.values()
 
 
-def _in_scopes(file: TouchedFile, features: tuple[int, int]) -> Iterator[Hazard]:
+def _in_scopes(file: TouchedFile, tree: Merged) -> Iterator[Hazard]:
     """Yield what any scope of a file declares twice, such as the body of a callback."""
     grammar, merged, before = file.grammar, file.versions.merged, file.versions.before
     if grammar is None or merged is None or merged in before:
@@ -131,10 +120,10 @@ def _in_scopes(file: TouchedFile, features: tuple[int, int]) -> Iterator[Hazard]
         most = max((each[clash.name] for each in versions), default=0)
         if now.excess[clash.name] > most:
             places = [(file.path, line) for line in clash.lines]
-            yield _hazard(clash.qualified, places, most + 1, features)
+            yield _hazard(clash.qualified, places, most + 1, tree)
 
 
-def _in_file(file: TouchedFile, version: Version) -> _Lines:
+def _in_file(file: TouchedFile, version: int) -> _Lines:
     """Return what a file declares and imports and must not declare or import again."""
     found = _in_unit([file], version)
     source = file.sources[version]
@@ -147,7 +136,7 @@ def _in_file(file: TouchedFile, version: Version) -> _Lines:
     return found
 
 
-def _in_unit(files: list[TouchedFile], version: Version) -> _Lines:
+def _in_unit(files: list[TouchedFile], version: int) -> _Lines:
     """Return what several files together declare; each has imports of its own."""
     found: _Lines = {}
     for file in files:
@@ -158,30 +147,27 @@ def _in_unit(files: list[TouchedFile], version: Version) -> _Lines:
     return found
 
 
-def _more_often(versions: list[_Lines], features: tuple[int, int]) -> dict[str, Hazard]:
+def _more_often(versions: list[_Lines], tree: Merged) -> dict[str, Hazard]:
     *before, merged = versions
     found = {}
     for name, places in merged.items():
         most = max(len(each.get(name, ())) for each in before)
         if len(places) > max(1, most):
-            found[name] = _hazard(name, places, most, features)
+            found[name] = _hazard(name, places, most, tree)
     return found
 
 
-def _hazard(
-    name: str, places: list[tuple[str, int]], before: int, features: tuple[int, int]
-) -> Hazard:
+def _hazard(name: str, places: list[tuple[str, int]], before: int, tree: Merged) -> Hazard:
     places = sorted(places)
     path, line = places[-1]
-    first, second = features
-    alone = "at most once" if before <= 1 else f"at most {before} times"
+    often = "at most once" if before <= 1 else f"at most {before} times"
     shown = " and ".join(f"{file}, line {number}" for file, number in places[:_MOST_SHOWN])
     return Hazard(
         kind=HazardKind.DECLARED_TWICE,
         path=path,
         line=line,
         name=name,
-        message=f"with both features, `{name}` is declared {len(places)} times ({shown}); "
-        f"feature {first} alone and feature {second} alone declare it {alone}",
-        features=features,
+        message=f"{tree.with_all} features, `{name}` is declared {len(places)} times ({shown}); "
+        f"{tree.alone('declare', 'declares')} it {often}",
+        features=tree.features_in({file for file, _ in places}),
     )

@@ -1,9 +1,11 @@
-"""The four versions of each file that a merge touches, and the names in all of them."""
+"""The versions of each file that a merge touches, and the names in all of them.
+
+The first version is the base, then comes one for each side, and the last one is the merged tree.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from enum import IntEnum
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -22,16 +24,14 @@ LARGEST_BYTES = 500_000
 """Larger files are not read: they are generated, and would take seconds."""
 _MOST_FILES = 2_000
 _LEAST_ALIKE = 0.5
+_PAIR = 2
 _WORD = re.compile(r"\w+")
 
 
-class Version(IntEnum):
-    """A version of a tree."""
-
-    BASE = 0
-    OURS = 1
-    THEIRS = 2
-    MERGED = 3
+BASE = 0
+"""The place of the base among the versions of a file."""
+MERGED = -1
+"""The place of the merged tree among the versions of a file."""
 
 
 @frozen
@@ -39,11 +39,11 @@ class Side:
     """One side of a merge.
 
     Attributes:
-        version: Ours or theirs.
+        version: Its place among the versions of a file.
         feature: The number of its feature.
     """
 
-    version: Version
+    version: int
     feature: int
 
     def __str__(self) -> str:
@@ -56,26 +56,26 @@ class FileVersions:
 
     Attributes:
         path: The path in the merged tree, or in the base if the merge removes the file.
-        contents: Base, ours, theirs and merged; `None` if the file is not in that tree.
+        contents: The contents in each version; `None` if the file is not in that tree.
     """
 
     path: str
-    contents: tuple[bytes | None, bytes | None, bytes | None, bytes | None]
+    contents: tuple[bytes | None, ...]
 
     @property
     def merged(self) -> bytes | None:
         """The contents in the merged tree."""
-        return self.contents[Version.MERGED]
+        return self.contents[MERGED]
 
     @property
     def before(self) -> tuple[bytes, ...]:
         """The versions before the merge, without missing ones."""
-        return tuple(each for each in self.contents[: Version.MERGED] if each is not None)
+        return tuple(each for each in self.contents[:MERGED] if each is not None)
 
     @cached_property
     def words(self) -> frozenset[str]:
         """The words of the merged file that are in lines that the base lacks."""
-        base = set((self.contents[Version.BASE] or b"").split(b"\n"))
+        base = set((self.contents[BASE] or b"").split(b"\n"))
         new = b"\n".join(line for line in (self.merged or b"").split(b"\n") if line not in base)
         return frozenset(_WORD.findall(new.decode("utf-8", "replace")))
 
@@ -84,11 +84,14 @@ class FileVersions:
         return self._added[side.version - 1]
 
     @cached_property
-    def _added(self) -> tuple[frozenset[int], frozenset[int]]:
-        base, *sides = self.contents[: Version.MERGED]
+    def _added(self) -> tuple[frozenset[int], ...]:
+        base, *sides = self.contents[:MERGED]
         since_base = self._new_since(base)
-        ours, theirs = (since_base if each == base else self._new_since(each) for each in sides)
-        return since_base & theirs - ours, since_base & ours - theirs
+        since = [since_base if each == base else self._new_since(each) for each in sides]
+        return tuple(
+            since_base.intersection(*since[:place], *since[place + 1 :]) - own
+            for place, own in enumerate(since)
+        )
 
     def _new_since(self, old: bytes | None) -> frozenset[int]:
         if self.merged is None or old == self.merged:
@@ -106,48 +109,69 @@ class Merged:
 
     Attributes:
         tree: The merged tree.
-        ours: The side that theirs was merged into.
-        theirs: The other side.
+        sides: The sides.
         files: The files that the merge changes, by path; the others are never read.
     """
 
     tree: Snapshot
-    ours: Side
-    theirs: Side
+    sides: tuple[Side, ...]
     files: dict[str, FileVersions] = field(repr=False)
 
     @classmethod
-    def of(
-        cls,
-        base: Snapshot,
-        changes: tuple[Changes, Changes],
-        merged: Changes,
-        features: tuple[int, int],
-    ) -> "Merged":
+    def of(cls, base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> "Merged":
         """Collect the versions of each file that the merge changes."""
-        files = dict(_files(base, changes, merged))
-        ours, theirs = (
-            Side(version, feature)
-            for version, feature in zip((Version.OURS, Version.THEIRS), features, strict=True)
-        )
-        return cls(base.overlay(merged), ours, theirs, files)
+        files = dict(_files(base, tuple(sides.values()), merged))
+        numbered = tuple(Side(version, feature) for version, feature in enumerate(sides, 1))
+        return cls(base.overlay(merged), numbered, files)
 
     @property
-    def numbers(self) -> tuple[int, int]:
-        """The numbers of both features, in ascending order."""
-        first, second = sorted((self.ours.feature, self.theirs.feature))
-        return first, second
+    def each_side(self) -> Iterator[tuple[Side, tuple[Side, ...]]]:
+        """Each side with the other ones."""
+        for side in self.sides:
+            yield side, tuple(each for each in self.sides if each is not side)
+
+    def features_in(self, paths: Collection[str]) -> tuple[int, ...]:
+        """Return the features that change one of some files, in ascending order.
+
+        If only one does, or none, the hazard lies between all of them.
+        """
+        contents = [file.contents for path in paths if (file := self.files.get(path))]
+        found = [
+            side.feature
+            for side in self.sides
+            if any(each[side.version] != each[BASE] for each in contents)
+        ]
+        return tuple(sorted(found if len(found) > 1 else (side.feature for side in self.sides)))
+
+    # --- words for messages ---
 
     @property
-    def each_side(self) -> tuple[tuple[Side, Side], tuple[Side, Side]]:
-        """Each side with the other one."""
-        return (self.ours, self.theirs), (self.theirs, self.ours)
+    def with_all(self) -> str:
+        """The tree of all features: `with both`."""
+        return "with both" if len(self.sides) == _PAIR else "with all"
+
+    def alone(self, many: str, one: str) -> str:
+        """Say what each feature alone does, with the verb for several and for one."""
+        if len(self.sides) != _PAIR:
+            return f"each feature alone {one}"
+        return f"{' alone and '.join(self._names)} alone {many}"
+
+    @property
+    def with_each(self) -> str:
+        """The trees of single features: `with feature 1 alone and with feature 2 alone`."""
+        if len(self.sides) != _PAIR:
+            return "with each feature alone"
+        return f"with {' alone and with '.join(self._names)} alone"
+
+    @property
+    def _names(self) -> list[str]:
+        return [str(each) for each in sorted(self.sides, key=lambda side: side.feature)]
 
 
 def _files(
-    base: Snapshot, changes: tuple[Changes, Changes], merged: Changes
+    base: Snapshot, sides: Sequence[Changes], merged: Changes
 ) -> Iterator[tuple[str, FileVersions]]:
-    paths = sorted({*changes[0], *changes[1], *merged})[:_MOST_FILES]
+    paths = sorted({*merged}.union(*sides))[:_MOST_FILES]
     found = {path: _text(base.get(path)) for path in paths}
     gone = {p: text for p, text in found.items() if text and p in merged and merged[p] is None}
     for path in paths:
@@ -155,8 +179,8 @@ def _files(
         old = path
         if now is not None and found[path] is None:
             old = _renamed_from(now, path, gone)
-        ours, theirs = (_side(each, base, path, old) for each in changes)
-        yield path, FileVersions(path, (found[old], ours, theirs, now))
+        own = (_side(each, base, path, old) for each in sides)
+        yield path, FileVersions(path, (found[old], *own, now))
 
 
 def _side(changes: Changes, base: Snapshot, path: str, old: str) -> bytes | None:
@@ -230,16 +254,17 @@ class TouchedFile:
 
         A use that a side only moves is not new.
         """
-        now, there = self.sources[Version.MERGED], self.sources[side.version]
+        now, there = self.sources[MERGED], self.sources[side.version]
         if now is None or there is None or words.isdisjoint(self.versions.words):
             return
         lines = self.versions.added_by(side)
         if not lines:
             return
-        before = self.sources[Version.BASE]
-        shared = frozenset.intersection(
-            *(frozenset(part for _, part in each.parts) for each in (now, there, before) if each)
-        )
+        before = self.sources[BASE]
+        # What the base lacks altogether is new, although it is the same in the side and the merge.
+        versions = (now, there, before) if before else ()
+        parts = [frozenset(part for _, part in each.parts) for each in versions]
+        shared = frozenset.intersection(*parts) if parts else frozenset()
         added = _counted(there, shared)
         if before:
             added -= _counted(before, shared)
@@ -290,6 +315,11 @@ class Project:
                 files[path] = TouchedFile(versions, grammar, sources, unit)
         return cls(merged, files, frozenset(unknown))
 
+    @property
+    def versions(self) -> range:
+        """The places of all versions of a file."""
+        return range(len(self.merged.sides) + 2)
+
     @cached_property
     def modules(self) -> dict[tuple[str, ...], str]:
         """The Python files by the parts of their module's name, from the root of the tree."""
@@ -310,13 +340,13 @@ class Project:
             found.setdefault(file.unit, []).append(file)
         return found
 
-    def sources(self, unit: str, version: Version) -> Iterator[tuple[str, Source]]:
+    def sources(self, unit: str, version: int) -> Iterator[tuple[str, Source]]:
         """Yield the files of a unit that a version has, with their paths."""
         for file in self.units.get(unit, ()):
             if source := file.sources[version]:
                 yield file.path, source
 
-    def places(self, unit: str, name: str, version: Version) -> list[Place]:
+    def places(self, unit: str, name: str, version: int) -> list[Place]:
         """Return where a version of a unit defines a name."""
         return [
             Place(path, each)
@@ -324,7 +354,7 @@ class Project:
             for each in source.by_name.get(name, ())
         ]
 
-    def names(self, unit: str, version: Version) -> frozenset[str]:
+    def names(self, unit: str, version: int) -> frozenset[str]:
         """Return the names that a version of a unit defines or imports at its top level."""
         found = self.sources(unit, version)
         return frozenset().union(*({*each.by_name, *each.imported} for _, each in found))
@@ -337,7 +367,7 @@ class Project:
         tree, path = self.merged.tree, f"{folder}/{name}".lstrip("/")
         return tree.is_directory(path) or tree.get(f"{path}.py") is not None
 
-    def has(self, unit: str, name: str, version: Version) -> bool:
+    def has(self, unit: str, name: str, version: int) -> bool:
         """Whether a version of a unit may define or import a name; "" means the unit itself."""
         if unit in self.unknown:
             return True
@@ -346,7 +376,7 @@ class Project:
             for _, source in self.sources(unit, version)
         )
 
-    def attributes(self, version: Version) -> frozenset[str]:
+    def attributes(self, version: int) -> frozenset[str]:
         """The names that attributes of anything in the files may have."""
         return self._attributes[version]
 
@@ -356,16 +386,16 @@ class Project:
             frozenset().union(
                 *(source.attributes for file in self.files.values() if (source := file.sources[v]))
             )
-            for v in Version
+            for v in self.versions
         )
 
-    def methods(self, name: str, version: Version) -> list[Place]:
+    def methods(self, name: str, version: int) -> list[Place]:
         """Return the methods of this name, of any class."""
         return self._methods[version].get(name, [])
 
     @cached_property
     def _methods(self) -> tuple[dict[str, list[Place]], ...]:
-        found: tuple[dict[str, list[Place]], ...] = tuple({} for _ in Version)
+        found: tuple[dict[str, list[Place]], ...] = tuple({} for _ in self.versions)
         for file in self.files.values():
             for methods, source in zip(found, file.sources, strict=True):
                 for each in source.definitions if source else ():

@@ -8,7 +8,7 @@ from posixpath import normpath
 
 from attrs import frozen
 
-from cooperbench_eval.languages.hazards.project import Project, TouchedFile, Version
+from cooperbench_eval.languages.hazards.project import MERGED, Project, TouchedFile
 from cooperbench_eval.languages.model import Import, Use
 from cooperbench_eval.languages.readers.grammars import Grammar
 
@@ -36,7 +36,7 @@ class Target:
 def targets(use: Use, file: TouchedFile, project: Project) -> Iterator[Target]:
     """Yield what a use may refer to, among the files that the merge touches."""
     first, *rest = use.chain
-    source = file.sources[Version.MERGED]
+    source = file.sources[MERGED]
     if use.owner:
         yield from _member(file.unit, use.owner, rest, has_instance=use.is_instance)
         known = len(rest) == 1

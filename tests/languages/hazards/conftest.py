@@ -29,8 +29,6 @@ def hazards_of():
             result = outcome.changes
         else:
             result = changes_of(merged)
-        return find_hazards(
-            tree, *sides, result, ours_feature=features[0], theirs_feature=features[1]
-        )
+        return find_hazards(tree, dict(zip(features, sides, strict=True)), result)
 
     return find

@@ -94,7 +94,8 @@ def hazards(path, versions):
     base, *others = versions
     tree = ce.Snapshot.from_files({path: base})
     changes = [ce.Changes({path: ce.Entry(text)}) for text in others]
-    return find_hazards(tree, *changes, ours_feature=2, theirs_feature=1)
+    ours, theirs, merged = changes
+    return find_hazards(tree, {2: ours, 1: theirs}, merged)
 
 
 def order(hazard):
@@ -184,7 +185,7 @@ def test_links_and_submodules_are_not_read():
     tree = ce.Snapshot.from_files({"a.py": b"x = 1\n"})
     link = ce.Changes({"a.py": ce.Entry(b"(", ce.models.FileMode.SYMLINK)})
 
-    assert find_hazards(tree, link, link, link, ours_feature=2, theirs_feature=1) == ()
+    assert find_hazards(tree, {2: link, 1: link}, link) == ()
 
 
 def test_the_order_of_changes_does_not_matter():
