@@ -1,0 +1,207 @@
+"""The same question, asked through every entry point, has the same answer."""
+
+import random
+from collections import Counter
+
+import pygit2
+import pytest
+from attrs import evolve, field, frozen
+from hypothesis import given
+from hypothesis import strategies as st
+from telling import Runner
+
+import cooperbench_eval as ce
+
+LINES = tuple(f"line {n}" for n in range(30))
+FILES = ("a.txt", "b.txt")
+TREE = dict.fromkeys(FILES, LINES)
+
+
+@frozen
+class Plan:
+    """What a feature does, and how its suite behaves.
+
+    Attributes:
+        edits: The lines that it writes, by file and number.
+        cases: The cases of its suite; `None` if it has no suite.
+        brings: Whether the suite brings a test file.
+        writes: Whether the agent wrote a test file too.
+    """
+
+    edits: dict[tuple[str, int], str]
+    cases: tuple[str, ...] | None
+    brings: bool = False
+    writes: bool = False
+
+
+def draw(rng):
+    """Return the plans of two features."""
+    same = rng.random() < 0.25
+    plans = []
+    for number in (1, 2):
+        file, line = (FILES[0], 9) if same else (rng.choice(FILES), 5 * number + rng.randint(0, 1))
+        own, other = f"word{number}", f"word{3 - number}"
+        cases = ["has line"]
+        for chance, case in (
+            (0.7, f"has {own}"),
+            (0.1, f"has nothing{number}"),
+            (0.2, f"without {own} {other}"),
+            (0.1, f"without {own}"),
+            (0.15, "flaky"),
+            (0.08, "silent"),
+            (0.08, f"silent {own}"),
+            (0.08, f"silent {own} {other}"),
+            (0.06, "raises"),
+        ):
+            if rng.random() < chance:
+                cases.append(case)
+        plans.append(
+            Plan(
+                edits={(file, line): own},
+                cases=tuple(cases) if rng.random() < 0.93 else None,
+                brings=rng.random() < 0.3,
+                writes=rng.random() < 0.3,
+            )
+        )
+    return plans
+
+
+def tree_of(plan=None):
+    """Return the files of the base, or of a feature."""
+    files = {path: list(lines) for path, lines in TREE.items()}
+    for (path, line), word in plan.edits.items() if plan else ():
+        files[path][line] = word
+    texts = {path: "\n".join(lines).encode() + b"\n" for path, lines in files.items()}
+    own = (
+        {f"tests/test_{next(iter(plan.edits.values()))}.py": b"1\n"} if plan and plan.writes else {}
+    )
+    return texts | own
+
+
+BASE_FILES = tree_of()
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    """A bare repository with a commit of the base."""
+    repo = pygit2.init_repository(tmp_path_factory.mktemp("repo"), bare=True)
+    commit(repo, "refs/heads/main", BASE_FILES, [])
+    return repo
+
+
+def commit(repo, name, files, parents):
+    """Commit files to a branch."""
+    index = pygit2.Index()
+    for path, text in files.items():
+        index.add(pygit2.IndexEntry(path, repo.create_blob(text), pygit2.enums.FileMode.BLOB))
+    me = pygit2.Signature("a", "a@example.org", 1, 0)
+    if repo.references.get(name):
+        repo.references.delete(name)
+    return repo.create_commit(name, me, me, "c", index.write_tree(repo), parents)
+
+
+def answers(plans, repo):
+    """Ask every entry point; return whether all is right: `True`, `False` or `None` if unknown."""
+    main = repo.references["refs/heads/main"].target
+    base = ce.Snapshot.from_repo(repo.path, "main")
+    features = []
+    for number, plan in enumerate(plans, 1):
+        tree = tree_of(plan)
+        commit(repo, f"refs/heads/f{number}", tree, [main])
+        changes = ce.Changes.between(base, ce.Snapshot.from_files(tree))
+        brought = ce.Changes({"tests/t.py": ce.Entry(b"t\n")}).diff(base) if plan.brings else b""
+        suite = plan.cases and ce.TestSuite(command=plan.cases, framework="pytest", patch=brought)
+        features.append(ce.Feature(number=number, patch=changes.diff(base), tests=suite))
+    runner = Runner()
+    evaluator = ce.Evaluator(strategies=["naive"], runner=runner)
+    pair = ce.FeaturePair(
+        repo_name="r", task_id=1, base=base, feature1=features[0], feature2=features[1]
+    )
+    report = evaluator.evaluate(pair)
+    team = ce.FeatureTeam(repo_name="r", task_id=1, base=base, features=features[::-1])
+    team_report = evaluator.evaluate_team(team)
+    options = {"strategy": "naive", "runner": runner}
+    plan = ce.land(base, features, **options)
+    suites = {f"f{each.number}": each.tests for each in features if each.tests}
+    probe = ce.probe(repo.path, ["f1", "f2"], "main", suites, **options)
+    return report, team_report, plan, probe, pair, runner
+
+
+def contradictions(plans, repo):
+    """Yield what two entry points answer differently about a pair."""
+    report, team, plan, probe, pair, runner = answers(plans, repo)
+    attempt, of_team = report.attempt("naive"), team.attempt("naive")
+    verdict = attempt.verdict
+    if of_team.verdict != verdict:
+        yield f"a pair is {verdict}, a team {of_team.verdict}"
+    if team.blame("naive").kind != report.blame("naive").kind:
+        yield f"blame {report.blame('naive').kind}, of the team {team.blame('naive').kind}"
+    if evolve(report.options, scorer=None) != evolve(team.options, scorer=None):
+        yield f"options {report.options}, of the team {team.options}"
+    has_suites = any(each.tests for each in pair.features)
+    for name, each in (("plan", plan), ("probe", probe.plan)):
+        yield from _contradicts_plan(name, each, report, has_suites)
+        if each.dropped_files != plan.dropped_files:
+            yield f"{name} drops {each.dropped_files}, the plan {plan.dropped_files}"
+    if [each.number for each in plan.left_out] != [each.number for each in probe.plan.left_out]:
+        yield f"a plan leaves out {plan.left_out}, a probe {probe.plan.left_out}"
+    if attempt.status in {"clean", "resolved"} and has_suites:
+        merged = ce.merge(
+            pair.base,
+            *(ce.apply_patch(pair.base, each.patch).changes for each in pair.features[::-1]),
+        ).changes
+        audit = ce.audit(pair.base, pair.features, merged, runner=runner)
+        reward = audit.reward().get("reward")
+        outcomes = {run.outcome for run in audit.suites}
+        found = {1.0: "correct", 0.0: "incorrect", None: "not_run"}[reward]
+        complete = all(each.tests for each in pair.features)
+        if complete and found != verdict:
+            yield f"a pair is {verdict}, an audit {found} ({outcomes})"
+    if verdict == "incorrect":
+        explanation = ce.explain(report, pair, runner=runner)
+        lost = report.blame("naive")
+        if bool(lost.lost_tests1 or lost.lost_tests2) != (
+            explanation.status not in {"nothing_lost"}
+        ):
+            yield f"lost {lost}, explained as {explanation.status}"
+
+
+def _contradicts_plan(name, plan, report, has_suites):
+    attempt = report.attempt("naive")
+    lands = len(plan.landed) == 2
+    if (attempt.status == "conflicts") == lands:
+        if attempt.status == "conflicts":
+            yield f"a pair conflicts, a {name} lands both"
+    complete = all(each.tests is not None for each in report.features)
+    if attempt.verdict == "correct" and not (lands and plan.is_tested):
+        yield f"a pair is correct, a {name} leaves out {plan.left_out} ({plan.problem})"
+    if attempt.verdict == "incorrect" and lands:
+        yield f"a pair is incorrect, a {name} lands both"
+    if attempt.verdict == "not_run" and complete and not plan.problem:
+        yield f"a pair is not run, a {name} has no problem"
+    for left in plan.left_out:
+        feature = report.features[left.number - 1]
+        if left.reason == "fails_own_tests" and feature.is_right is not False:
+            yield f"a {name} says that {left.number} fails its own tests; alone: {feature.is_right}"
+
+
+@given(seed=st.integers(0, 1 << 30))
+def test_no_entry_point_contradicts_another(seed, repository):
+    """Clean and conflicting pairs, broken alone and together, flaky, without an answer."""
+    plans = draw(random.Random(seed))
+
+    assert list(contradictions(plans, repository)) == []
+
+
+@pytest.mark.long
+def test_two_thousand_pairs_have_one_answer_each(repository):
+    """The kinds of pairs are counted, so that none is missing by accident."""
+    verdicts = Counter()
+    for seed in range(2_000):
+        plans = draw(random.Random(seed))
+        assert list(contradictions(plans, repository)) == [], seed
+        report = answers(plans, repository)[0]
+        verdicts[report.attempt("naive").verdict.value, report.blame("naive").kind.value] += 1
+
+    print("2,000 pairs, no contradiction:", dict(verdicts))
+    assert len(verdicts) >= 8
