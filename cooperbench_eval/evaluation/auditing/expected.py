@@ -10,15 +10,14 @@ Whoever merges by hand keeps them once. Therefore there are two such trees.
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 from attrs import define, evolve, field
 
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, closed, inverse, lines_of, map_lines
-from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, diff_lines
+from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.git.merging.regions import (
     Origin,
-    Refinement,
     Region,
     Texts,
     find_blocks,
@@ -309,16 +308,9 @@ def _combined(texts: Texts, *, join: bool) -> tuple[list[tuple[int, int]], set[i
     """
     base, ours, theirs = texts
     diffs = diff_lines(base, ours), diff_lines(base, theirs)
-    find = partial(
-        find_regions,
-        texts,
-        *diffs,
-        refinement=Refinement.ZEALOUS,
-        algorithm=DiffAlgorithm.HISTOGRAM,
-    )
-    regions = single = find(join=False)
+    regions = single = find_regions(texts, *diffs, join=False)
     if join:
-        regions = find()
+        regions = find_regions(texts, *diffs)
     rows: list[tuple[int, int]] = []
     o = t = 0
     for region in regions:

@@ -6,7 +6,6 @@ which can be rendered or resolved. Markers are added only by `render`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import StrEnum
 from typing import Self
 
 from attrs import evolve, field, frozen
@@ -15,34 +14,10 @@ from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, DiffCache, Tex
 from cooperbench_eval.git.merging.regions import (
     Block,
     Origin,
-    Refinement,
     Region,
     find_blocks,
     find_regions,
 )
-
-
-class ConflictStyle(StrEnum):
-    """The versions that git shows for a conflict, named as in `merge.conflictStyle`."""
-
-    MERGE = "merge"
-    """Ours and theirs."""
-    DIFF3 = "diff3"
-    """Ours, base and theirs."""
-    ZDIFF3 = "zdiff3"
-    """Ours, base and theirs, as in `DIFF3`; only the refinement differs."""
-
-    @property
-    def refinement(self) -> Refinement:
-        """How `git merge` refines conflicts that it shows in this style."""
-        return _REFINEMENTS[self]
-
-
-_REFINEMENTS = {
-    ConflictStyle.MERGE: Refinement.ZEALOUS,
-    ConflictStyle.DIFF3: Refinement.NONE,
-    ConflictStyle.ZDIFF3: Refinement.TRIM,
-}
 
 
 @frozen(kw_only=True)
@@ -65,39 +40,21 @@ class TextConflict:
         """Return the lines of ours, then those of theirs."""
         return self._closed(self.ours) + self.theirs
 
-    def render(
-        self,
-        *,
-        style: ConflictStyle = ConflictStyle.MERGE,
-        marker_size: int = 7,
-        labels: tuple[bytes, bytes, bytes] = (b"", b"", b""),
-    ) -> bytes:
-        """Return the conflict between markers.
+    def render(self, marker_size: int = 7, ours: bytes = b"", theirs: bytes = b"") -> bytes:
+        """Return the conflict between markers of a size, with the names of ours and theirs.
 
-        Args:
-            style: Whether the base is shown.
-            marker_size: The number of characters of each marker.
-            labels: The names of ours, base and theirs; empty for a marker without a name.
+        A marker with an empty name has none.
         """
-        ours, base, theirs = labels
-        parts = [self._marker(b"<", marker_size, ours), self._closed(self.ours)]
-        if style is not ConflictStyle.MERGE:
-            parts += [self._marker(b"|", marker_size, base), self._closed(self.base)]
-        parts += [self._marker(b"=", marker_size, b""), self._closed(self.theirs)]
-        parts.append(self._marker(b">", marker_size, theirs))
-        return b"".join(parts)
 
-    def count_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> int:
+        def marker(character: bytes, name: bytes = b"") -> bytes:
+            return character * marker_size + (b" " + name if name else b"") + self.newline
+
+        mine, others = self._closed(self.ours), self._closed(self.theirs)
+        return marker(b"<", ours) + mine + marker(b"=") + others + marker(b">", theirs)
+
+    def count_lines(self) -> int:
         """Count the lines of the rendered conflict, markers included."""
-        shown = [self.ours, self.theirs]
-        if style is not ConflictStyle.MERGE:
-            shown.append(self.base)
-        ends = sum(lines.count(b"\n") for lines in shown)
-        unended = sum(bool(lines) and not lines.endswith(b"\n") for lines in shown)
-        return ends + unended + len(shown) + 1
-
-    def _marker(self, character: bytes, size: int, label: bytes) -> bytes:
-        return character * size + (b" " + label if label else b"") + self.newline
+        return sum(self._closed(each).count(b"\n") for each in (self.ours, self.theirs)) + 3
 
     def _closed(self, lines: bytes) -> bytes:
         """Add the newline that a file's last line may lack."""
@@ -142,8 +99,8 @@ class TextMerge:
     Example:
         >>> conflict = TextConflict(base=b"a\n", ours=b"A\n", theirs=b"aa\n")
         >>> merge = TextMerge(chunks=(conflict, b"b\n"))
-        >>> merge.union(), merge.marker_lines()
-        (b'A\naa\nb\n', (1,))
+        >>> merge.resolve(TextConflict.union).chunks, merge.marker_lines()
+        ((b'A\naa\nb\n',), (1,))
     """
 
     chunks: tuple[bytes | TextConflict, ...] = field(converter=tuple[bytes | TextConflict, ...])
@@ -153,39 +110,12 @@ class TextMerge:
         """The conflicts without the settled bytes."""
         return tuple(chunk for chunk in self.chunks if isinstance(chunk, TextConflict))
 
-    def render(
-        self,
-        *,
-        style: ConflictStyle = ConflictStyle.MERGE,
-        marker_size: int = 7,
-        ours: bytes | str = b"",
-        base: bytes | str = b"",
-        theirs: bytes | str = b"",
-    ) -> bytes:
-        """Return the text, with each conflict between markers.
-
-        Args:
-            style: Whether a conflict's base is shown.
-            marker_size: The number of characters of each marker.
-            ours: The name of ours; empty for a marker without a name.
-            base: The name of the base.
-            theirs: The name of theirs.
-        """
-        labels = _label(ours), _label(base), _label(theirs)
+    def render(self, *, marker_size: int = 7, ours: str = "", theirs: str = "") -> bytes:
+        """Return the text, with each conflict between markers: see `TextConflict.render`."""
+        names = [name.encode("utf-8", "surrogateescape") for name in (ours, theirs)]
         return b"".join(
-            chunk
-            if isinstance(chunk, bytes)
-            else chunk.render(style=style, marker_size=marker_size, labels=labels)
+            chunk if isinstance(chunk, bytes) else chunk.render(marker_size, *names)
             for chunk in self.chunks
-        )
-
-    def union(self) -> bytes:
-        """Return the text with both sides' lines for each conflict, those of ours first.
-
-        The result is that of `git merge-file --union`.
-        """
-        return b"".join(
-            chunk if isinstance(chunk, bytes) else chunk.union() for chunk in self.chunks
         )
 
     def resolve(self, choose: Callable[[TextConflict], bytes | None]) -> Self:
@@ -245,15 +175,8 @@ class TextMerge:
             pieces += [text, *part.chunks]
         return evolve(self, chunks=_joined_chunks(pieces))
 
-    def marker_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> tuple[int, ...]:
-        """Return the line of the rendered text on which each conflict starts.
-
-        Args:
-            style: The style it is rendered in.
-
-        Returns:
-            The line of each conflict's opening marker, counted from 1.
-        """
+    def marker_lines(self) -> tuple[int, ...]:
+        """Return the line of each conflict's opening marker in the rendered text, from 1."""
         found = []
         line = 1
         for chunk in self.chunks:
@@ -261,16 +184,12 @@ class TextMerge:
                 line += chunk.count(b"\n")
             else:
                 found.append(line)
-                line += chunk.count_lines(style)
+                line += chunk.count_lines()
         return tuple(found)
 
 
 def _cut_settled(chunk: bytes | TextConflict, start: int, end: int | None) -> bytes | TextConflict:
     return chunk[start:end] if isinstance(chunk, bytes) else chunk
-
-
-def _label(text: bytes | str) -> bytes:
-    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
 
 
 def _joined_chunks(pieces: Iterable[bytes | TextConflict]) -> tuple[bytes | TextConflict, ...]:
@@ -295,18 +214,17 @@ def merge_text(
     ours: bytes,
     theirs: bytes,
     *,
-    refinement: Refinement = Refinement.ZEALOUS,
+    refine: bool = True,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
     cache: DiffCache | None = None,
 ) -> TextMerge:
     r"""Merge two sides' changes of one text.
 
-    By default the result is that of `git merge`. With the `MYERS` algorithm and
-    `Refinement.ZEALOUS_ALNUM`, it is that of `git merge-file`. With `MYERS` and
-    `Refinement.NONE`, it is that of `git merge-file --diff3`, and with `MYERS` and
-    `Refinement.TRIM` that of `git merge-file --zdiff3`. For a file that both sides added,
-    the base is empty. The caller decides which contents are text: git does not merge files
-    with a NUL byte in the first 8,000 bytes.
+    By default the result is that of `git merge`. Without refinement, it is that of
+    `git -c merge.conflictStyle=diff3 merge`, or with the `MYERS` algorithm that of
+    `git merge-file --diff3`. For a file that both sides added, the base is empty. The caller
+    decides which contents are text: git does not merge files with a NUL byte in the first
+    8,000 bytes.
 
     When a conflict is split at lines that ours and theirs share, git does not define
     which base lines belong to which part. Here, each part gets the base lines that
@@ -318,7 +236,7 @@ def merge_text(
         base: The common ancestor.
         ours: One side; lines that both sides changed in the same way are taken from it.
         theirs: The other side.
-        refinement: How to refine conflicts.
+        refine: Whether to split conflicts at the lines that both sides share.
         algorithm: How to diff.
         cache: Stores lines and diffs, for reuse by other merges of the same texts.
 
@@ -336,7 +254,7 @@ def merge_text(
         (old.lines, one.lines, other.lines),
         cache.changes(old, one, algorithm=algorithm),
         cache.changes(old, other, algorithm=algorithm),
-        refinement=refinement,
+        refine=refine,
         algorithm=algorithm,
     )
     return TextMerge(chunks=_joined_chunks(_assemble(texts, regions)))
