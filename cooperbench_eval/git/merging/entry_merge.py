@@ -1,7 +1,7 @@
 """Three-way merge of one entry, and the replacement of its conflicts by answers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Self
+from typing import Self
 
 from attrs import evolve, field, frozen
 
@@ -13,7 +13,7 @@ from cooperbench_eval.git.merging.conflicts import (
 )
 from cooperbench_eval.git.merging.line_diff import DiffCache
 from cooperbench_eval.git.merging.locating_resolutions import locate_conflicts
-from cooperbench_eval.git.merging.text_merge import TextBlock, TextMerge, merge_text
+from cooperbench_eval.git.merging.text_merge import Answer, TextMerge, merge_text
 from cooperbench_eval.git.trees.entries import Entry, FileMode, have_same_contents, with_mode
 from cooperbench_eval.support.memo import WeighedMemo
 
@@ -129,18 +129,6 @@ def is_binary(data: bytes) -> bool:
     return data.find(b"\0", 0, _BINARY_PROBE) >= 0
 
 
-class Answer(NamedTuple):
-    """A text for some conflicts of a file that follow one another.
-
-    Attributes:
-        conflicts: Their indexes among the open conflicts of the file.
-        text: What replaces them and the settled lines between them.
-    """
-
-    conflicts: range
-    text: bytes
-
-
 @frozen(kw_only=True)
 class OpenFile:
     """A file with conflicts between its lines.
@@ -226,12 +214,5 @@ class OpenFile:
         """Return the file with some of its open conflicts replaced, in order."""
         answers = tuple(answers)
         closed = {i for answer in answers for i in answer.conflicts}
-        places = (
-            TextBlock(
-                base=b"", ours=b"", theirs=b"", newline=b"", lead=b"", tail=b"", conflicts=each
-            )
-            for each, _ in answers
-        )
-        text = self.text.replace(zip(places, (text for _, text in answers), strict=True))
         numbers = tuple(n for i, n in enumerate(self.numbers) if i not in closed)
-        return evolve(self, text=text, numbers=numbers)
+        return evolve(self, text=self.text.replace(answers), numbers=numbers)

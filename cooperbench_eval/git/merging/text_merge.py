@@ -6,7 +6,7 @@ which can be rendered or resolved. Markers are added only by `render`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Self
+from typing import NamedTuple, Self
 
 from attrs import evolve, field, frozen
 
@@ -74,18 +74,34 @@ class TextBlock:
         ours: The lines of ours.
         theirs: The lines of theirs.
         newline: The line ending of the lines around it.
-        lead: The settled lines of the block before its first conflict.
-        tail: The settled lines of the block after its last conflict.
         conflicts: The indexes of its conflicts among those of the file.
+        lead: The number of settled bytes of the block before its first conflict.
+        tail: The number of settled bytes of the block after its last conflict.
     """
 
     base: bytes
     ours: bytes
     theirs: bytes
     newline: bytes
-    lead: bytes
-    tail: bytes
     conflicts: range
+    lead: int
+    tail: int
+
+
+class Answer(NamedTuple):
+    """A text for some conflicts of a file that follow one another.
+
+    Attributes:
+        conflicts: Their indexes among the open conflicts of the file.
+        text: What replaces them and the settled lines between them.
+        lead: The number of settled bytes before the first conflict that it also replaces.
+        tail: The number of settled bytes after the last conflict that it also replaces.
+    """
+
+    conflicts: range
+    text: bytes
+    lead: int = 0
+    tail: int = 0
 
 
 @frozen(kw_only=True)
@@ -143,36 +159,31 @@ class TextMerge:
                 runs.append(b"")
         return tuple(runs)
 
-    def around(self, blocks: Sequence[TextBlock]) -> list[Self]:
-        """Return the parts before, between and after whole blocks.
+    def around(self, places: Iterable[TextBlock | Answer]) -> list[Self]:
+        """Return the parts before, between and after whole blocks, or what answers replace.
 
         Args:
-            blocks: The blocks, in order. All of their conflicts must be open, and each
-                block's `conflicts` must index the conflicts of this merge.
+            places: The blocks or answers, in order. All of their conflicts must be open, and
+                their `conflicts` must index the conflicts of this merge.
         """
         rest = list(self.chunks)
-        places = [i for i, chunk in enumerate(rest) if not isinstance(chunk, bytes)]
+        at = [i for i, chunk in enumerate(rest) if not isinstance(chunk, bytes)]
         parts = []
-        for block in reversed(blocks):  # from the end, so that earlier indexes stay valid
-            first, last = places[block.conflicts.start], places[block.conflicts.stop - 1]
+        for each in reversed([*places]):  # from the end, so that earlier indexes stay valid
+            first, last = at[each.conflicts.start], at[each.conflicts.stop - 1]
             after, rest = rest[last + 1 :], rest[:first]
-            after[:1] = [_cut_settled(chunk, len(block.tail), None) for chunk in after[:1]]
-            rest[-1:] = [_cut_settled(chunk, 0, -len(block.lead) or None) for chunk in rest[-1:]]
+            after[:1] = [_cut_settled(chunk, each.tail, None) for chunk in after[:1]]
+            rest[-1:] = [_cut_settled(chunk, 0, -each.lead or None) for chunk in rest[-1:]]
             parts.append(evolve(self, chunks=_joined_chunks(after)))
         parts.append(evolve(self, chunks=_joined_chunks(rest)))
         return parts[::-1]
 
-    def replace(self, answers: Iterable[tuple[TextBlock, bytes]]) -> Self:
-        """Replace whole blocks by text.
-
-        Args:
-            answers: Blocks as for `around`, each with its resolution.
-        """
-        given = tuple(answers)
-        first, *others = self.around([block for block, _ in given])
+    def replace(self, answers: Sequence[Answer]) -> Self:
+        """Replace conflicts by answers, which are as for `around`."""
+        first, *others = self.around(answers)
         pieces = list(first.chunks)
-        for (_, text), part in zip(given, others, strict=True):
-            pieces += [text, *part.chunks]
+        for answer, part in zip(answers, others, strict=True):
+            pieces += [answer.text, *part.chunks]
         return evolve(self, chunks=_joined_chunks(pieces))
 
     def marker_lines(self) -> tuple[int, ...]:
@@ -275,9 +286,9 @@ def find_text_blocks(
                 ours=of_ours.cut(whole.ours_start, whole.ours_end),
                 theirs=of_theirs.cut(whole.theirs_start, whole.theirs_end),
                 newline=_newline(texts, whole.ours_start, whole.theirs_start),
-                lead=of_ours.cut(whole.ours_start, conflicts[0].ours_start),
-                tail=of_ours.cut(conflicts[-1].ours_end, whole.ours_end),
                 conflicts=range(number, number + len(conflicts)),
+                lead=len(of_ours.cut(whole.ours_start, conflicts[0].ours_start)),
+                tail=len(of_ours.cut(conflicts[-1].ours_end, whole.ours_end)),
             )
         )
         number += len(conflicts)
