@@ -217,10 +217,7 @@ class ThreeWayMerge:
                 there = entries.get(conflict.path)
                 entries[conflict.path] = Entry(text, there.mode if there else FileMode.FILE)
         for path, answers in texts.items():
-            file, given = files[path], iter(answers)
-            numbers = (n for n, text in zip(file.numbers, answers, strict=True) if text is None)
-            text = file.text.resolve(lambda _, given=given: next(given))
-            files[path] = evolve(file, text=text, numbers=tuple(numbers))
+            files[path] = files[path].filled(answers)
             entries[path] = files[path].entry
         return self._with(entries, files, left)
 
