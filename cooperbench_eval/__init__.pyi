@@ -44,8 +44,8 @@ from .git.merging.merge_base import merge_base as merge_base
 from .git.patching.apply import ApplyResult as ApplyResult
 from .git.patching.apply import apply_patch as apply_patch
 from .git.patching.patch import Patch as Patch
-from .git.patching.placements import ApplyPolicy as ApplyPolicy
-from .git.patching.placements import PatchStatus as PatchStatus
+from .git.patching.patch_parts import ApplyPolicy as ApplyPolicy
+from .git.patching.patch_parts import PatchStatus as PatchStatus
 from .git.trees.entries import Entry as Entry
 from .git.trees.snapshot import Changes as Changes
 from .git.trees.snapshot import Snapshot as Snapshot

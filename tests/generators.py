@@ -21,7 +21,7 @@ from cooperbench_eval.git.merging.conflicts import (
     ResolutionKind,
     Severity,
 )
-from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting import (

@@ -32,7 +32,7 @@ from cooperbench_eval.git.merging.conflicts import (
     MergeStatus,
     Severity,
 )
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason

@@ -22,7 +22,7 @@ from cooperbench_eval.analysis.facts import (
 from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict, find_verdict
 from cooperbench_eval.reporting.teams import GroupReport

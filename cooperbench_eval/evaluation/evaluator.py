@@ -16,8 +16,8 @@ from cooperbench_eval.evaluation.sides import Merged, Side, merge_sides, pair_me
 from cooperbench_eval.evaluation.suite_runs import SuiteRuns
 from cooperbench_eval.evaluation.tracing import trace_failures
 from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport

@@ -18,8 +18,8 @@ from cooperbench_eval.evaluation.sides import Side, merge_input, merge_sides
 from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import GivenPatch, Patch, as_patch
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.reporting import Attempt
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason

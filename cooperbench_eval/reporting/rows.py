@@ -13,7 +13,7 @@ from cooperbench_eval.git.merging.conflicts import (
     ModelUsage,
     Replacement,
 )
-from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus
+from cooperbench_eval.git.patching.patch_parts import HunkPlacement, PatchStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.identity import beginning_with

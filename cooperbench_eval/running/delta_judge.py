@@ -13,7 +13,7 @@ import attrs
 from attrs import field, frozen
 
 from cooperbench_eval.git.patching.apply import apply_patch
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.javascript_tests import NAME_SEPARATOR

@@ -15,7 +15,7 @@ from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import CooperBenchEvalError, SandboxError, TestRunError
 from cooperbench_eval.git.patching.apply import apply_patch
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control_files import ControlFiles, put_back

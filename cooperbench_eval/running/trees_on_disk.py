@@ -17,8 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from cooperbench_eval.errors import RepositoryError, SandboxError
-from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.forbidden_paths import written_path_problem
+from cooperbench_eval.git.trees.entries import Entry, FileMode, written_path_problem
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, write_entry
 from cooperbench_eval.running.file_watch import Stamp, stamp
 from cooperbench_eval.running.processes.folders import remove

@@ -16,8 +16,8 @@ from cooperbench_eval.evaluation.sides import Side, merge_input
 from cooperbench_eval.evaluation.suite_runs import SuiteRuns, TestedGroup, suites_on
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter, is_test_path
-from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.reporting.audits import Audit, ForeignLines, StrategyComparison
 from cooperbench_eval.reporting.landings import SuiteRun

@@ -19,7 +19,7 @@ from cooperbench_eval.evaluation.inputs import (
 from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import split_lines
-from cooperbench_eval.git.patching.placements import ApplyPolicy
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.trees.entries import Entry, FileMode, have_same_contents
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.provenance import (

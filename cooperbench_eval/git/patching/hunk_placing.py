@@ -17,8 +17,14 @@ from cooperbench_eval.git.patching.fuzzy_placing import (
     apply_edits,
     find_fuzzily,
 )
-from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
-from cooperbench_eval.git.patching.placements import ApplyPolicy, HunkPlacement, Rung
+from cooperbench_eval.git.patching.patch_parts import (
+    ApplyPolicy,
+    FileChange,
+    FilePatch,
+    Hunk,
+    HunkPlacement,
+    Rung,
+)
 from cooperbench_eval.git.trees.entries import Entry
 
 

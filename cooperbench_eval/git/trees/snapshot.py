@@ -14,8 +14,7 @@ from attrs import frozen
 
 from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.git.trees.diff_writing import render_change
-from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.forbidden_paths import entry_problem, written_path_problem
+from cooperbench_eval.git.trees.entries import Entry, FileMode, entry_problem, written_path_problem
 from cooperbench_eval.git.trees.objects import (
     Node,
     OverlayStore,

@@ -20,8 +20,7 @@ from attrs import evolve
 from pygit2.enums import RepositoryState
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.trees.entries import Entry, FileMode, stored_entry
-from cooperbench_eval.git.trees.forbidden_paths import entry_problem
+from cooperbench_eval.git.trees.entries import Entry, FileMode, entry_problem, stored_entry
 from cooperbench_eval.git.trees.objects import Node
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.git.worktrees.names import FoundWorktree, Names
