@@ -108,6 +108,11 @@ class Slots:
             if slot.versions[side] is None and slot.versions[Side.BASE] is not None
         ]
 
+    def changed_by(self, side: Side) -> set[str]:
+        """Return the paths that *side* changed, and the folders above them."""
+        paths = [p for p, s in self._slots.items() if s.versions[side] != s.versions[Side.BASE]]
+        return folders_of(paths).union(paths)
+
     def is_added(self, path: str, side: Side) -> bool:
         """Whether *side* has an entry at *path*, and the base has none."""
         versions = self._slots[path].versions

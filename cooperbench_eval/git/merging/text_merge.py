@@ -61,42 +61,22 @@ class TextConflict:
         return lines + self.newline if lines and not lines.endswith(b"\n") else lines
 
 
-@frozen(kw_only=True)
-class TextBlock:
-    """A region that both sides changed, as it was before git split it.
-
-    Git splits a conflict at lines that both sides have, often by chance: if each side
-    adds a function, the two may share a `return`. A resolver that considers more than
-    single lines needs the whole region.
-
-    Attributes:
-        base: The lines of the base.
-        ours: The lines of ours.
-        theirs: The lines of theirs.
-        newline: The line ending of the lines around it.
-        conflicts: The indexes of its conflicts among those of the file.
-        lead: The number of settled bytes of the block before its first conflict.
-        tail: The number of settled bytes of the block after its last conflict.
-    """
-
-    base: bytes
-    ours: bytes
-    theirs: bytes
-    newline: bytes
-    conflicts: range
-    lead: int
-    tail: int
-
-
-class Answer(NamedTuple):
-    """A text for some conflicts of a file that follow one another.
+class Place(NamedTuple):
+    """Where a text replaces conflicts of a file that follow one another.
 
     Attributes:
         conflicts: Their indexes among the open conflicts of the file.
-        text: What replaces them and the settled lines between them.
         lead: The number of settled bytes before the first conflict that it also replaces.
         tail: The number of settled bytes after the last conflict that it also replaces.
     """
+
+    conflicts: range
+    lead: int = 0
+    tail: int = 0
+
+
+class Answer(NamedTuple):
+    """A text for some conflicts of a file; the other attributes are those of a `Place`."""
 
     conflicts: range
     text: bytes
@@ -159,13 +139,8 @@ class TextMerge:
                 runs.append(b"")
         return tuple(runs)
 
-    def around(self, places: Iterable[TextBlock | Answer]) -> list[Self]:
-        """Return the parts before, between and after whole blocks, or what answers replace.
-
-        Args:
-            places: The blocks or answers, in order. All of their conflicts must be open, and
-                their `conflicts` must index the conflicts of this merge.
-        """
+    def around(self, places: Iterable[Place | Answer]) -> list[Self]:
+        """Return the parts before, between and after some places, which are in order."""
         rest = list(self.chunks)
         at = [i for i, chunk in enumerate(rest) if not isinstance(chunk, bytes)]
         parts = []
@@ -179,7 +154,7 @@ class TextMerge:
         return parts[::-1]
 
     def replace(self, answers: Sequence[Answer]) -> Self:
-        """Replace conflicts by answers, which are as for `around`."""
+        """Replace conflicts by answers, which are in order."""
         first, *others = self.around(answers)
         pieces = list(first.chunks)
         for answer, part in zip(answers, others, strict=True):
@@ -273,24 +248,22 @@ def merge_text(
 
 def find_text_blocks(
     base: bytes, ours: bytes, theirs: bytes, *, cache: DiffCache | None = None
-) -> tuple[TextBlock, ...]:
-    """Group the conflicts that `merge_text` finds by default into blocks."""
+) -> tuple[tuple[TextConflict, Place], ...]:
+    """Return the regions that both sides changed, as they were before git split them.
+
+    Git splits a conflict at lines that both sides have, often by chance: if each side adds a
+    function, the two may share a `return`. A resolver that considers more than single lines needs
+    the whole region. Each is returned with the place of the conflicts that `merge_text` finds in
+    it by default.
+    """
     texts, blocks = _blocks((base, ours, theirs), cache)
-    of_base, of_ours, of_theirs = texts
     found = []
     number = 0
     for whole, conflicts in blocks:
-        found.append(
-            TextBlock(
-                base=of_base.cut(whole.base_start, whole.base_end),
-                ours=of_ours.cut(whole.ours_start, whole.ours_end),
-                theirs=of_theirs.cut(whole.theirs_start, whole.theirs_end),
-                newline=_newline(texts, whole.ours_start, whole.theirs_start),
-                conflicts=range(number, number + len(conflicts)),
-                lead=len(of_ours.cut(whole.ours_start, conflicts[0].ours_start)),
-                tail=len(of_ours.cut(conflicts[-1].ours_end, whole.ours_end)),
-            )
-        )
+        lead = len(texts[1].cut(whole.ours_start, conflicts[0].ours_start))
+        tail = len(texts[1].cut(conflicts[-1].ours_end, whole.ours_end))
+        place = Place(range(number, number + len(conflicts)), lead, tail)
+        found.append((_conflict(texts, whole), place))
         number += len(conflicts)
     return tuple(found)
 
@@ -340,24 +313,27 @@ def _blocks(
 
 def _assemble(texts: _Versions, regions: Iterable[Region]) -> Iterator[bytes | TextConflict]:
     """Take each region's lines from the side that has them."""
-    base, ours, theirs = texts
+    _, ours, theirs = texts
     done = 0
-    for origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end in regions:
-        if origin is Origin.THEIRS:
-            yield ours.cut(done, ours_start)
-            yield theirs.cut(theirs_start, theirs_end)
-        elif origin is Origin.DISPUTED:
-            yield ours.cut(done, ours_start)
-            yield TextConflict(
-                base=base.cut(base_start, base_end),
-                ours=ours.cut(ours_start, ours_end),
-                theirs=theirs.cut(theirs_start, theirs_end),
-                newline=_newline(texts, ours_start, theirs_start),
-            )
-        else:
-            continue
-        done = ours_end
+    for each in regions:
+        if each.origin in {Origin.THEIRS, Origin.DISPUTED}:
+            yield ours.cut(done, each.ours_start)
+            if each.origin is Origin.DISPUTED:
+                yield _conflict(texts, each)
+            else:
+                yield theirs.cut(each.theirs_start, each.theirs_end)
+            done = each.ours_end
     yield ours.cut(done, len(ours.lines))
+
+
+def _conflict(texts: _Versions, region: Region) -> TextConflict:
+    base, ours, theirs = texts
+    return TextConflict(
+        base=base.cut(region.base_start, region.base_end),
+        ours=ours.cut(region.ours_start, region.ours_end),
+        theirs=theirs.cut(region.theirs_start, region.theirs_end),
+        newline=_newline(texts, region.ours_start, region.theirs_start),
+    )
 
 
 def _newline(texts: _Versions, ours_start: int, theirs_start: int) -> bytes:

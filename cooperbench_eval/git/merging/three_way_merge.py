@@ -19,7 +19,8 @@ from cooperbench_eval.git.merging.line_diff import DiffCache
 from cooperbench_eval.git.merging.slots import Side
 from cooperbench_eval.git.merging.text_merge import (
     Answer,
-    TextBlock,
+    Place,
+    TextConflict,
     find_conflict_lines,
     find_text_blocks,
 )
@@ -28,6 +29,9 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.support.arguments import checked, checked_fields
 
 _WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
+
+
+_Blocks = tuple[tuple[TextConflict, Place], ...]
 
 
 class Gone(Enum):
@@ -86,7 +90,7 @@ class ThreeWayMerge:
     _files: Mapping[str, OpenFile] = field(factory=dict, repr=False)
     _cache: DiffCache = field(factory=DiffCache, eq=False, repr=False)
     # By path. Answers change no version of a file, so merges with answers share them.
-    _blocks: dict[str, tuple[TextBlock, ...]] = field(factory=dict, eq=False, repr=False)
+    _blocks: dict[str, _Blocks] = field(factory=dict, eq=False, repr=False)
 
     @checked
     def versions_of(self, path: str) -> tuple[bytes, bytes, bytes]:
@@ -288,30 +292,29 @@ class ThreeWayMerge:
                 entries[path] = files[path].entry
         return self._with(entries, files, left)
 
-    def _blocks_of(self, file: OpenFile) -> Iterator[tuple[ConflictBlock, TextBlock]]:
-        """Yield the blocks of a file, with the position of each among its open conflicts."""
+    def _blocks_of(self, file: OpenFile) -> Iterator[tuple[ConflictBlock, Place]]:
+        """Yield the blocks of a file, with the place of each among its open conflicts."""
         conflicts = file.conflicts
         at = {number: i for i, number in enumerate(file.numbers)}
         blocks = self._blocks.get(file.path)
         if blocks is None:
             blocks = find_text_blocks(*file.merge.sources, cache=self._cache)
             self._blocks[file.path] = blocks
-        for block in blocks:
-            if not all(number in at for number in block.conflicts):
+        for whole, place in blocks:
+            numbers = place.conflicts
+            if not all(number in at for number in numbers):
                 continue
-            place = range(at[block.conflicts.start], at[block.conflicts.stop - 1] + 1)
-            yield (
-                ConflictBlock(
-                    path=file.path,
-                    base=block.base,
-                    ours=block.ours,
-                    theirs=block.theirs,
-                    newline=block.newline,
-                    conflicts=tuple(conflicts[i] for i in place),
-                    files=file.merge.sources,
-                ),
-                evolve(block, conflicts=place),
+            indexes = range(at[numbers.start], at[numbers.stop - 1] + 1)
+            block = ConflictBlock(
+                path=file.path,
+                base=whole.base,
+                ours=whole.ours,
+                theirs=whole.theirs,
+                newline=whole.newline,
+                conflicts=tuple(conflicts[i] for i in indexes),
+                files=file.merge.sources,
             )
+            yield block, place._replace(conflicts=indexes)
 
     def _whole_files(self, hidden: Container[str] = ()) -> list[Conflict]:
         """Return the open conflicts that are not between lines, except those of some files."""

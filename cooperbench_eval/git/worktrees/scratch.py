@@ -193,7 +193,11 @@ class Scratch:
         """Update the index from the working tree, and return how it differs from a tree."""
         if not self.added:
             return self._others
-        if self.removed:
+        # Git puts a repository only where nothing is, and obeys rules that only the index has.
+        if any(path.endswith(".gitattributes") for path in self.removed) or any(
+            os.path.isdir(f"{self._folder}/{path}")  # noqa: PTH112 - for many paths
+            for path in self.added
+        ):
             self._remove(self.removed)
         self._add(self.added, "--info-only")
         added = set(self.added)
