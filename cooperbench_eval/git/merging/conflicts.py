@@ -293,25 +293,12 @@ class UsageTotals:
 
     def __add__(self, other: "UsageTotals") -> "UsageTotals":
         """Add the totals of more requests."""
-        amounts = (
-            other.requests,
-            other.unpriced_requests,
-            other.prompt_tokens,
-            other.completion_tokens,
-            other.cost_usd,
-        )
-        if not any(amounts):
+        if not any(getattr(other, name) for name in USAGE):
             return self
-        requests = self.requests + other.requests
-        unpriced = self.unpriced_requests + other.unpriced_requests
-        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0)
-        return UsageTotals(
-            requests=requests,
-            unpriced_requests=unpriced,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            completion_tokens=self.completion_tokens + other.completion_tokens,
-            cost_usd=None if requests and requests == unpriced else cost,
-        )
+        added = {name: (getattr(self, name) or 0) + (getattr(other, name) or 0) for name in USAGE}
+        is_unpriced = added["requests"] and added["requests"] == added["unpriced_requests"]
+        added["cost_usd"] = None if is_unpriced else float(added["cost_usd"])
+        return UsageTotals(**added)
 
 
 USAGE = tuple(each.name for each in fields(UsageTotals))

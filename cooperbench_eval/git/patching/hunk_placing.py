@@ -74,12 +74,9 @@ class _LineSearch:
         self._text[start * self._SIZE : end * self._SIZE] = self._CLAIMED * size
 
 
-_LAXITY = {rung: i for i, rung in enumerate(Rung)}
-
-
 def _laxer(one: Rung, other: Rung) -> Rung:
     """Return the more lenient of two ways to place a hunk."""
-    return max(one, other, key=_LAXITY.__getitem__)
+    return max(one, other, key=list(Rung).index)
 
 
 class _FileImage:

@@ -193,19 +193,14 @@ class Names:
         try:
             found = self._repository.revparse_single(name)
         except (KeyError, ValueError, pygit2.GitError):
-            full = next((f"{each}{name}" for each in _PREFIXES if self._has(f"{each}{name}")), None)
+            known = self._repository.listall_references()
+            full = next((f"{each}{name}" for each in _PREFIXES if f"{each}{name}" in known), None)
             if full is None:
                 return ""
             target = self._repository.references[full].target
             return f"has {full}, but the object {target} to which it refers is absent or damaged"
         what = "folder" if found.type == pygit2.enums.ObjectType.TREE else "file"
         return f"has no commit {name!r}: the name stands for a {what}"
-
-    def _has(self, full: str) -> bool:
-        try:
-            return full in self._repository.references
-        except (ValueError, pygit2.GitError):
-            return False
 
     def _absent(self, name: str) -> str:
         known = {
