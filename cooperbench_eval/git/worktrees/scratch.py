@@ -29,7 +29,9 @@ _SETTINGS = (
     "precomposeunicode", "protecthfs", "protectntfs", "sparsecheckout", "sparsecheckoutcone",
     "symlinks", "trustctime",
 )  # fmt: skip
-_FIXED = b"[core]\nrepositoryformatversion = 0\nsplitindex = false\nuntrackedcache = false\n"
+_FIXED = b"[core]\nrepositoryformatversion = 0\nuntrackedcache = false\n"
+_CHANGE = re.compile(rb":\d+ (\d+) \w+ (\w+) \w+\0([^\0]+)\0")
+_FEW = 200  # paths that a command is given, instead of all
 _FILTER = re.compile(r"filter\.(.+)\.(?:clean|process|required)", re.DOTALL)
 # The mode of an entry of the index, what comes after it, and a flag. Other bytes may match too.
 _ASSUMED = re.compile(rb"\0\0(?:\x81[\xa4\xed]|\xa0\0).{32}[\x80-\xff]", re.DOTALL)
@@ -59,6 +61,7 @@ class Scratch:
     unmerged: list[str]
     removed: list[str]
     added: list[str]
+    _others: dict[str, Node | None]  # what else differs from the commit
 
     def __init__(
         self, own: Path, folder: Path, repository: pygit2.Repository, common: Path
@@ -142,16 +145,21 @@ class Scratch:
                 if row.endswith(b"/"):  # a repository, perhaps in the place of a tracked file
                     self.removed.append(path)
             elif kind == b"1":
-                _, change, _, of_commit, mode, _, _, object_id, raw = row.split(b" ", 8)
-                path = decode_path(raw)
-                if change.endswith(b"."):
-                    self._others[path] = _node(mode, object_id)
-                elif change.endswith(b"D") and int(of_commit):
-                    self._others[path] = None
-                if change.endswith((b"D", b"T")):
-                    self.removed.append(path)
-                if not change.endswith((b".", b"D")):
-                    self.added.append(path)
+                self._note_tracked(row)
+
+    def _note_tracked(self, row: bytes) -> None:
+        """Note how a tracked file differs from the commit and from the index."""
+        _, change, _, of_commit, mode, _, _, object_id, raw = row.split(b" ", 8)
+        path = decode_path(raw)
+        if change.endswith(b"D"):
+            if int(of_commit):
+                self._others[path] = None
+        elif not change.startswith(b"."):
+            self._others[path] = _node(mode, object_id)
+        if change.endswith((b"D", b"T")):
+            self.removed.append(path)
+        if not change.endswith((b".", b"D")):
+            self.added.append(path)
 
     def _assumed(self) -> Iterator[str]:
         """Yield the files that git assumes to be unchanged."""
@@ -189,8 +197,8 @@ class Scratch:
                 self.added.remove(path)
         return sorted(files)
 
-    def changes(self, tree: pygit2.Tree) -> dict[str, Node | None]:
-        """Update the index from the working tree, and return how it differs from a tree."""
+    def changes(self, tree_id: str) -> dict[str, Node | None]:
+        """Update the index from the working tree, and return how it differs from the commit's."""
         if not self.added:
             return self._others
         # Git puts a repository only where nothing is, and obeys rules that only the index has.
@@ -200,13 +208,13 @@ class Scratch:
         ):
             self._remove(self.removed)
         self._add(self.added, "--info-only")
-        added = set(self.added)
+        words = ("diff-index", "--cached", "--raw", "-z", "--ignore-submodules=none", tree_id, "--")
+        only = self.added if len(self.added) <= _FEW else ()
+        added = frozenset(self.added)
         found = {path: node for path, node in self._others.items() if path not in added}
-        # Of other files, libgit2 says too little or too much: git assumes that they are unchanged.
-        for delta in pygit2.Repository(str(self._own)).index.diff_to_tree(tree).deltas:
-            new, path = delta.new_file, decode_path(delta.new_file.raw_path)
-            if path in added or not new.mode:
-                found[path] = Node(new.mode, str(new.id)) if new.mode else None
+        for mode, object_id, raw in _CHANGE.findall(self._git(*words, *only)):
+            if (path := decode_path(raw)) in added:
+                found[path] = _node(mode, object_id)
         return found
 
     def contents(self, paths: Iterable[str]) -> dict[str, bytes]:
@@ -231,6 +239,7 @@ class Scratch:
         env |= {
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_DIR": str(self._own),
+            "GIT_LITERAL_PATHSPECS": "1",
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_WORK_TREE": str(self._folder),
             "HOME": str(self._own),

@@ -123,7 +123,7 @@ class _Look:
             self._refuse_forbidden(scratch.added)
             touched = {*scratch.removed, *scratch.added}
             unfiltered = scratch.set_filters_aside()
-            nodes = scratch.changes(commit.tree)
+            nodes = scratch.changes(str(commit.tree_id))
         base = self._names.snapshot(str(commit.tree_id), str(commit.id))
         entries = self._entries(base, nodes)
         self._moving.update(filter(self._has_moved, touched))
