@@ -193,11 +193,7 @@ def added_titles(new: NewTests, *, suites_are_filtered: bool = False) -> tuple[s
         is_run = is_test and _is_run(path, new, filtered=bool(patterns))
         return f"{path}{NAME_SEPARATOR}" if is_run else ""
 
-    return tuple(
-        name
-        for name in added_tests(new, _tests, prefix)
-        if _surely_matches(patterns, name.partition(NAME_SEPARATOR)[2])
-    )
+    return added_tests(new, _tests, prefix, lambda _, title: _surely_matches(patterns, title))
 
 
 def _has_groups(path: str, new: NewTests) -> bool:

@@ -27,9 +27,9 @@ from cooperbench_eval.running.readers.protocol import (
     NewTests,
     Reader,
     added_or_changed,
-    calls_in_script,
     contents_of,
     remembered,
+    selections,
     tests_by_file,
 )
 from cooperbench_eval.running.readers.pytest_selection import (
@@ -87,18 +87,20 @@ def _added_python_tests(new: NewTests) -> tuple[str, ...]:
     root directory, which is found from the run's own cases.
     """
     arguments = pytest_arguments(new.command)
-    calls = _script_calls(new) if arguments is None else [parse_selection(arguments, new.env)]
+    calls = _calls(new, arguments)
+    if calls is None:
+        return ()
     files = frozenset(case.id.partition("::")[0] for case in new.cases)
     names = []
     for path in new.paths:
         reported = _as_reported(path, files, new.after)
         text = contents_of(new.after.get(path)).decode(errors="replace")
-        anywhere = arguments is not None and not any(c is None or c.named for c in calls)
+        anywhere = arguments is not None and not calls[0].named
         for name in _collected(path, new, anywhere=anywhere):
             if arguments is None:
                 is_run = reported in files and _is_kept(calls, path, name, text)
             else:
-                is_run = any(call is not None and _runs(call, path, name, text) for call in calls)
+                is_run = _runs(calls[0], path, name, text)
             if is_run:
                 names.append(f"{reported}::{name}")
     return tuple(names)
@@ -137,11 +139,12 @@ def _reported_names(test: str, file: str, settings: list[Settings]) -> Iterator[
         yield f"{_ANY_CLASS}{function}"
 
 
-def _script_calls(new: NewTests) -> list[Selection | None]:
-    """Return what the lines of a script that start pytest select; `None` if that is unknown."""
-    if parse_selection((), new.env) != Selection():
-        return [None]
-    return calls_in_script(r"pytest|py\.test", new, partial(parse_selection, env={}))
+def _calls(new: NewTests, arguments: tuple[str, ...] | None) -> list[Selection] | None:
+    """Return what the command, or each line of a script that starts pytest, selects."""
+    if arguments is None and parse_selection((), new.env) != Selection():
+        return None
+    env = {} if arguments is None else new.env
+    return selections(new, r"pytest|py\.test", arguments, partial(parse_selection, env=env))
 
 
 def _runs(call: Selection, path: str, test: str, text: str) -> bool:
@@ -149,21 +152,15 @@ def _runs(call: Selection, path: str, test: str, text: str) -> bool:
     return is_named and call.keeps(path, test, text)
 
 
-def _is_kept(calls: list[Selection | None], path: str, test: str, text: str) -> bool:
+def _is_kept(calls: list[Selection], path: str, test: str, text: str) -> bool:
     """Whether every call of a script that may run a file selects a test of it."""
-    if all(call is not None and call.is_whole for call in calls):
-        return True
-    known = [call for call in calls if call is not None]
-    named = [call for call in known if call.may_name(path)]
-    return (
-        len(known) == len(calls)
-        and bool(named)
-        and all(
-            call.keeps(path, test, text)
-            and (not call.nodes or call.has_node(path, test, anywhere=True))
-            for call in named
-        )
+    named = [call for call in calls if call.may_name(path)]
+    selected = (
+        call.keeps(path, test, text)
+        and (not call.nodes or call.has_node(path, test, anywhere=True))
+        for call in named
     )
+    return all(call.is_whole for call in calls) or (bool(named) and all(selected))
 
 
 def _as_reported(path: str, files: frozenset[str], tree: Snapshot) -> str:

@@ -1,9 +1,10 @@
 """Which tests pytest's command line and a tree's settings select."""
 
+import ast
 import configparser
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import PurePosixPath
@@ -14,6 +15,7 @@ from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.protocol import option_and_value, remembered, split_words
 
 _TOKEN = re.compile(r"\s*(\(|\)|[\w:+\-.\[\]/\\\\]+)")
+_SIGNS = frozenset({"and", "or", "not", "(", ")"})
 
 
 def keyword_holds(expression: str, names: Sequence[str], text: str) -> bool | None:
@@ -36,43 +38,28 @@ def keyword_holds(expression: str, names: Sequence[str], text: str) -> bool | No
     words = _TOKEN.findall(expression)
     if "".join(words) != "".join(expression.split()):
         return None
+    # With a number in place of each word, it is an expression of Python.
+    numbered = " ".join(w if w in _SIGNS else f"_{at}" for at, w in enumerate(words))
+    values = {f"_{at}": value(word) for at, word in enumerate(words)}
     try:
-        found = _or(words, value)
-    except (IndexError, RecursionError):
+        return _holds(ast.parse(numbered, mode="eval").body, values)
+    except (SyntaxError, RecursionError, MemoryError):
         return None
-    return None if words else found
 
 
-_Value = Callable[[str], bool | None]
-
-
-def _or(words: list[str], value: _Value) -> bool | None:
-    found = _and(words, value)
-    while words and words[0] == "or":
-        words.pop(0)
-        other = _and(words, value)
-        found = True if True in (found, other) else None if None in (found, other) else False
-    return found
-
-
-def _and(words: list[str], value: _Value) -> bool | None:
-    found = _not(words, value)
-    while words and words[0] == "and":
-        words.pop(0)
-        other = _not(words, value)
-        found = False if False in (found, other) else None if None in (found, other) else True
-    return found
-
-
-def _not(words: list[str], value: _Value) -> bool | None:
-    word = words.pop(0)
-    if word == "not":
-        found = _not(words, value)
-        return None if found is None else not found
-    if word == "(":
-        found = _or(words, value)
-        return found if words.pop(0) == ")" else None
-    return value(word)
+def _holds(node: ast.expr, values: Mapping[str, bool | None]) -> bool | None:
+    match node:
+        case ast.Name():
+            return values[node.id]
+        case ast.UnaryOp():
+            found = _holds(node.operand, values)
+            return None if found is None else not found
+        case ast.BoolOp():
+            parts = [_holds(each, values) for each in node.values]
+            decides = isinstance(node.op, ast.Or)
+            return decides if decides in parts else None if None in parts else not decides
+        case _:
+            raise SyntaxError
 
 
 _PROGRAMS = frozenset({"pytest", "py.test"})

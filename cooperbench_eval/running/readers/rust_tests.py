@@ -12,13 +12,13 @@ from cooperbench_eval.running.readers.masking import RUST, declarations
 from cooperbench_eval.running.readers.protocol import (
     NewTests,
     Part,
-    added_or_changed,
+    added_tests,
     arguments_of,
-    calls_in_script,
     contents_of,
     option_and_value,
     remembered,
     remembered_tests,
+    selections,
     tests_by_file,
 )
 
@@ -230,25 +230,19 @@ def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple
     arguments = arguments_of(new.command, "cargo", "test")
     if arguments is None:
         arguments = arguments_of(new.command, "cargo", "nextest", "run")
-    if arguments is None:
-        cargo = r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)"
-        calls = calls_in_script(cargo, new, parse_cargo_arguments)
-    else:
-        calls = [parse_cargo_arguments(arguments)]
-    if not package or None in calls:
+    cargo = r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)"
+    calls = selections(new, cargo, arguments, parse_cargo_arguments)
+    if not package or calls is None:
         return ()
-    names: list[str] = []
-    for path in new.paths:
+
+    def prefix(path: str) -> str:
         start = program(path, package) if _SURELY_BUILT.fullmatch(path) else ""
         has_run = arguments is not None or any(case.id.startswith(start) for case in new.cases)
-        if start and has_run:
-            before, after = (_functions(contents_of(t.get(path))) for t in (new.before, new.after))
-            names += [
-                f"{start}{test}"
-                for test in added_or_changed(before, after)
-                if all(call and call.keeps(path, test) for call in calls)
-            ]
-    return tuple(names)
+        return start if has_run else ""
+
+    return added_tests(
+        new, _functions, prefix, lambda path, test: all(call.keeps(path, test) for call in calls)
+    )
 
 
 def changed_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple[str, ...]:

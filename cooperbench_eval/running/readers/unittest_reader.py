@@ -138,12 +138,12 @@ def _added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str,
         module = _module(path) if discovery is None else discovery(path, new.after)
         return f"{module}." if module else ""
 
-    return tuple(
-        name
-        for name in added_tests(new, _methods, prefix)
-        if (discovery is not None or _is_named(name, words))
-        and (not patterns or any(fnmatchcase(name, each) for each in patterns))
-    )
+    def keeps(path: str, test: str) -> bool:
+        name = prefix(path) + test
+        is_named = discovery is not None or _is_named(name, words)
+        return is_named and (not patterns or any(fnmatchcase(name, each) for each in patterns))
+
+    return added_tests(new, _methods, prefix, keeps)
 
 
 def _is_named(name: str, words: Sequence[str]) -> bool:
