@@ -1,8 +1,8 @@
-"""Reads the output of `cargo test`: stable Rust writes its results nowhere else.
+"""Reads the output of `cargo test`, and the JUnit XML that `cargo nextest` writes.
 
-Only whole lines of cargo and of libtest are read. For each test program, the lines must
-agree with the summary, name by name and in number. With `--quiet`, no test is named, so
-the results are not believed.
+Stable Rust's `cargo test` writes its results nowhere but in its output. Only whole lines of
+cargo and of libtest are read. For each test program, the lines must agree with the summary,
+name by name and in number. With `--quiet`, no test is named, so the results are not believed.
 
 Case ids are `<program> <source>::<test>`, and `<package> doc::<test>` for documentation;
 the program is left out if the log does not name it. A program that ended before its tests
@@ -12,8 +12,15 @@ numbers and no names.
 
 Code that prints such lines itself, in a program whose output is not captured, is
 believed if its lines agree with each other.
+
+For nextest, our own settings file asks for the XML, in the profile that the suite names or in
+one that we define. If the tree's own settings write that profile's result elsewhere, they
+prevail. Nextest takes our file only through a flag, which cannot be added to a script, so
+a script's results cannot be read. Case ids are nextest's own, `<program id> <test>`. The XML
+does not list ignored tests. A package that does not compile is one `error`.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,10 +29,12 @@ from pathlib import Path, PurePosixPath
 
 from attrs import field, mutable
 
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader
+from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader, option_and_value
 from cooperbench_eval.running.readers.result_files import (
     UnreadableResultError,
     lengthened,
+    parse_junit,
+    read_result_file,
     shortened,
     unnamed,
     whole_output,
@@ -80,13 +89,13 @@ def _read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
     """
     targets = _targets(_lines(output))
     cases = tuple(case for target in targets for case in target.cases())
-    failures = compile_errors(output, exit_code)
+    failures = _compile_errors(output, exit_code)
     if not failures and not any(t.announced is not None or t.summary for t in targets):
         raise UnreadableResultError("no test program printed a result")
     return (*cases, *_unnamed(targets), *failures)
 
 
-def compile_errors(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
+def _compile_errors(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
     """Return a case for each package that cargo could not compile, with its name.
 
     There are none if cargo succeeded, because then a test printed the message.
@@ -251,4 +260,90 @@ CARGO_READER = Reader(
     required=partial(added_rust_tests, program=_program),
     added=partial(changed_rust_tests, program=_program),
     covers=_covers,
+)
+
+
+_RESULT_FILE = "nextest.xml"
+_SETTINGS = "nextest.toml"
+_PROFILE = "cooperbench-eval"
+_PROFILE_OPTIONS = frozenset({"-P", "--profile"})
+_NO_TESTS = 4
+
+
+def _launch_nextest(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
+    at = _end_of_options(command)
+    if at is None:
+        return Launch(command=command, env=env)
+    named = _profile(command[:at]) or env.get("NEXTEST_PROFILE")
+    asks: tuple[str, ...] = ("--tool-config-file", f"{_PROFILE}:{scratch / _SETTINGS}")
+    if not named:
+        asks = (*asks, "--profile", _PROFILE)
+    # A string of JSON is also a string of TOML.
+    path = json.dumps(str(scratch / _RESULT_FILE))
+    settings = f"[profile.{named or _PROFILE}.junit]\npath = {path}\n"
+    (scratch / _SETTINGS).write_text(settings, encoding="utf-8")
+    return Launch(
+        command=(*command[:at], *asks, *command[at:]),
+        env={"CARGO_TERM_COLOR": "never", **env},
+    )
+
+
+def _read_nextest(run: FinishedRun) -> Iterable[TestCase]:
+    if failures := _compile_errors(run.output, run.exit_code):
+        return failures
+    try:
+        data = read_result_file(run.scratch / _RESULT_FILE)
+    except UnreadableResultError:
+        if run.exit_code == _NO_TESTS and _end_of_options(run.command) is not None:
+            return ()
+        raise
+    return (
+        case
+        for element in parse_junit(data)
+        for case in element.cases(f"{element.classname} {element.name}".strip())
+    )
+
+
+def _covers_in_nextest(case: TestCase, name: str) -> bool:
+    """Whether *case* is the function *name*; a package that does not compile covers all."""
+    if case.status is TestCaseStatus.ERROR and " " not in case.id:
+        return True
+    is_anywhere = name.startswith(ANY_PROGRAM)
+    return is_named(case.id.rpartition(" ")[2] if is_anywhere else case.id, name)
+
+
+def _nextest_program(path: str, package: str) -> str:
+    """Return nextest's id of the program that a file is compiled into."""
+    if path.startswith("tests/"):
+        return f"{package}::{PurePosixPath(path).stem} "
+    return f"{package}::bin/{package} " if path == "src/main.rs" else f"{package} "
+
+
+def _end_of_options(command: tuple[str, ...]) -> int | None:
+    """Return where options end in a `cargo nextest run`; `None` if the command is another one."""
+    words = list(command)
+    for at in range(len(words) - 1):
+        if PurePosixPath(words[at]).name in {"nextest", "cargo-nextest"} and "run" in words[at:]:
+            return words.index("--") if "--" in words else len(words)
+    return None
+
+
+def _profile(words: tuple[str, ...]) -> str:
+    """Return the profile that the words name; empty if they name none."""
+    rest = iter(words)
+    for word in rest:
+        option, value = option_and_value(word, rest, _PROFILE_OPTIONS)
+        if option in _PROFILE_OPTIONS:
+            return value
+    return ""
+
+
+NEXTEST_READER = Reader(
+    launch=_launch_nextest,
+    read=_read_nextest,
+    required=partial(added_rust_tests, program=_nextest_program),
+    added=partial(changed_rust_tests, program=_nextest_program),
+    covers=_covers_in_nextest,
+    no_test_codes=frozenset({0, _NO_TESTS}),
+    result="JUnit file",
 )
