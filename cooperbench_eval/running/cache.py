@@ -187,28 +187,26 @@ class ResultCache:
         """
         if self.get(key) is not None:
             return False
-        if key in self._memory.locks:
-            return True
-        if self._memory.shared:
-            return self._memory.shared.is_locked(key)
-        return self.path is not None and is_locked(self._locks, key)
+        locks = self._locks
+        return key in self._memory.locks or (locks is not None and is_locked(locks, key))
 
     @property
-    def _locks(self) -> Path:
-        assert self.path is not None  # noqa: S101 - for mypy
-        return self.path.with_name(f"{self.path.name}-locks")
+    def _locks(self) -> Path | None:
+        """The folder of the lock files; `None` if no other process shares this cache."""
+        if self.path is not None:
+            return self.path.with_name(f"{self.path.name}-locks")
+        return self._memory.shared.folder if self._memory.shared else None
 
     @contextmanager
     def _locked(self, key: str) -> Iterator[None]:
         """Let one of the processes that share this cache work on *key*."""
         with ExitStack() as waiting:
-            if self.path is not None:
-                # Without a lock, for example in the folder of another user, nobody waits.
-                with suppress(OSError, ImportError):
-                    self._locks.mkdir(parents=True, exist_ok=True)
-                    waiting.enter_context(lock_key(self._locks, key))
-            elif self._memory.shared:
-                waiting.enter_context(self._memory.shared.lock_key(key))
+            # Without a lock, for example in the folder of another user, nobody waits.
+            with suppress(OSError, ImportError):
+                if locks := self._locks:
+                    if self.path is not None:
+                        locks.mkdir(parents=True, exist_ok=True)
+                    waiting.enter_context(lock_key(locks, key))
             yield
 
     @contextmanager
@@ -216,16 +214,11 @@ class ResultCache:
         # Each use opens one: this takes little time compared with a test run, and a
         # connection cannot be shared between threads or survive a fork.
         assert self.path is not None  # noqa: S101 - for mypy
-        with self._cache_errors():
+        try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as connection:
                 _prepare(connection)
                 yield connection
-
-    @contextmanager
-    def _cache_errors(self) -> Iterator[None]:
-        try:
-            yield
         except (OSError, sqlite3.Error) as exc:
             raise TestRunError(f"the cache {self.path} cannot be used ({exc})") from exc
 

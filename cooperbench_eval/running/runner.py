@@ -6,7 +6,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, TypeVar
 
@@ -37,6 +37,7 @@ from cooperbench_eval.running.suite import Delivery, TestSuite
 from cooperbench_eval.running.trees_on_disk import TreeLender
 from cooperbench_eval.running.verdict import NOT_FOUND, judge, last_words, require_tests
 from cooperbench_eval.support.arguments import checked, checked_fields
+from cooperbench_eval.support.systems import versions
 
 _SETUP_MARK = "setup-failed"
 _SHOWN = 1 << 20
@@ -74,7 +75,7 @@ class _PreparedRun:
         """Return everything that the verdict depends on, except the sandbox."""
         suite = self.suite
         return (
-            _version(),
+            versions()["cooperbench_eval"],
             self.base.tree_id if suite.delivery is Delivery.PATCHES else None,
             (self.untested.tree_id, self.tree.tree_id),
             (suite.command, suite.setup, suite.framework, suite.delivery, suite.required),
@@ -101,31 +102,19 @@ class _PreparedRun:
         The base holds only the benchmark's own work, so an agent's changes to the
         tree cannot hide a test in it.
         """
-        found = [self._new_tests(self.untested, self.tree, self.brought)]
-        if self.untested.tree_id != self.base.tree_id:
-            on_base = apply_patch(self.base, self.suite.patch)
-            if on_base.status is not PatchStatus.FAILED:
-                after = self.base.overlay(on_base.changes)
-                brought = Changes.between(self.base, after)
-                found.append(self._new_tests(self.base, after, brought))
-        return tuple(found)
-
-    def _new_tests(self, before: Snapshot, after: Snapshot, brought: Changes) -> NewTests:
-        return NewTests(
-            before=before,
-            after=after,
-            paths=tuple(brought),
+        found = NewTests(
+            before=self.untested,
+            after=self.tree,
+            paths=tuple(self.brought),
             command=self.suite.command,
             env=self.suite.env,
         )
-
-
-@cache
-def _version() -> str:
-    # Imported here because it takes much of the time that importing the library takes.
-    from importlib.metadata import version  # noqa: PLC0415
-
-    return version("cooperbench-eval")
+        on_base = apply_patch(self.base, self.suite.patch)
+        if self.untested.tree_id == self.base.tree_id or on_base.status is PatchStatus.FAILED:
+            return (found,)
+        after = self.base.overlay(on_base.changes)
+        paths = tuple(Changes.between(self.base, after))
+        return found, attrs.evolve(found, before=self.base, after=after, paths=paths)
 
 
 def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> TestResult:

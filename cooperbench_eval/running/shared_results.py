@@ -11,9 +11,8 @@ import os
 import platform
 import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -26,6 +25,7 @@ from cooperbench_eval.running.processes.temporary import (
     unlock,
 )
 from cooperbench_eval.running.readers.result_files import UnreadableResultError, read_result_file
+from cooperbench_eval.support.staging import staged
 from cooperbench_eval.support.systems import OPEN_NO_LINK, after_fork
 
 _DIGITS = 3
@@ -101,7 +101,7 @@ class SharedFolder:
     def get(self, key: str) -> bytes | None:
         """Return what was put there under *key*, if it can be read."""
         try:
-            data = read_result_file(self._file(key)) if self._is_usable else b""
+            data = read_result_file(self._file(key)) if self.folder else b""
         except UnreadableResultError:
             return None
         row = data[sha256().digest_size :]
@@ -110,51 +110,27 @@ class SharedFolder:
     def put(self, key: str, row: bytes) -> None:
         """Put *row* there completely, or not at all, for example if the disk is full."""
         with suppress(OSError):
-            if self._is_usable:
-                self._write(self._file(key), self._seal(key, row))
+            if self.folder:
+                with staged(self._file(key)) as part:
+                    part.write_bytes(self._seal(key, row))
                 self._unchecked += len(row)
             if self._unchecked > _LIMIT_BYTES >> 4:
                 self._unchecked = 0
                 self._drop_oldest()
 
-    @contextmanager
-    def lock_key(self, key: str) -> Iterator[None]:
-        """Let one process at a time work on *key*; nobody waits if the folder cannot be used."""
-        with ExitStack() as waiting:
-            with suppress(OSError):
-                if self._is_usable:
-                    waiting.enter_context(lock_key(self._folder, key))
-            yield
-
-    def is_locked(self, key: str) -> bool:
-        """Whether another process works on *key*, as far as can be told."""
-        return self._is_usable and is_locked(self._folder, key)
-
     @property
-    def _is_usable(self) -> bool:
-        """Whether the folder is on this machine, still exists, and belongs to nobody else."""
-        try:
-            return _identity_of(self._folder) == self._identity
-        except OSError:
-            return False
+    def folder(self) -> Path | None:
+        """The folder, if it is on this machine, still exists, and belongs to nobody else."""
+        with suppress(OSError):
+            if _identity_of(self._folder) == self._identity:
+                return self._folder
+        return None
 
     def _file(self, key: str) -> Path:
         return self._folder / _digest(key).hex()
 
     def _seal(self, key: str, row: bytes) -> bytes:
         return hmac.digest(self._secret, _digest(key) + row, "sha256") + row
-
-    def _write(self, path: Path, data: bytes) -> None:
-        """Write a file under a temporary name, then rename it."""
-        handle, name = tempfile.mkstemp(dir=self._folder)
-        unfinished = Path(name)
-        try:
-            with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
-                file.write(data)
-            unfinished.replace(path)
-        except BaseException:
-            unfinished.unlink()
-            raise
 
     def _drop_oldest(self) -> None:
         with os.scandir(self._folder) as entries:

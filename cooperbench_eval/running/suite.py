@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from attrs import Attribute, converters, field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.git.patching.patch import GivenText, Patch, parse_given
+from cooperbench_eval.git.patching.patch import Patch, parse_given
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, Framework
 from cooperbench_eval.support.arguments import checked, checked_fields, follows
 
@@ -57,10 +57,6 @@ def as_commands(
     return tuple(_as_command(each, "setup") for each in parts)
 
 
-def _as_patch(patch: GivenText) -> Patch:
-    return parse_given(patch)
-
-
 def _as_pairs(env: Mapping[str, str] | Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(dict(env).items()))
 
@@ -104,7 +100,7 @@ class TestSuite:
     __test__: ClassVar[bool] = False
 
     command: tuple[str, ...] = field(converter=_as_command, metadata=follows(None))
-    patch: Patch = field(factory=lambda: Patch.parse(b""), converter=_as_patch, repr=False)
+    patch: Patch = field(factory=lambda: Patch.parse(b""), converter=parse_given, repr=False)
     framework: Framework = field(default="pytest")
     timeout_seconds: float = field(default=DEFAULT_TIMEOUT_SECONDS, converter=float)
     setup: tuple[tuple[str, ...], ...] = field(default=(), converter=as_commands)
