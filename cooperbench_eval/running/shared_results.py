@@ -17,26 +17,16 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from cooperbench_eval.running.processes.temporary import (
-    discard_with,
-    is_held,
-    lock,
-    make_folder,
-    unlock,
-)
+from cooperbench_eval.running.processes.temporary import discard_with, make_folder
 from cooperbench_eval.running.readers.result_files import UnreadableResultError, read_result_file
 from cooperbench_eval.support.staging import staged
-from cooperbench_eval.support.systems import OPEN_NO_LINK, after_fork
 
 _DIGITS = 3
 """How many hexadecimal digits of a digest name its lock file: there are 4,096 files."""
 _LIMIT_BYTES = 256 << 20
 _LOCK = ".lock"
-_FLAGS = os.O_RDWR | OPEN_NO_LINK
+_PAUSE_SECONDS = 0.01
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-
-_OPEN: set[int] = set()
-"""The lock files that this process has open."""
 
 _Identity = tuple[str, int, int]
 """A machine since its last boot, and a device and an inode there."""
@@ -49,28 +39,26 @@ def lock_key(folder: Path, key: str) -> Iterator[None]:
     Raises:
         OSError: The lock file cannot be created or locked.
     """
-    file = os.open(_lock_file(folder, key), _FLAGS | os.O_CREAT, 0o666)  # less the umask
-    _OPEN.add(file)
-    try:
-        lock(file)
+    from filelock import FileLock  # noqa: PLC0415 - loads slowly
+
+    with FileLock(_lock_file(folder, key), poll_interval=_PAUSE_SECONDS):
         yield
-    finally:
-        if file in _OPEN:  # not in a forked child
-            unlock(file)
-            _OPEN.discard(file)
-            os.close(file)
 
 
 def is_locked(folder: Path, key: str) -> bool:
     """Whether another thread or process works on *key*, as far as can be told."""
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - as above
+
+    file = _lock_file(folder, key)
     try:
-        file = os.open(_lock_file(folder, key), _FLAGS)
-        try:
-            return is_held(file)
-        finally:
-            os.close(file)
+        if file.exists():
+            with FileLock(file, blocking=False):
+                pass
+    except Timeout:
+        return True
     except OSError:
-        return False
+        pass
+    return False
 
 
 def _lock_file(folder: Path, key: str) -> Path:
@@ -172,12 +160,3 @@ def _machine() -> str:
         return _BOOT.read_text(encoding="ascii").strip()
     except OSError:
         return platform.node()
-
-
-def _close_in_child() -> None:
-    """Keep a forked child from holding the locks of its parent, which it may outlive."""
-    while _OPEN:
-        os.close(_OPEN.pop())
-
-
-after_fork(_close_in_child)
