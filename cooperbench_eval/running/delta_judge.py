@@ -111,14 +111,7 @@ def _stops_early(suite: TestSuite) -> bool:
 
 
 def _sorted(judge: DeltaJudge, run: TestResult, names: "_Names", lost: frozenset[str]) -> Judgement:
-    """Sort the cases of a run that do not pass.
-
-    Args:
-        judge: The judge.
-        run: The run.
-        names: The tests that the suites' patches touch.
-        lost: The cases that passed before and neither pass nor fail now.
-    """
+    """Sort the cases that do not pass; *lost* ones passed before and neither pass nor fail now."""
     assert judge.on_base is not None  # noqa: S101 - for mypy
     before = _statuses(judge.on_base)
     ran = {case.id: case for case in run.cases}

@@ -121,20 +121,14 @@ _WATCHED: Memo[str, frozenset[str]] = Memo(8)
 
 
 def files_to_watch(base: Snapshot, tree: Snapshot, brought: Changes) -> tuple[str, ...]:
-    """Return the files that an honest run leaves as they are.
+    """Return the paths of the files that an honest run leaves as they are, sorted.
 
     These are the files of the tests patch, except lists of dependencies, which package
     managers update. From the rest of the tree, these are the test sources and the files
     that control a run. Other files in test folders are left out, because tests write to
     their own data.
 
-    Args:
-        base: A tree from which *tree* differs little.
-        tree: The tree that is tested.
-        brought: The changes that the tests patch made to it.
-
-    Returns:
-        The paths, sorted.
+    The *tree* is tested; it differs little from *base*. The tests patch has *brought* changes.
     """
     known = _WATCHED.recall(base.tree_id, lambda: frozenset(filter(_decides, base.paths())))
     changes = Changes.between(base, tree)

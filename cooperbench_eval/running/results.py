@@ -341,9 +341,7 @@ class Judgement:
 def outcome_of(run: TestResult | None, judgement: Judgement | None = None) -> bool | None:
     """Return whether a run counts as a pass; `None` if that is not known.
 
-    Args:
-        run: The run.
-        judgement: Its judgement; `None` if every case must pass.
+    Without a judgement, every case must pass.
     """
     if run is None or not run.was_run:
         return None

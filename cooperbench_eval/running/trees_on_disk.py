@@ -54,9 +54,7 @@ class TreeLender:
     def lend(self, base: Snapshot, tree: Snapshot) -> Iterator[Path]:
         """Write *tree* to a directory, and lend the directory while the context lasts.
 
-        Args:
-            base: A tree from which *tree* differs little; it is kept on disk.
-            tree: The tree that the directory holds.
+        The *base*, from which *tree* differs little, is kept on disk.
 
         Raises:
             RepositoryError: A tree cannot be read.
@@ -86,10 +84,7 @@ class TreeLender:
 
     @contextmanager
     def lend_patches(self, patches: Mapping[str, tuple[Snapshot, Changes]]) -> Iterator[Path]:
-        """Lend a new directory with patches.
-
-        Args:
-            patches: By the name of the file, the tree that it changes, and the changes.
+        """Lend a new directory with patches: by their name, the trees that they change, and how.
 
         Raises:
             SandboxError: The directory cannot be written.

@@ -381,11 +381,8 @@ def kill_descendants(child: int, spared: bytes = b"") -> None:
     """Kill descendants until none is left, or until it is clear that some do not die.
 
     A setuid program, for example, cannot be killed. Orphans become children of this
-    process, so once it has no children, it has no descendants either.
-
-    Args:
-        child: Leads a process group, which is killed in one call.
-        spared: Processes with this argument are not killed.
+    process, so once it has no children, it has no descendants either. *child* leads a process
+    group, which is killed in one call. Processes with the argument *spared* are left alive.
     """
     started = time.monotonic()
     # The group goes first, in one call: a fork bomb is faster than any search of /proc.

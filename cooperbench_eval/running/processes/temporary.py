@@ -35,9 +35,7 @@ _SWEPT: set[str] = set()
 def make_folder(kind: str = "", place: Path | None = None) -> Path:
     """Make a temporary folder for this user only, to be removed with `discard_folder`.
 
-    Args:
-        kind: A word for its name.
-        place: Where to make it; by default in the system's temporary directory.
+    Its name holds the word *kind*. By default it is in the system's temporary directory.
 
     Raises:
         OSError: It cannot be made.

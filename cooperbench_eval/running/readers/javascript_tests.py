@@ -176,11 +176,8 @@ def added_titles(new: NewTests, *, suites_are_filtered: bool = False) -> tuple[s
     A test is named if it is new or changed, has a literal title, and is only inside
     groups of tests. Its file must be a test file that the command names, or a file with
     reported cases of which none was skipped. If the command selects titles, the title must
-    surely match, and one reported case must not be skipped.
-
-    Args:
-        new: The tree with the tests patch.
-        suites_are_filtered: Whether a group is left out too if its title does not match.
+    surely match, and one reported case must not be skipped. If *suites_are_filtered*, a group
+    is left out too if its title does not match.
     """
     patterns = _title_patterns(new.command)
     if patterns is None:

@@ -77,14 +77,8 @@ def declarations(
 ) -> Iterator[tuple[re.Match[str], list[re.Match[str]], str]]:
     """Yield each declaration with the headers of the blocks around it, and its text.
 
-    A declaration's text ends where the next one starts. A declaration is left out unless
-    *header* matches right before each brace that is open at its start.
-
-    Args:
-        text: The source.
-        masked: The source without comments and literals.
-        found: The matches of the declarations; the group `whole` is where each one starts.
-        header: Matches the header of a block.
+    A declaration starts at the group `whole` of its match, and ends where the next one starts.
+    It is left out unless *header* matches right before each brace that is open at its start.
     """
     starts = [each.start("whole") for each in found]
     for each, (start, end) in zip(found, pairwise((*starts, len(text))), strict=True):

@@ -178,7 +178,7 @@ def added_tests(
         functions: Returns the name and the text of each test in a file's contents.
         prefix: Returns the part of an id before a test's name, for a file; empty if the
             file's tests may not have run.
-        keeps: Whether the command selects the test of a file with a name.
+        keeps: Whether the command selects a file's test with this name.
     """
     names: list[str] = []
     for path in new.paths:

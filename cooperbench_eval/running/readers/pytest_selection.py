@@ -21,13 +21,9 @@ _SIGNS = frozenset({"and", "or", "not", "(", ")"})
 def keyword_holds(expression: str, names: Sequence[str], text: str) -> bool | None:
     """Whether an expression selects a test; `None` if the text of the test does not show it.
 
-    A word is true if it is in one of the names. It is false if it is nowhere in the text.
-    Otherwise it may be a mark or a parameter, so its value is unknown.
-
-    Args:
-        expression: Words with `and`, `or`, `not` and parentheses.
-        names: Those of the test, its classes and its file.
-        text: The file's path and contents.
+    A word is true if it is in one of the names of the test, its classes and its file. It is
+    false if it is nowhere in the text, which is the file's path and contents. Otherwise it may
+    be a mark or a parameter, so its value is unknown.
     """
 
     def value(word: str) -> bool | None:
@@ -84,16 +80,8 @@ _SELECTING = frozenset(
 _LETTERS_WITH_VALUE = frozenset("rWponk")
 _WITH_VALUE = frozenset(
     {
-        *(
-            "--deselect",
-            "--ignore",
-            "--tb",
-            "--maxfail",
-            "--durations",
-            "--durations-min",
-            "--verbosity",
-            "--basetemp",
-        ),
+        *("--deselect", "--ignore", "--tb", "--maxfail", "--durations", "--durations-min"),
+        *("--verbosity", "--basetemp"),
         *("--junitxml", "--junit-xml", "--junit-prefix", "--junitprefix"),
         *("--capture", "--color", "--code-highlight", "--show-capture", "--assert"),
         *("--import-mode", "--override-ini", "--pythonwarnings"),
@@ -107,13 +95,8 @@ _WITH_VALUE = frozenset(
 # The next word is their value, unless it is an option.
 _WITH_OPTIONAL_VALUE = frozenset({"--cov"})
 _SELECTING_SETTINGS = (
-    "addopts",
-    "testpaths",
-    "norecursedirs",
-    "python_files",
-    "python_classes",
-    "python_functions",
-    "collect_imported_tests",
+    *("addopts", "testpaths", "norecursedirs", "collect_imported_tests"),
+    *("python_files", "python_classes", "python_functions"),
 )
 _SELECTING_PLUGINS = frozenset({"no:python", "no:unittest"})
 
@@ -172,13 +155,7 @@ class Selection:
         return not self.named or any(_may_be(each, path) for each in self.named)
 
     def has_node(self, path: str, test: str, *, anywhere: bool = False) -> bool:
-        """Whether an id is that of a test, or of its class.
-
-        Args:
-            path: The file.
-            test: The test's name, as `Class::function`.
-            anywhere: Whether the ids may begin at any folder.
-        """
+        """Whether an id is that of a test, or of its class; if *anywhere*, below any folder."""
         return any(
             (file == path or (anywhere and _may_be(file, path)))
             and f"{test}::".startswith(f"{inner}::")
@@ -188,10 +165,7 @@ class Selection:
     def keeps(self, path: str, test: str, text: str) -> bool:
         """Whether a test is certainly neither left out nor rejected by the keywords.
 
-        Args:
-            path: The file.
-            test: The test's name, as `Class::function`.
-            text: The file's contents.
+        The test is named `Class::function`; *text* is the contents of its file.
         """
         if any(_may_be(_file(each), path) and _overlap(each, test) for each in self.left_out):
             return False
@@ -317,13 +291,7 @@ class Settings:
         return parse_selection(self.values.get("addopts", ()), {}) != Selection()
 
     def has_file(self, path: PurePosixPath, *, anywhere: bool) -> bool:
-        """Whether pytest collects a file.
-
-        Args:
-            path: The file.
-            anywhere: Whether the command names no file or folder, so that `testpaths`
-                applies.
-        """
+        """Whether pytest collects a file; if *anywhere*, the command names no place to look in."""
         return (
             any(_matches(path, each) for each in self._words("python_files"))
             and not any(

@@ -221,10 +221,8 @@ def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple
     script, this holds for each of its calls; functions are then named only in files with
     reported cases.
 
-    Args:
-        new: The tree with the tests patch.
-        program: Returns the part of an id before the function's path of modules, for
-            the file and the package's name.
+    For a file and the package's name, *program* returns the part of an id before the function's
+    path of modules.
     """
     package = _plain_package(new.after)
     arguments = arguments_of(new.command, "cargo", "test")
@@ -250,10 +248,6 @@ def changed_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tup
 
     `*` stands for the program if the file may belong to several, and at the end of a name
     for all tests below it.
-
-    Args:
-        new: The tree with the tests patch.
-        program: As for `added_rust_tests`.
     """
     names = []
     paths = [path for path in new.paths if path.endswith(".rs")]
@@ -286,9 +280,7 @@ def _starts(path: str, tree: Snapshot, program: Callable[[str, str], str]) -> li
 def is_named(test: str, name: str) -> bool:
     """Whether a test is the one with a name, or below a name that ends with `*`.
 
-    Args:
-        test: The test's id; or its modules and function, if the name begins with `*::`.
-        name: The name.
+    If the name begins with `*::`, the test is given by its modules and function, else by its id.
     """
     test, name = f"::{test}", name if name.startswith(ANY_PROGRAM) else f"::{name}"
     anywhere, name = name.startswith(ANY_PROGRAM), name.removeprefix("*")

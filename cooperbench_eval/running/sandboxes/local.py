@@ -138,12 +138,9 @@ def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def cannot_start(supervised: SupervisedCommand, problem: str, hidden: str = "") -> TestRunError:
-    """Return the error for a program that cannot be started.
+    """Return the error for a program that cannot be started, given the system's message.
 
-    Args:
-        supervised: The command.
-        problem: The system's message.
-        hidden: What to say if the message is that there is no such file, and it exists.
+    If the message is that there is no such file, and it exists, *hidden* says why.
     """
     program = supervised.command[0]
     if problem == os.strerror(ENOENT):

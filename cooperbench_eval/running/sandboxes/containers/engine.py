@@ -87,7 +87,6 @@ _STATE_RETRIES = 3
 _PAUSE_SECONDS = 0.05
 _CALL_SECONDS = 60.0
 """How long the engine may take for one request."""
-_PIECE = 1 << 18
 _NO_SUCH_IMAGE = re.compile(
     "manifest unknown|name unknown|does not exist|access to the resource is denied"
     "|unauthorized|short-name"

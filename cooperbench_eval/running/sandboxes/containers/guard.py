@@ -76,10 +76,6 @@ class Guard:
     def hold(self, engine: str, name: str) -> None:
         """Let the watchdog remove a container if this process ends before calling `release`.
 
-        Args:
-            engine: The engine's address.
-            name: The name that the container will get.
-
         Raises:
             SandboxError: No watchdog can be started.
         """
