@@ -69,17 +69,16 @@ class MoveWatch:
 
     def moved(self) -> frozenset[str]:
         """Return the names of the folders that were moved since they were added."""
-        return frozenset(self._moved())
-
-    def _moved(self) -> Iterable[str]:
+        moved: set[str] = set()
         while data := self._read():
             while data:
                 number, event, _, length = _HEADER.unpack_from(data)
                 data = data[_HEADER.size + length :]
                 if event & _OVERFLOWED:
-                    yield from self._names.values()
+                    moved.update(self._names.values())
                 elif event & _MOVED:
-                    yield self._names[number]
+                    moved.add(self._names[number])
+        return frozenset(moved)
 
     def _read(self) -> bytes:
         # Without events, reading fails instead of waiting.

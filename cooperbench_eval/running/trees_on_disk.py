@@ -109,13 +109,11 @@ class TreeLender:
 
     def _take(self, base: Snapshot) -> "_KeptTree":
         with _disk_errors():
-            home = self._directory()
-            tree_id = base.tree_id
+            home, tree_id = self._directory(), base.tree_id
             with self._lock:
-                for kept in self._idle:
+                for number, kept in enumerate(self._idle):
                     if kept.tree_id == tree_id:
-                        self._idle.remove(kept)
-                        return kept
+                        return self._idle.pop(number)
             root = Path(tempfile.mkdtemp(prefix="tree-", dir=home))
             try:
                 return _KeptTree(root, base)

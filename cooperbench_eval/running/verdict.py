@@ -146,15 +146,12 @@ def _counts(case: TestCase, name: str, new: NewTests) -> bool:
     if excuse is None:
         return True
     file = name.partition("::")[0]
-    files = [file] if file in new.paths else [p for p in new.paths if _is_source(p)]
+    sources = (path for path in new.paths if PurePosixPath(path).suffix in SOURCES)
+    files = [file] if file in new.paths else list(sources)
     folders = {folder for each in files for folder in PurePosixPath(each).parents}
     conftests = [str(folder / "conftest.py") for folder in folders]
     entries = (new.after.get(path) for path in (*files, *conftests))
     return any(entry is not None and excuse.search(entry.data) for entry in entries)
-
-
-def _is_source(path: str) -> bool:
-    return PurePosixPath(path).suffix in SOURCES
 
 
 def _missing_module(run: FinishedRun) -> str:

@@ -80,16 +80,16 @@ _ENDS = {
 _COUNTED = (TestCaseStatus.PASSED, TestCaseStatus.FAILED, TestCaseStatus.SKIPPED)
 
 
-def _read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
+def _read(run: FinishedRun) -> tuple[TestCase, ...]:
     """Return the cases of every test program, and an error for each failed compilation.
 
     Raises:
         UnreadableResultError: A part of the output was cut, no test program printed a
             result, or a summary contradicts its lines.
     """
-    targets = _targets(_lines(output))
+    targets = _targets(_lines(run.output))
     cases = tuple(case for target in targets for case in target.cases())
-    failures = _compile_errors(output, exit_code)
+    failures = _compile_errors(run.output, run.exit_code)
     if not failures and not any(t.announced is not None or t.summary for t in targets):
         raise UnreadableResultError("no test program printed a result")
     return (*cases, *_unnamed(targets), *failures)
@@ -171,7 +171,8 @@ class _Target:
             raise UnreadableResultError("the summary of a test program contradicts its tests")
         for name, end in self.found:
             message = shortened(self.messages.get(name, "").strip())
-            yield TestCase(id=_id(self.label, name), status=_ENDS[end], message=message)
+            case_id = f"{self.label}::{name}" if self.label else name
+            yield TestCase(id=case_id, status=_ENDS[end], message=message)
         if self.announced is not None and not self.ended:
             message = "its test program ended before its tests did"
             program = self.label or _UNNAMED_PROGRAM
@@ -186,10 +187,6 @@ def _unnamed(targets: list[_Target]) -> tuple[TestCase, ...]:
             found = dict(zip(_COUNTED, target.summary, strict=True))
             counts.setdefault(target.label, Counter()).update(found)
     return tuple(case for label, each in counts.items() for case in unnamed(label, each))
-
-
-def _id(label: str, name: str) -> str:
-    return f"{label}::{name}" if label else name
 
 
 def _number(digits: str) -> int:
@@ -226,10 +223,6 @@ def _label(header: re.Match[str]) -> str:
 def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
     del scratch
     return Launch(command=command, env={"CARGO_TERM_COLOR": "never", **env})
-
-
-def _read(run: FinishedRun) -> Iterable[TestCase]:
-    return _read_cargo_output(run.output, run.exit_code)
 
 
 def _covers(case: TestCase, name: str) -> bool:
@@ -331,11 +324,8 @@ def _end_of_options(command: tuple[str, ...]) -> int | None:
 def _profile(words: tuple[str, ...]) -> str:
     """Return the profile that the words name; empty if they name none."""
     rest = iter(words)
-    for word in rest:
-        option, value = option_and_value(word, rest, _PROFILE_OPTIONS)
-        if option in _PROFILE_OPTIONS:
-            return value
-    return ""
+    options = (option_and_value(word, rest, _PROFILE_OPTIONS) for word in rest)
+    return next((value for option, value in options if option in _PROFILE_OPTIONS), "")
 
 
 NEXTEST_READER = Reader(

@@ -235,10 +235,6 @@ def covers_with_subtests(case: TestCase, name: str) -> bool:
     return _covers(case, name) or (case.id.startswith(file + NAME_SEPARATOR) and below in case.id)
 
 
-def _file_of(case: TestCase) -> str:
-    return case.id.partition(NAME_SEPARATOR)[0]
-
-
 @remembered
 def calls_tests(data: bytes) -> bool:
     """Whether a file defines tests: it loads Node's runner, or calls `test` and the like.
@@ -279,7 +275,7 @@ reader_in_node = partial(
     required=added_titles,
     added=_changed_tests,
     covers=_covers,
-    file_of=_file_of,
+    file_of=lambda case: case.id.partition(NAME_SEPARATOR)[0],
     # The frameworks end with 1 if they find no test file.
     no_test_codes=frozenset({0, 1}),
 )

@@ -347,10 +347,6 @@ def _covers(case: TestCase, name: str) -> bool:
     return name in {own, file}
 
 
-def _file_of(case: TestCase) -> str:
-    return case.id.partition("::")[0]
-
-
 def _is_script(command: tuple[str, ...]) -> bool:
     """Whether a shell, or a file of the tree, may start pytest more than once."""
     if pytest_arguments(command) is not None:
@@ -421,7 +417,7 @@ PYTEST_READER = Reader(
     read=_read,
     required=_added_python_tests,
     added=_changed_python_tests,
-    file_of=_file_of,
+    file_of=lambda case: case.id.partition("::")[0],
     covers=_covers,
     no_test_codes=frozenset({0, _NOTHING_COLLECTED}),
     result="JUnit file",

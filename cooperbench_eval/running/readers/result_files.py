@@ -305,12 +305,7 @@ class JUnitCase:
         """Yield a case for each outcome; the first one has the duration."""
         seconds = self.duration_seconds
         for outcome in self.outcomes or (_PASSED,):
-            yield TestCase(
-                id=case_id,
-                status=outcome.status,
-                duration_seconds=seconds,
-                message=outcome.message,
-            )
+            yield evolve(outcome, id=case_id, duration_seconds=seconds)
             seconds = 0.0
 
 
