@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.objects import folders_above
+from cooperbench_eval.git.trees.objects import folders_above, folders_of
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.verdict import SOURCES
 from cooperbench_eval.support.memo import Memo
@@ -164,8 +164,7 @@ class FileWatch:
         """Note the stamps of files below *root*, and watch the folders above them."""
         self._root = root
         self._paths = tuple(paths)
-        folders = {folder for path in self._paths for folder in folders_above(path)}
-        self._folders = tuple(sorted(folders))
+        self._folders = tuple(sorted(folders_of(self._paths)))
         self._moves = MoveWatch()
         self._before = self._stamps()
         if self._paths:

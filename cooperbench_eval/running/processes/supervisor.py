@@ -26,6 +26,7 @@ import os
 import select
 import sys
 import time
+from types import SimpleNamespace
 
 Process = tuple[int, int, int]
 """A process id, a process group, and how many bytes are resident."""
@@ -62,24 +63,8 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _libc = ctypes.CDLL(None)
 
 
-class Order:
-    """The host's request; `SupervisedCommand` explains the fields."""
-
-    host: int
-    command: list[str]
-    folder: str
-    env: dict[str, str]
-    timeout_seconds: float
-    grace_seconds: float
-    limits: list[tuple[int, int]]
-    memory_bytes: int
-    processes: int
-    spared: bytes
-    temporary: str
-
-    def __init__(self, fields: dict[str, object]) -> None:
-        self.__dict__.update(fields)
-        self.is_limited = self.memory_bytes > 0 or self.processes > 0
+Order = SimpleNamespace
+"""The host's request; `SupervisedCommand` explains the fields."""
 
 
 def main() -> None:
@@ -159,7 +144,9 @@ def _receive() -> Order | None:
     data = _read(size)
     if not size or len(data) < size:
         return None
-    return Order(marshal.loads(data))  # noqa: S302 - written by the host, same interpreter
+    order = Order(**marshal.loads(data))  # noqa: S302 - written by the host, same interpreter
+    order.is_limited = order.memory_bytes > 0 or order.processes > 0
+    return order
 
 
 def _read(size: int) -> bytes:

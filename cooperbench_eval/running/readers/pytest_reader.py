@@ -42,6 +42,8 @@ from cooperbench_eval.running.readers.pytest_selection import (
 )
 from cooperbench_eval.running.readers.python_parts import (
     PASSED_ON,
+    Definition,
+    Function,
     bound_names,
     digest_of,
     python_parts,
@@ -71,8 +73,6 @@ _HARMLESS_DECORATOR = re.compile(
     r"|(?:freezegun\.)?freeze_time\(.*\)|responses\.activate",
     re.DOTALL,
 )
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_DEFINITION = _Function | ast.ClassDef
 _EMPTY_PARAMETERS = re.compile(r".*\bmark\.parametrize\([^\[(]*(?:\[\]|\(\))\)")
 
 
@@ -230,19 +230,19 @@ def _functions(body: list[ast.stmt], data: bytes) -> Iterator[tuple[str, str]]:
 
 def _uses_test_flag(body: list[ast.stmt]) -> bool:
     """Whether a module or class uses `__test__`, with which it can hide its tests."""
-    statements = (each for each in body if not isinstance(each, _DEFINITION))
+    statements = (each for each in body if not isinstance(each, Definition))
     names = (node for each in statements for node in ast.walk(each) if isinstance(node, ast.Name))
     return any(name.id == "__test__" for name in names)
 
 
 def _last_of_each_name(body: list[ast.stmt]) -> list[ast.stmt]:
-    return list({node.name: node for node in body if isinstance(node, _DEFINITION)}.values())
+    return list({node.name: node for node in body if isinstance(node, Definition)}.values())
 
 
-def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[_Function]:
+def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[Function]:
     for node in _last_of_each_name(body):
         if (
-            isinstance(node, _Function)
+            isinstance(node, Function)
             and node.name.startswith("test")
             and node.name not in rebound
             and _is_plain(node)
@@ -250,7 +250,7 @@ def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[_
             yield node
 
 
-def _is_plain(node: _DEFINITION) -> bool:
+def _is_plain(node: Definition) -> bool:
     decorators = [ast.unparse(each) for each in node.decorator_list]
     return all(
         _HARMLESS_DECORATOR.fullmatch(each) and not _EMPTY_PARAMETERS.fullmatch(each)

@@ -42,8 +42,8 @@ _SURROUNDINGS = frozenset(
         *("pytestmark", "__test__", "__init__", "__new__", "pytest_generate_tests"),
     }
 )
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_Definition = _Function | ast.ClassDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
 
 
 def digest_of(node: ast.AST, text: bytes) -> str:
@@ -94,13 +94,13 @@ class _Splitter:
     def split(self, body: Iterable[ast.stmt], classes: tuple[str, ...]) -> Iterator[Part]:
         """Yield the parts of statements that are in the given classes, the outer one first."""
         for node in body:
-            if isinstance(node, _Function):
+            if isinstance(node, Function):
                 yield self._function(node, classes)
             elif isinstance(node, ast.ClassDef):
                 yield from self._class(node, classes)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 yield from _imports(node)
-            elif any(isinstance(each, _Definition) for each in ast.walk(node)):
+            elif any(isinstance(each, Definition) for each in ast.walk(node)):
                 yield from self._block(node, classes)
             elif not _is_idle(node):
                 yield self._statement(node, classes)
@@ -129,7 +129,7 @@ class _Splitter:
                 waiting += self._bases[base]
         return list(found)
 
-    def _function(self, node: _Function, classes: tuple[str, ...]) -> Part:
+    def _function(self, node: Function, classes: tuple[str, ...]) -> Part:
         part = self._part(node, {node.name}, classes)
         is_fixture = any("fixture" in _called(each) for each in node.decorator_list)
         if node.name in _SURROUNDINGS or (is_fixture and "autouse" in part.uses):

@@ -34,6 +34,7 @@ from cooperbench_eval.running.readers.protocol import (
 )
 from cooperbench_eval.running.readers.python_parts import (
     PASSED_ON,
+    Function,
     digest_of,
     python_parts,
     statements_of,
@@ -45,7 +46,7 @@ from cooperbench_eval.running.readers.result_files import (
     unnamed,
     whole_output,
 )
-from cooperbench_eval.running.results import TestCase, TestCaseStatus
+from cooperbench_eval.running.results import BAD, TestCase, TestCaseStatus
 
 # A line of hyphens, the number of tests, an empty line, the verdict.
 _CLOSING = re.compile(
@@ -61,7 +62,6 @@ _KINDS = {
     "expected failures": TestCaseStatus.XFAILED,
     "unexpected successes": TestCaseStatus.FAILED,
 }
-_BAD = frozenset({"failures", "errors", "unexpected successes"})
 
 
 def _read_unittest_output(output: bytes) -> tuple[TestCase, ...]:
@@ -87,14 +87,12 @@ def _read_unittest_output(output: bytes) -> tuple[TestCase, ...]:
 
 def _counts(session: re.Match[str]) -> Counter[TestCaseStatus]:
     found: Counter[TestCaseStatus] = Counter()
-    bad = 0
     for each in filter(None, (session["counts"] or "").split(", ")):
         kind, _, number = each.partition("=")
         if kind not in _KINDS:
             raise UnreadableResultError(f"unittest counts an unknown kind of result: {kind!r}")
         found[_KINDS[kind]] += int(number)
-        bad += int(number) if kind in _BAD else 0
-    if bool(bad) != (session["verdict"] == "FAILED"):
+    if any(found[status] for status in BAD) != (session["verdict"] == "FAILED"):
         raise UnreadableResultError("unittest's verdict contradicts its counts")
     found[TestCaseStatus.PASSED] = max(0, int(session["ran"]) - found.total())
     return found
@@ -258,7 +256,7 @@ def _methods(data: bytes) -> Iterator[tuple[str, str]]:
     for each in body:
         if isinstance(each, ast.ClassDef) and _is_collected(each):
             for function in each.body:
-                if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and (
+                if isinstance(function, Function) and (
                     function.name.startswith("test") and _keeps_name(function)
                 ):
                     yield f"{each.name}.{function.name}", digest_of(function, data)
@@ -269,7 +267,7 @@ def _is_collected(node: ast.ClassDef) -> bool:
     return plain and any(_TEST_CASE.fullmatch(ast.unparse(base)) for base in node.bases)
 
 
-def _keeps_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _keeps_name(node: Function) -> bool:
     """Whether no decorator may rename, multiply or remove the method."""
     return all(
         ast.unparse(each).startswith(("unittest.", "mock.", "patch"))
