@@ -250,16 +250,10 @@ def _import_path(folder: PurePosixPath, tree: Snapshot, *, is_nested: bool = Fal
         module = tree.get(str(root / "go.mod"))
         if module is not None:
             counts = is_nested or root == PurePosixPath()
-            return _path_in_module(module.data, folder.relative_to(root)) if counts else ""
+            found = _MODULE.search(module.data) if counts else None
+            name = found[1].decode(errors="replace").strip('"') if found else ""
+            return name if folder == root or not name else f"{name}/{folder.relative_to(root)}"
     return ""
-
-
-def _path_in_module(module: bytes, folder: PurePosixPath) -> str:
-    found = _MODULE.search(module)
-    if found is None:
-        return ""
-    name = found[1].decode(errors="replace").strip('"')
-    return name if folder == PurePosixPath() else f"{name}/{folder}"
 
 
 @remembered_tests

@@ -11,7 +11,6 @@ from cooperbench_eval.running.readers.protocol import (
     Part,
     Reader,
     added_tests,
-    contents_of,
     option_and_value,
     remembered,
     remembered_tests,
@@ -82,10 +81,8 @@ def _javascript_parts(data: bytes) -> Sequence[Part] | None:
     """
     text = data.decode(errors="replace")
     masked = JAVASCRIPT.mask(text)
-    if masked is None:
-        return None
-    statements = _statements(masked)
-    if statements is None:
+    statements = None if masked is None else _statements(masked)
+    if masked is None or statements is None:
         return None
     return tuple(part for start, end in statements for part in _parts(text, masked, start, end))
 
@@ -194,7 +191,7 @@ def added_titles(new: NewTests, *, suites_are_filtered: bool = False) -> tuple[s
 
 
 def _has_groups(path: str, new: NewTests) -> bool:
-    text = contents_of(new.after.get(path)).decode(errors="replace")
+    text = new.versions(path)[1].decode(errors="replace")
     return re.search(r"\b(?:describe|suite)\b", text) is not None
 
 

@@ -86,6 +86,10 @@ class NewTests:
     env: Mapping[str, str] = field(factory=dict, repr=False)
     cases: tuple[TestCase, ...] = field(default=(), repr=False)
 
+    def versions(self, path: str) -> tuple[bytes, bytes]:
+        """Return the contents of a file without and with the patch; empty if it is missing."""
+        return contents_of(self.before.get(path)), contents_of(self.after.get(path))
+
 
 @frozen(kw_only=True)
 class Reader:
@@ -183,10 +187,7 @@ def added_tests(
     names: list[str] = []
     for path in new.paths:
         if start := prefix(path):
-            before, after = (
-                functions(contents_of(tree.get(path))) for tree in (new.before, new.after)
-            )
-            found = added_or_changed(before, after)
+            found = added_or_changed(*map(functions, new.versions(path)))
             names += [f"{start}{name}" for name in found if keeps(path, name)]
     return tuple(names)
 
@@ -241,8 +242,7 @@ def tests_by_file(
 ) -> Iterator[tuple[str, tuple[str, ...] | None]]:
     """Yield the new or changed tests of each file; `None` if they cannot be told apart."""
     for path in paths:
-        found = parts(contents_of(new.after.get(path)))
-        known = parts(contents_of(new.before.get(path)))
+        known, found = map(parts, new.versions(path))
         yield path, None if found is None else _changed_tests(known or (), found)
 
 

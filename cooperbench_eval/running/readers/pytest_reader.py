@@ -27,7 +27,6 @@ from cooperbench_eval.running.readers.protocol import (
     NewTests,
     Reader,
     added_or_changed,
-    contents_of,
     remembered,
     selections,
     tests_by_file,
@@ -94,7 +93,7 @@ def _added_python_tests(new: NewTests) -> tuple[str, ...]:
     names = []
     for path in new.paths:
         reported = _as_reported(path, files, new.after)
-        text = contents_of(new.after.get(path)).decode(errors="replace")
+        text = new.versions(path)[1].decode(errors="replace")
         anywhere = arguments is not None and not calls[0].named
         for name in _collected(path, new, anywhere=anywhere):
             if arguments is None:
@@ -184,8 +183,7 @@ def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
         each.has_file(pure, anywhere=anywhere) and not each.selects() for each in settings
     ):
         return
-    after = _definitions(contents_of(new.after.get(path)))
-    before = _definitions(contents_of(new.before.get(path)))
+    before, after = map(_definitions, new.versions(path))
     for name in added_or_changed(before.functions, after.functions):
         owner, _, function = name.rpartition("::")
         if owner in after.cases or all(

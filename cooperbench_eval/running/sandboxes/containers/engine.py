@@ -237,16 +237,14 @@ class Engine:
 
     def kill(self, name: str) -> bool:
         """Kill a container; return whether it was running."""
-        from docker.errors import APIError  # noqa: PLC0415 - see above
-
-        with _errors_as("the container cannot be killed"):
-            try:
+        try:
+            with _errors_as("the container cannot be killed"):
                 self._client.kill(name)
-            except APIError as exc:
-                if exc.status_code != HTTPStatus.CONFLICT:
-                    raise
-                return False
-            return True
+        except RefusedError as exc:
+            if getattr(exc.__cause__, "status_code", None) != HTTPStatus.CONFLICT:
+                raise
+            return False
+        return True
 
     def state(self, name: str) -> ContainerState:
         """Return the state of a container.
