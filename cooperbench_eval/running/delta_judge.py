@@ -21,6 +21,7 @@ from cooperbench_eval.running.readers.protocol import NewTests, Reader
 from cooperbench_eval.running.readers.result_files import is_unnamed
 from cooperbench_eval.running.results import (
     BAD,
+    COMPLETE,
     Judgement,
     TestCase,
     TestCaseStatus,
@@ -74,7 +75,7 @@ class DeltaJudge:
         failed = frozenset(case.id for case in run.cases if case.status in BAD)
         before = [self.on_base] if alone is None else [self.on_base, alone]
         lost = [
-            frozenset(lost_cases(each, run)) - failed if _is_complete(each) else frozenset()
+            frozenset(lost_cases(each, run)) - failed if each.status in COMPLETE else frozenset()
             for each in before
         ]
         if not failed and not any(lost):
@@ -82,7 +83,7 @@ class DeltaJudge:
         return _sorted(self, run, names, frozenset().union(*lost))
 
     def _can_judge(self, run: TestResult, on_base: TestResult) -> bool:
-        if self._reader.added is None or not _shows_cases(on_base) or not _is_complete(run):
+        if self._reader.added is None or not _shows_cases(on_base) or run.status not in COMPLETE:
             return False
         fails = TestStatus.FAILED in {run.status, on_base.status}
         if (fails and _stops_early(self.suite)) or any(map(is_unnamed, run.cases)):
@@ -269,8 +270,4 @@ def _shows_cases(run: TestResult) -> bool:
     A run in which required tests did not run is complete too.
     """
     is_short = run.status is TestStatus.INCONCLUSIVE and bool(run.missing_tests)
-    return bool(run.cases) and (is_short or _is_complete(run))
-
-
-def _is_complete(run: TestResult) -> bool:
-    return run.status in {TestStatus.PASSED, TestStatus.FAILED}
+    return bool(run.cases) and (is_short or run.status in COMPLETE)

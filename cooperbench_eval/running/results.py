@@ -293,7 +293,8 @@ JudgeName = Literal["delta", "absolute"]
 """A `JudgeRule` by its value, so that editors complete it."""
 BAD = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
 """The statuses of a case that failed or could not be completed."""
-_COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
+COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
+"""The statuses of a run that ended by itself and whose cases count."""
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
@@ -328,7 +329,7 @@ class Judgement:
         or missing, and every case that failed is excused. If only excused cases ran, it
         decides nothing, and the answer is `None`.
         """
-        if run.status not in _COMPLETE or self.broken or run.missing_tests:
+        if run.status not in COMPLETE or self.broken or run.missing_tests:
             return False
         excused = self.excused
         counting = [case for case in run.cases if case.id not in excused]

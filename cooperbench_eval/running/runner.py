@@ -20,33 +20,22 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control_files import ControlFiles, put_back
 from cooperbench_eval.running.file_watch import FileWatch, files_to_watch
-from cooperbench_eval.running.processes.supervision import describe_exit
-from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, other_framework
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, NewTests
-from cooperbench_eval.running.readers.result_files import (
-    UnreadableResultError,
-    read_ends,
-    read_result_file,
-)
-from cooperbench_eval.running.results import RepeatPolicy, TestResult, TestStatus
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.protocol import Launch, NewTests
+from cooperbench_eval.running.readers.result_files import read_ends
+from cooperbench_eval.running.results import COMPLETE, RepeatPolicy, TestResult, TestStatus
 from cooperbench_eval.running.sandboxes.environments import installed_modules
 from cooperbench_eval.running.sandboxes.local import search_path
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox, default_sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
 from cooperbench_eval.running.trees_on_disk import TreeLender
-from cooperbench_eval.running.verdict import NOT_FOUND, judge, last_words, require_tests
+from cooperbench_eval.running.verdict import NOT_FOUND, SETUP_MARK, judge, require_tests
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.systems import versions
 
-_SETUP_MARK = "setup-failed"
 _SHOWN = 1 << 20
-_RESTS_ON_FILES = {
-    TestStatus.PASSED,
-    TestStatus.FAILED,
-    TestStatus.NO_TESTS,
-    TestStatus.INCONCLUSIVE,
-}
+_RESTS_ON_FILES = COMPLETE | {TestStatus.NO_TESTS, TestStatus.INCONCLUSIVE}
 _NAMED = 5
 """How many changed files a reason names."""
 
@@ -109,8 +98,10 @@ class _PreparedRun:
             command=self.suite.command,
             env=self.suite.env,
         )
+        if self.untested.tree_id == self.base.tree_id:
+            return (found,)
         on_base = apply_patch(self.base, self.suite.patch)
-        if self.untested.tree_id == self.base.tree_id or on_base.status is PatchStatus.FAILED:
+        if on_base.status is PatchStatus.FAILED:
             return (found,)
         after = self.base.overlay(on_base.changes)
         paths = tuple(Changes.between(self.base, after))
@@ -146,7 +137,9 @@ def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> T
                 )
             if not isinstance(execution, Execution):
                 raise SandboxError(f"the sandbox returned {execution!r:.80}, not an Execution")
-            result = _judged(execution, prepared, scratch)
+            result = judge(execution, suite, prepared.tree, scratch)
+            if result.status in COMPLETE and prepared.require_new_tests:
+                result = require_tests(result, reader, prepared.new_tests, suite.required)
             changed = execution.changed_files.union(watch.changed())
             result = _unless_changed(result, prepared, changed)
         except TestRunError as exc:
@@ -198,19 +191,8 @@ def _with_setup(launch: Launch, suite: TestSuite, scratch: Path) -> Launch:
         for number, command in enumerate(suite.setup)
     )
     script = "\n".join((*steps, ': >"$0-not"', 'exec "$@"'))
-    mark = str(scratch / _SETUP_MARK)
+    mark = str(scratch / SETUP_MARK)
     return attrs.evolve(launch, command=("sh", "-c", script, mark, *launch.command))
-
-
-def _setup_failure(suite: TestSuite, scratch: Path) -> str:
-    """Return which command of the set-up failed, and how; empty if none did."""
-    try:
-        number, status = map(int, read_result_file(scratch / _SETUP_MARK).split())
-        command = shlex.join(suite.setup[number])
-    # There is no mark, or we did not write it.
-    except (UnreadableResultError, ValueError, IndexError):
-        return ""
-    return f"the set-up's {command} {describe_exit(status)}"
 
 
 def _has_new_program(prepared: _PreparedRun) -> bool:
@@ -227,39 +209,6 @@ def _has_new_entry(prepared: _PreparedRun, path: str) -> bool:
     if prepared.changes.get(path) is None or path in prepared.suite.patch.paths:
         return False
     return prepared.base.get(path) is None
-
-
-def _judged(execution: Execution, prepared: _PreparedRun, scratch: Path) -> TestResult:
-    suite = prepared.suite
-    if execution.timed_out:
-        is_in_setup = suite.setup and not (scratch / f"{_SETUP_MARK}-not").exists()
-        what = "the set-up" if is_in_setup else "it"
-        reason = f"{what} did not end within {suite.timeout_seconds:g} seconds"
-        return TestResult(status=TestStatus.TIMED_OUT, reason=reason)
-    if execution.out_of_memory:
-        return TestResult(
-            status=TestStatus.OUT_OF_MEMORY, reason="a process was killed because memory ran out"
-        )
-    if execution.exit_code is None:
-        reason = execution.reason or "the command brought down its sandbox"
-        return TestResult(status=TestStatus.INCONCLUSIVE, reason=reason)
-    if failure := suite.setup and _setup_failure(suite, scratch):
-        reason = f"{failure}{last_words(execution.output)}"
-        return TestResult(status=TestStatus.SETUP_FAILED, reason=reason)
-    run = FinishedRun(
-        command=suite.command,
-        exit_code=execution.exit_code,
-        scratch=scratch,
-        tree=prepared.tree,
-        output=execution.output,
-    )
-    reader = FRAMEWORKS[suite.framework]
-    result = judge(run, reader)
-    if not result.cases and (advice := other_framework(suite.command, suite.framework)):
-        result = attrs.evolve(result, reason=f"{advice}; {result.reason}")
-    if result.status in {TestStatus.PASSED, TestStatus.FAILED} and prepared.require_new_tests:
-        result = require_tests(result, reader, prepared.new_tests, suite.required)
-    return result
 
 
 def _unless_changed(

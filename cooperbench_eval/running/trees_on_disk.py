@@ -147,13 +147,11 @@ class _KeptTree:
         self._folders: dict[str, int] = {}
         self._stamps: dict[str, Stamp] = {}
         for path, entry in _walk(str(root)):
-            self._note(path, entry.stat(follow_symlinks=False))
-
-    def _note(self, path: str, found: os.stat_result) -> None:
-        if stat.S_ISDIR(found.st_mode):
-            self._folders[path] = found.st_mode
-        else:
-            self._stamps[path] = stamp(found)
+            found = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(found.st_mode):
+                self._folders[path] = found.st_mode
+            else:
+                self._stamps[path] = stamp(found)
 
     def change(self, tree: Snapshot) -> None:
         changes = Changes.between(self._base, tree)

@@ -173,12 +173,9 @@ def _start(order: Order) -> tuple[int, bytes]:
         finally:
             os._exit(127)
     os.close(child_fd)
-    problem = b""
     # A successful exec closes the pipe.
-    while piece := os.read(problem_fd, 4096):
-        problem += piece
-    os.close(problem_fd)
-    return child, problem
+    with open(problem_fd, "rb") as problem:  # noqa: PTH123
+        return child, problem.read()
 
 
 def _become(order: Order, supervisor: int) -> None:
@@ -313,21 +310,23 @@ def _share(process: Process) -> int:
 
 def _threads() -> int:
     """Return how many threads this machine runs, 0 if that is unknown."""
-    try:
-        with open("/proc/loadavg", "rb") as file:  # noqa: PTH123
-            return int(file.read().split()[3].partition(b"/")[2])
-    except OSError:
-        return 0
+    found = _contents("/proc/loadavg").split()
+    return int(found[3].partition(b"/")[2]) if found else 0
 
 
 def _oom_kills() -> int:
     """Return how many processes the kernel has killed so far because memory ran out."""
-    try:
-        with open("/proc/vmstat", "rb") as file:  # noqa: PTH123
-            _, found, rest = file.read().partition(b"\noom_kill ")
-    except OSError:
-        return 0
+    _, found, rest = _contents("/proc/vmstat").partition(b"\noom_kill ")
     return int(rest.split(None, 1)[0]) if found else 0
+
+
+def _contents(path: str) -> bytes:
+    """Return the contents of a file of the kernel; empty if it has none, or its process ended."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return b""
 
 
 # --- its descendants --------------------------------------------------------
@@ -380,7 +379,11 @@ def kill_descendants(child: int, spared: bytes = b"") -> None:
             _raise_priority()
         found = descendants()
         if spared:
-            found = [each for each in found if spared not in _arguments(each[0])]
+            found = [
+                each
+                for each in found
+                if spared not in _contents(f"/proc/{each[0]}/cmdline").split(b"\0")
+            ]
             if not found:
                 return
         for pid, group, _ in found:
@@ -392,14 +395,6 @@ def kill_descendants(child: int, spared: bytes = b"") -> None:
             # A dying process needs a processor, and may have to wait for this one.
             time.sleep(_DYING_SHARE * (time.monotonic() - started - seconds))
         killed.update(pid for pid, *_ in found)
-
-
-def _arguments(pid: int) -> list[bytes]:
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
-            return file.read().split(b"\0")
-    except OSError:
-        return []
 
 
 def kill(pid: int) -> None:
@@ -423,11 +418,9 @@ def descendants() -> list[Process]:
 
 
 def _look_at(pid: str) -> tuple[int, Process] | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-            # The program name is in parentheses and may itself contain parentheses.
-            fields = file.read().rpartition(b")")[2].split()
-    except OSError:
+    # The program name is in parentheses and may itself contain parentheses.
+    fields = _contents(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if not fields:
         return None
     return int(fields[1]), (int(pid), int(fields[2]), int(fields[21]) * _PAGE_BYTES)
 

@@ -120,11 +120,7 @@ class _SocketLink:
     """A socket to a watchdog that is not a child of this process."""
 
     def __init__(self) -> None:
-        """Start the watchdog.
-
-        Raises:
-            OSError, subprocess.CalledProcessError: It cannot be started.
-        """
+        """Start the watchdog; if that fails, raise an `OSError` or `CalledProcessError`."""
         self._socket, theirs = socket.socketpair()
         self._waits = 0
         try:
@@ -163,11 +159,7 @@ class _PipeLink:
     """A pipe to a watchdog, on Windows; it is a child, and has no part in this console."""
 
     def __init__(self) -> None:
-        """Start the watchdog.
-
-        Raises:
-            OSError: It cannot be started.
-        """
+        """Start the watchdog; if that fails, raise an `OSError`."""
         self._process = subprocess.Popen(  # noqa: S603 - our own script
             _command(),
             bufsize=0,
