@@ -57,9 +57,6 @@ _DIGITS = 3
 _LOCK = ".lock"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
-_Identity = tuple[str, int, int]
-"""A machine since its last boot, and a device and an inode there."""
-
 
 @contextmanager
 def _lock_key(folder: Path, key: str) -> Iterator[None]:
@@ -164,8 +161,8 @@ def _digest(key: str) -> bytes:
     return sha256(key.encode(errors="surrogatepass")).digest()
 
 
-def _identity_of(folder: Path) -> _Identity:
-    """Return what distinguishes a folder from any other one under its name.
+def _identity_of(folder: Path) -> tuple[str, int, int]:
+    """Return what distinguishes a folder from any other one under its name, on any machine.
 
     Raises:
         OSError: There is no folder, or somebody else may write there.

@@ -139,7 +139,8 @@ def _sorted(judge: DeltaJudge, run: TestResult, names: "_Names", lost: frozenset
             (foreign if names.is_foreign(case) else broken).append(id_)
     if unsure and not broken and not run.missing_tests:
         # Their result on the base may be due to the suite's own patch.
-        before = _bare_statuses(judge)
+        bare = judge.on_bare_base()
+        before = _statuses(bare) if bare is not None and _shows_cases(bare) else {}
     for id_ in unsure:
         (preexisting if before.get(id_) in BAD else broken).append(id_)
     return Judgement(broken=broken, preexisting=preexisting, foreign=foreign)
@@ -257,11 +258,6 @@ def _is_of_one_test(name: str, case: TestCase) -> bool:
 
 def _statuses(run: TestResult) -> dict[str, TestCaseStatus]:
     return {case.id: case.status for case in run.cases}
-
-
-def _bare_statuses(judge: DeltaJudge) -> dict[str, TestCaseStatus]:
-    bare = judge.on_bare_base()
-    return _statuses(bare) if bare is not None and _shows_cases(bare) else {}
 
 
 def _shows_cases(run: TestResult) -> bool:

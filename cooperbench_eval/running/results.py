@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
-from operator import attrgetter
 from typing import ClassVar, Literal
 
 from attrs import field, fields, frozen
@@ -136,11 +135,8 @@ def count_cases(cases: Iterable[TestCase]) -> CaseCounts:
 
 def name_counts(cases: Iterable[TestCase]) -> dict[str, int]:
     """Return the numbers of *cases* that are not zero, by the names of `CaseCounts`."""
-    counts = Counter(map(_status_of, cases))
+    counts = Counter(case.status for case in cases)
     return {f"{status.value}_tests": count for status, count in counts.items()}
-
-
-_status_of = attrgetter("status")
 
 
 COUNTS = (*(each.name for each in fields(CaseCounts)), "total_tests", "pass_rate")

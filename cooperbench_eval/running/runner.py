@@ -151,7 +151,8 @@ def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> T
             if not (_has_new_program(prepared) or _has_new_entry(prepared, exc.path)):
                 raise
             result = TestResult(status=TestStatus.SETUP_FAILED, reason=str(exc))
-        output = _output(execution, launch)
+        shown = b"" if launch.stdout is None else read_ends(launch.stdout, _SHOWN)
+        output = shown + execution.output
     return attrs.evolve(
         result,
         exit_code=execution.exit_code,
@@ -225,12 +226,6 @@ def _unless_changed(
     if result.reason:
         reason = f"{reason}; {result.reason}"
     return attrs.evolve(result, status=TestStatus.INCONCLUSIVE, reason=reason)
-
-
-def _output(execution: Execution, launch: Launch) -> bytes:
-    if launch.stdout is None:
-        return execution.output
-    return read_ends(launch.stdout, _SHOWN) + execution.output
 
 
 _PAUSE_SECONDS = 0.2

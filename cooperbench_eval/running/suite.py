@@ -44,9 +44,7 @@ def _as_words(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def as_commands(
-    commands: Iterable[Iterable[str]] | Iterable[str],
-) -> tuple[tuple[str, ...], ...]:
+def as_commands(commands: Iterable[Iterable[str]] | Iterable[str]) -> tuple[tuple[str, ...], ...]:
     """Return several commands, or one that is given by its words, as a sequence of commands."""
     if isinstance(commands, str):
         return (_as_command(commands, "setup"),)  # raises

@@ -99,10 +99,7 @@ def _judged(run: FinishedRun, reader: Reader) -> TestResult:
 
 
 def require_tests(
-    result: TestResult,
-    reader: Reader,
-    new: tuple[NewTests, ...],
-    required: tuple[str, ...] | None,
+    result: TestResult, reader: Reader, new: tuple[NewTests, ...], required: tuple[str, ...] | None
 ) -> TestResult:
     """Return *result* with the required tests that did not run.
 

@@ -84,12 +84,9 @@ def _read_exit(run: FinishedRun) -> Iterator[TestCase]:
     yield TestCase(id=shlex.join(run.command), status=status, message=message)
 
 
-_EXIT_READER = Reader(read=_read_exit, no_test_codes=frozenset())
-
-
 FRAMEWORKS: Mapping[str, Reader] = MappingProxyType(
     {
-        "exit": _EXIT_READER,
+        "exit": Reader(read=_read_exit, no_test_codes=frozenset()),
         "pytest": PYTEST_READER,
         "unittest": UNITTEST_READER,
         "go": GO_READER,

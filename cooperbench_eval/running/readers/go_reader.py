@@ -192,12 +192,8 @@ class _Test:
     def case(self, case_id: str) -> TestCase:
         status = self.status if self.has_ended else TestCaseStatus.ERROR
         message = self.output if status is not TestCaseStatus.PASSED else ""
-        return TestCase(
-            id=case_id,
-            status=status,
-            duration_seconds=self.seconds,
-            message=clean(message.strip()),
-        )
+        text = clean(message.strip())
+        return TestCase(id=case_id, status=status, duration_seconds=self.seconds, message=text)
 
 
 def _cases(package: str, tests: Mapping[str, _Test], build: str) -> Iterator[TestCase]:

@@ -31,7 +31,7 @@ from cooperbench_eval.running.readers.javascript_tests import (
     NAME_SEPARATOR,
     added_titles,
     calls_tests,
-    covers_with_subtests,
+    covers,
     reader_in_node,
 )
 from cooperbench_eval.running.readers.protocol import FinishedRun, Launch
@@ -181,7 +181,7 @@ NODE_READER = reader_in_node(
     launch=_launch_in_node,
     read=_read,
     required=partial(added_titles, suites_are_filtered=True),
-    covers=covers_with_subtests,
+    covers=partial(covers, with_subtests=True),
 )
 
 

@@ -212,8 +212,8 @@ def _changed_tests(new: NewTests) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* has the file and the title of *name*, in any groups.
+def covers(case: TestCase, name: str, *, with_subtests: bool = False) -> bool:
+    """Whether *case* has the file and the title of *name*, in any groups, or is a subtest of it.
 
     A name may also be that of a file. A file that could not be run is a case of each of
     its tests.
@@ -221,15 +221,9 @@ def _covers(case: TestCase, name: str) -> bool:
     file, separator, title = name.partition(NAME_SEPARATOR)
     if case.id == file:
         return not separator or case.status is TestCaseStatus.ERROR
-    tail = separator + title
-    return case.id.startswith(f"{file}{NAME_SEPARATOR}") and case.id.endswith(tail)
-
-
-def covers_with_subtests(case: TestCase, name: str) -> bool:
-    """Whether *case* is the test *name*, or a subtest of it, in any groups."""
-    file, _, title = name.partition(NAME_SEPARATOR)
-    below = f"{NAME_SEPARATOR}{title}{NAME_SEPARATOR}"
-    return _covers(case, name) or (case.id.startswith(file + NAME_SEPARATOR) and below in case.id)
+    is_below = with_subtests and f"{NAME_SEPARATOR}{title}{NAME_SEPARATOR}" in case.id
+    is_in_file = case.id.startswith(f"{file}{NAME_SEPARATOR}")
+    return is_in_file and (is_below or case.id.endswith(separator + title))
 
 
 @remembered
@@ -271,7 +265,7 @@ reader_in_node = partial(
     Reader,
     required=added_titles,
     added=_changed_tests,
-    covers=_covers,
+    covers=covers,
     file_of=lambda case: case.id.partition(NAME_SEPARATOR)[0],
     # The frameworks end with 1 if they find no test file.
     no_test_codes=frozenset({0, 1}),

@@ -118,14 +118,18 @@ _DISCOVERY_OPTIONS = {
 _TEST_CASE = re.compile(r"(?:unittest\.)?(?:TestCase|IsolatedAsyncioTestCase)")
 
 
-def _added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, ...]:
+def _added_unittest_tests(new: NewTests) -> tuple[str, ...]:
     """Name the methods `module.Class.method`, in the order of the files.
 
     A method is named if it is new or changed in a direct subclass of unittest's own
-    classes, if *arguments* name it, its class or its module or discovery finds its module,
+    classes, if the command names it, its class or its module or discovery finds its module,
     and if it matches one of the `-k` patterns. Nothing is named in a module that defines
     `load_tests`.
     """
+    at = _place_of_module(new.command)
+    if at is None:
+        return ()
+    arguments = new.command[at + 2 :]
     patterns, words = _patterns([word for word in arguments if word not in _HARMLESS])
     discovers = not words or arguments[0] == "discover"
     discovery = _discovery(words[1:]) if discovers else None
@@ -298,11 +302,6 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
     return (case for element in elements for case in element.cases(element.name))
 
 
-def _required(new: NewTests) -> tuple[str, ...]:
-    at = _place_of_module(new.command)
-    return () if at is None else _added_unittest_tests(new, new.command[at + 2 :])
-
-
 def _place_of_module(command: tuple[str, ...]) -> int | None:
     """Return the position of `-m unittest` after a Python and its own options, if any."""
     for at in range(len(command)):
@@ -335,7 +334,7 @@ def _covers(case: TestCase, name: str) -> bool:
 UNITTEST_READER = Reader(
     launch=_launch,
     read=_read,
-    required=_required,
+    required=_added_unittest_tests,
     added=_changed_unittest_tests,
     covers=_covers,
     no_test_codes=frozenset({0, _NO_TESTS}),

@@ -57,6 +57,7 @@ except OSError as exc:
     os.write(refusal, os.strerror(exc.errno).encode())
 """
 """Starts a command with more arguments than bubblewrap takes."""
+_HIDDEN = "or its interpreter is not shown in the sandbox; see `readable`"
 _OWN_PROCESSES = 2
 """Bubblewrap's monitor outside and its first process inside."""
 
@@ -198,7 +199,7 @@ class BubblewrapSandbox(HostSandbox):
                 )
                 end = Supervision().run(outer)
             if launch and (refused := _read(launch[-1])):
-                raise _cannot_start(supervised, refused.decode())
+                raise cannot_start(supervised, refused.decode(), _HIDDEN)
             return _execution(end, supervised, _exit_code(_read(status)))
 
 
@@ -291,16 +292,11 @@ def _own_failure(end: CommandEnd, supervised: SupervisedCommand) -> TestRunError
     """Return the error for a failure of bubblewrap itself; the command was not started."""
     message = end.output.decode(errors="backslashreplace").strip()
     if message.startswith("bwrap: execvp "):
-        return _cannot_start(supervised, message.rpartition(": ")[2])
+        return cannot_start(supervised, message.rpartition(": ")[2], _HIDDEN)
     message = message or f"exit status {end.exit_code}"
     return SandboxError(
         f"bubblewrap failed ({message.removeprefix('bwrap: ')})", supervised.command
     )
-
-
-def _cannot_start(supervised: SupervisedCommand, problem: str) -> TestRunError:
-    hidden = "or its interpreter is not shown in the sandbox; see `readable`"
-    return cannot_start(supervised, problem, hidden)
 
 
 @cache

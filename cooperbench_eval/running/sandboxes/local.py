@@ -178,16 +178,9 @@ def _environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
             folder.mkdir(exist_ok=True)
     except OSError as exc:
         raise SandboxError(f"its folders cannot be created ({exc})") from exc
-    base = {
-        "PATH": search_path(),
-        "HOME": str(home),
-        "TMPDIR": str(temporary),
-    }
-    return (
-        base
-        | NEUTRAL_ENVIRONMENT
-        | {name: os.environ[name] for name in inherit if name in os.environ}
-    )
+    own = {"PATH": search_path(), "HOME": str(home), "TMPDIR": str(temporary)}
+    inherited = {name: os.environ[name] for name in inherit if name in os.environ}
+    return own | NEUTRAL_ENVIRONMENT | inherited
 
 
 def search_path() -> str:
