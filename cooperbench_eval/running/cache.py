@@ -91,7 +91,7 @@ def _lock_file(folder: Path, key: str) -> Path:
     return folder / f"{_digest(key).hex()[:_DIGITS]}{_LOCK}"
 
 
-class _SharedFolder:
+class SharedFolder:
     """A temporary folder with the results of one cache and of its copies in other processes.
 
     Only its owner can read it. A copy uses the folder only on the same machine and as the
@@ -196,7 +196,7 @@ class _Memory:
     """
 
     def __init__(self) -> None:
-        self.shared: _SharedFolder | None = None
+        self.shared: SharedFolder | None = None
         self.start()
 
     def start(self) -> None:
@@ -372,10 +372,10 @@ class ResultCache:
         except (OSError, sqlite3.Error) as exc:
             raise TestRunError(f"the cache {self.path} cannot be used ({exc})") from exc
 
-    def __getstate__(self) -> tuple[Path | None, _SharedFolder | None]:
+    def __getstate__(self) -> tuple[Path | None, SharedFolder | None]:
         return self.path, self._memory.shared
 
-    def __setstate__(self, state: tuple[Path | None, _SharedFolder | None]) -> None:
+    def __setstate__(self, state: tuple[Path | None, SharedFolder | None]) -> None:
         path, shared = state
         self.__init__(path)  # type: ignore[misc] # attrs made it
         self._memory.shared = shared
@@ -391,7 +391,7 @@ def share_with_copies(cache: ResultCache | None) -> None:
         return
     memory = cache._memory  # noqa: SLF001 - of this module
     with memory.lock, suppress(OSError):
-        memory.shared = memory.shared or _SharedFolder()
+        memory.shared = memory.shared or SharedFolder()
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

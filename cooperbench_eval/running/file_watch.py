@@ -145,13 +145,10 @@ def _is_data(path: str, entry: Entry) -> bool:
 def _decides(path: str) -> bool:
     kind, pure = classify_path(path), PurePosixPath(path)
     if kind is PathKind.RUNNER_CONTROL:
-        return _GENERATED.isdisjoint(pure.parts) and not _is_metadata(pure)
+        # Installing a project rewrites its metadata.
+        is_metadata = any(each.lower().endswith(("-info", ".pyc", ".pyo")) for each in pure.parts)
+        return _GENERATED.isdisjoint(pure.parts) and not is_metadata
     return kind is PathKind.TESTS and pure.suffix in SOURCES
-
-
-def _is_metadata(path: PurePosixPath) -> bool:
-    # Installing a project rewrites these.
-    return any(part.lower().endswith(("-info", ".pyc", ".pyo")) for part in path.parts)
 
 
 class FileWatch:

@@ -53,6 +53,8 @@ def _stop_later(ignored: "sys.UnraisableHookArgs") -> None:
     threading.Timer(_SOON_SECONDS, os.kill, (os.getpid(), signal.SIGTERM)).start()
 
 
+Pickler = Callable[[object], bytes]
+
 PICKLING_FAILS: Final = (
     pickle.PicklingError,
     TypeError,
@@ -83,7 +85,7 @@ def plain_dumps(value: object) -> bytes:
     return _pickle_with(pickle.dumps, value)
 
 
-def _pickle_with(pickler: Callable[[object], bytes], value: object) -> bytes:
+def _pickle_with(pickler: Pickler, value: object) -> bytes:
     """Pickle *value*; any exception that its classes raise becomes one of `PICKLING_FAILS`."""
     try:
         return bytes(pickler(value))

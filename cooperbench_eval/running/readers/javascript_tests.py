@@ -181,18 +181,15 @@ def added_titles(new: NewTests, *, suites_are_filtered: bool = False) -> tuple[s
         return ()
 
     def prefix(path: str) -> str:
-        is_test = _TEST_FILE.fullmatch(PurePosixPath(path).name)
-        if patterns and suites_are_filtered and _has_groups(path, new):
+        if not _TEST_FILE.fullmatch(PurePosixPath(path).name):
             return ""
-        is_run = is_test and _is_run(path, new, filtered=bool(patterns))
+        text = new.versions(path)[1].decode(errors="replace")
+        if patterns and suites_are_filtered and re.search(r"\b(?:describe|suite)\b", text):
+            return ""
+        is_run = _is_run(path, new, filtered=bool(patterns))
         return f"{path}{NAME_SEPARATOR}" if is_run else ""
 
     return added_tests(new, _tests, prefix, lambda _, title: _surely_matches(patterns, title))
-
-
-def _has_groups(path: str, new: NewTests) -> bool:
-    text = new.versions(path)[1].decode(errors="replace")
-    return re.search(r"\b(?:describe|suite)\b", text) is not None
 
 
 def _changed_tests(new: NewTests) -> tuple[str, ...]:

@@ -43,7 +43,8 @@ class Language:
         def blank(found: re.Match[str]) -> str:
             nonlocal is_open
             is_open |= (found.lastgroup or "").startswith("open")
-            return _blank(found)
+            sign = found.groupdict().get("sign") or ""
+            return sign + re.sub(r"[^\n]", " ", found[0][len(sign) :])
 
         masked = self.hidden.sub(blank, text)
         return None if is_open or any(sign in masked for sign in self.unclosed) else masked
@@ -51,11 +52,6 @@ class Language:
 
 def _language(*hidden: str, unclosed: tuple[str, ...] = ()) -> Language:
     return Language(re.compile("|".join((_LINE_COMMENT, _BLOCK_COMMENT, *hidden))), unclosed)
-
-
-def _blank(found: re.Match[str]) -> str:
-    sign = found.groupdict().get("sign") or ""
-    return sign + re.sub(r"[^\n]", " ", found[0][len(sign) :])
 
 
 GO = _language(_QUOTED, "`[^`]*`", _SINGLY_QUOTED)

@@ -45,8 +45,8 @@ from cooperbench_eval.running.readers.python_parts import (
     Function,
     bound_names,
     digest_of,
+    parse_python,
     python_parts,
-    statements_of,
 )
 from cooperbench_eval.running.readers.result_files import (
     JUnitCase,
@@ -203,7 +203,7 @@ class _Definitions:
 
 @remembered
 def _definitions(data: bytes) -> _Definitions:
-    body = statements_of(data)
+    body = parse_python(data) or []
     # Pytest collects these whatever their name.
     try:
         cases = {

@@ -11,7 +11,7 @@ from cooperbench_eval.languages.python.facts import parse_source
 from cooperbench_eval.running.readers.protocol import Part, remembered
 
 
-def _parse_python(data: bytes) -> list[ast.stmt] | None:
+def parse_python(data: bytes) -> list[ast.stmt] | None:
     """Return the statements of a file; `None` if it cannot be parsed."""
     try:
         with warnings.catch_warnings():  # a warning about a strange escape is not for our host
@@ -20,11 +20,6 @@ def _parse_python(data: bytes) -> list[ast.stmt] | None:
     # Parsing deep or strange text may fail in each of these ways.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def statements_of(data: bytes) -> list[ast.stmt]:
-    """Return the statements of a file; none if it cannot be parsed."""
-    return _parse_python(data) or []
 
 
 PASSED_ON = "*"
@@ -68,7 +63,7 @@ def python_parts(data: bytes) -> Sequence[Part] | None:
     class is named `Class::function`, also in each class of the file that inherits it.
     If the class has no base class, the test is listed again, with `PASSED_ON` before its name.
     """
-    body = _parse_python(data)
+    body = parse_python(data)
     if body is None:
         return None
     splitter = _Splitter(data)

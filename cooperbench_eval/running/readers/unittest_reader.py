@@ -36,8 +36,8 @@ from cooperbench_eval.running.readers.python_parts import (
     PASSED_ON,
     Function,
     digest_of,
+    parse_python,
     python_parts,
-    statements_of,
 )
 from cooperbench_eval.running.readers.result_files import (
     UnreadableResultError,
@@ -254,7 +254,7 @@ def _module(path: str) -> str:
 
 @remembered_tests
 def _methods(data: bytes) -> Iterator[tuple[str, str]]:
-    body = statements_of(data)
+    body = parse_python(data) or []
     if any(isinstance(each, ast.FunctionDef) and each.name == "load_tests" for each in body):
         return
     for each in body:
