@@ -60,11 +60,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 @contextmanager
 def _lock_key(folder: Path, key: str) -> Iterator[None]:
-    """Let only one thread of one process at a time work on *key*.
-
-    Raises:
-        OSError: The lock file cannot be created or locked.
-    """
+    """Let one thread of one process at a time work on *key*, or raise an `OSError`."""
     from filelock import FileLock  # noqa: PLC0415 - loads slowly
 
     with FileLock(_lock_file(folder, key), poll_interval=_PAUSE_SECONDS):
@@ -164,8 +160,7 @@ def _digest(key: str) -> bytes:
 def _identity_of(folder: Path) -> tuple[str, int, int]:
     """Return what distinguishes a folder from any other one under its name, on any machine.
 
-    Raises:
-        OSError: There is no folder, or somebody else may write there.
+    If there is no folder, or somebody else may write there, raise an `OSError`.
     """
     found = folder.lstat()
     if not (_is_private(found) and stat.S_ISDIR(found.st_mode)):

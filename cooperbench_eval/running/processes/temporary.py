@@ -89,12 +89,7 @@ def temporary_folder(kind: str = "", place: Path | None = None) -> Iterator[Path
 
 
 def _hold(folder: Path) -> int:
-    """Lock a folder; return the descriptor that has the lock.
-
-    Raises:
-        BlockingIOError: Another process has locked it.
-        OSError: It cannot be locked.
-    """
+    """Lock a folder, or raise an `OSError`; return the descriptor that has the lock."""
     import fcntl  # noqa: PLC0415 - not everywhere
 
     descriptor = os.open(folder, os.O_RDONLY | _DIRECTORY)

@@ -354,11 +354,7 @@ def _is_script(command: tuple[str, ...]) -> bool:
 
 
 def _sessions(run: FinishedRun) -> list[bytes]:
-    """Return the result of each session of a run.
-
-    Raises:
-        UnreadableResultError: There is no session.
-    """
+    """Return the result of each session of a run, or raise that there is none."""
     if not _is_script(run.command):
         return [read_result_file(run.scratch / _RESULT)]
     try:

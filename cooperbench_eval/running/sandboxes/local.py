@@ -57,11 +57,7 @@ class HostSandbox:
     processes: int | None = field(default=None, validator=POSITIVE)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse to be made on another system than Linux.
-
-        Raises:
-            SandboxError: This system is not Linux.
-        """
+        """Refuse, with a `SandboxError`, to be made on another system than Linux."""
         if problem := linux_problem(type(self).__name__):
             raise SandboxError(problem)
 

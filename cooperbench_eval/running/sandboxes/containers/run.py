@@ -141,10 +141,7 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
 def container(
     engine: Engine, image: str, *, host: Mapping[str, Any], **config: Any
 ) -> Iterator[tuple[str, str]]:
-    """Create a container with the SDK's options, and remove it at the end in any case.
-
-    Yields:
-        The container's name and its id.
+    """Create a container with the SDK's options, and remove it at the end; yield its name and id.
 
     Raises:
         SandboxError: The container cannot be created or removed.
