@@ -34,11 +34,11 @@ from .evaluation.pairs import Feature as Feature
 from .evaluation.pairs import FeaturePair as FeaturePair
 from .evaluation.pairs import FeatureTeam as FeatureTeam
 from .evaluation.probing.probe import probe as probe
-from .evaluation.scoring import ConflictScorer as ConflictScorer
 from .git import patching as patching
 from .git.merging.conflicts import Conflict as Conflict
 from .git.merging.conflicts import ConflictDetails as ConflictDetails
 from .git.merging.conflicts import ConflictKind as ConflictKind
+from .git.merging.conflicts import ConflictScorer as ConflictScorer
 from .git.merging.conflicts import MergeStatus as MergeStatus
 from .git.merging.merge_base import merge_base as merge_base
 from .git.patching.apply import ApplyResult as ApplyResult

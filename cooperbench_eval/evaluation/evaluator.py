@@ -11,11 +11,10 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.features_alone import Alone
 from cooperbench_eval.evaluation.merge_queue import Landed, MergeQueue
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
-from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.evaluation.sides import Merged, Side, merge_sides, pair_merge_input
 from cooperbench_eval.evaluation.suite_runs import SuiteRuns
 from cooperbench_eval.evaluation.tracing import trace_failures
-from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.git.merging.conflicts import ConflictScorer, MergeStatus
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes

@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from attrs import define, evolve, field
 
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, closed, inverse, lines_of, map_lines
+from cooperbench_eval.git.merging.entry_merge import Side, Slot
 from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, diff_lines
 from cooperbench_eval.git.merging.regions import (
     Origin,
@@ -25,7 +26,6 @@ from cooperbench_eval.git.merging.regions import (
     find_regions,
 )
 from cooperbench_eval.git.merging.renames import find_renames
-from cooperbench_eval.git.merging.slots import Side, Slot
 from cooperbench_eval.git.merging.tree_merge import align_versions
 from cooperbench_eval.git.trees.entries import Entry, with_mode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot

@@ -13,9 +13,8 @@ from cooperbench_eval.git.merging.conflicts import (
     Replacement,
     ResolutionKind,
 )
-from cooperbench_eval.git.merging.entry_merge import Answer, OpenFile
+from cooperbench_eval.git.merging.entry_merge import Answer, OpenFile, Side
 from cooperbench_eval.git.merging.line_diff import DiffCache
-from cooperbench_eval.git.merging.slots import Side
 from cooperbench_eval.git.merging.text_merge import (
     TextBlock,
     TextMerge,
