@@ -26,14 +26,13 @@ from cooperbench_eval.analysis.sources import (
     iterate_team_facts,
 )
 from cooperbench_eval.git.merging.conflicts import (
-    USAGE,
     Conflict,
     ConflictKind,
     MergeStatus,
     Severity,
 )
 from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
+from cooperbench_eval.reporting.agent_costs import AGENT_USAGE, USAGE
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.reporting.report import FailureKind, MergeReport, PairStatus

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
-from attrs import field, fields, frozen, validators
+from attrs import field, frozen, validators
 
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.support.arguments import checked, checked_fields, named_fields
@@ -272,67 +272,6 @@ class ModelUsage:
     cached_tokens: int = 0
     cost_usd: float | None = field(default=None, validator=_check_amount)
     latency_seconds: float = field(default=0.0, validator=_check_amount)
-
-
-@frozen(kw_only=True)
-class UsageTotals:
-    """Totals over requests to models.
-
-    Attributes:
-        requests: The number of requests, answered or not.
-        unpriced_requests: The number of requests without a known price.
-        prompt_tokens: The number of tokens that the models read.
-        completion_tokens: The number of tokens that they wrote.
-        cost_usd: The cost of the requests with a known price; `None` if there were
-            requests and no price is known.
-    """
-
-    requests: int = 0
-    unpriced_requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: float | None = 0.0
-
-    def __add__(self, other: "UsageTotals") -> "UsageTotals":
-        """Add the totals of more requests."""
-        amounts = (
-            other.requests,
-            other.unpriced_requests,
-            other.prompt_tokens,
-            other.completion_tokens,
-            other.cost_usd,
-        )
-        if not any(amounts):
-            return self
-        requests = self.requests + other.requests
-        unpriced = self.unpriced_requests + other.unpriced_requests
-        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0)
-        return UsageTotals(
-            requests=requests,
-            unpriced_requests=unpriced,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            completion_tokens=self.completion_tokens + other.completion_tokens,
-            cost_usd=None if requests and requests == unpriced else cost,
-        )
-
-
-USAGE = tuple(each.name for each in fields(UsageTotals))
-"""The names under which the use of models is reported."""
-
-
-def total_usage(usage: Iterable[ModelUsage]) -> UsageTotals:
-    """Add up the requests to each model in one merge."""
-    usage = tuple(usage)
-    requests = sum(each.requests for each in usage)
-    unpriced = sum(each.requests for each in usage if each.cost_usd is None)
-    cost = sum(each.cost_usd for each in usage if each.cost_usd is not None)
-    return UsageTotals(
-        requests=requests,
-        unpriced_requests=unpriced,
-        prompt_tokens=sum(each.prompt_tokens for each in usage),
-        completion_tokens=sum(each.completion_tokens for each in usage),
-        cost_usd=None if requests and requests == unpriced else float(cost),
-    )
 
 
 class Severity(StrEnum):
