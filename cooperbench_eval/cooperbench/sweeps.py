@@ -1,10 +1,9 @@
 """Batches of the benchmark: all pairs or teams of a task's own solutions, and of a run."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import suppress
 from itertools import chain, groupby
-from typing import Literal, TypedDict, Unpack, cast, overload
+from typing import Literal, Unpack, cast, overload
 
 from attrs import frozen
 
@@ -15,10 +14,8 @@ from cooperbench_eval.cooperbench.runlogs import Setting
 from cooperbench_eval.cooperbench.runlogs.run_folders import RunTeam, discover_run
 from cooperbench_eval.cooperbench.tasks import Counted, PairOptions, SuiteOf, SuiteOptions, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
-from cooperbench_eval.evaluation.batch.evaluating import evaluate_many
+from cooperbench_eval.evaluation.batch.evaluating import BatchOptions, evaluate_many
 from cooperbench_eval.evaluation.batch.payloads import failure_of
-from cooperbench_eval.evaluation.batch.progress import Progress
-from cooperbench_eval.evaluation.batch.store import ReportStore
 from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, MergeReport
@@ -27,15 +24,6 @@ from cooperbench_eval.reporting.settings import SettingName
 from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
-
-
-class BatchOptions(TypedDict, total=False):
-    """Options that are passed on to `evaluate_many`."""
-
-    executor: Executor | None
-    store: ReportStore | Folder | None
-    progress: Progress | bool | None
-    on_error: Literal["record", "raise"]
 
 
 def _with_tests() -> Evaluator:

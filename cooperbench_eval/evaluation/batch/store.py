@@ -39,7 +39,7 @@ from cooperbench_eval.evaluation.batch.packing import (
     facts_in,
     pack,
     seal,
-    unpack_with,
+    unpack,
 )
 from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.support.arguments import checked, checked_fields
@@ -285,7 +285,7 @@ class ReportStore:
 
     def _read(self, path: Path, parts: Parts) -> GroupReport:
         try:
-            return unpack_with(_read_head(path), parts)
+            return unpack(_read_head(path), parts)
         except _UNREADABLE as exc:
             raise _unreadable(path, exc) from exc
 
