@@ -18,7 +18,7 @@ from cooperbench_eval.evaluation.batch.evaluating import BatchOptions, evaluate_
 from cooperbench_eval.evaluation.batch.payloads import failure_of
 from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
-from cooperbench_eval.reporting import Failure, MergeReport
+from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.settings import SettingName
 from cooperbench_eval.reporting.teams import TeamReport
@@ -80,7 +80,9 @@ def gold_matrix(
         BatchError: See `evaluate_many`, which raises other errors as well.
     """
     suite, batch = split(options)
-    testing = _testing(task, evaluator, suite_of, suite, readable=readable, in_image=in_image)
+    evaluator = evaluator or _with_tests()
+    testing = Testing.of(evaluator, suite_of, suite, readable=readable, in_image=in_image)
+    testing = testing.for_task(task)
     clone = testing.repository(task, repo_dir)
     pairs = task.all_pairs(repo_dir=clone, suite_of=testing.suite_of)
     return evaluate_many(pairs, evaluator=testing.evaluator, **batch)
@@ -122,26 +124,12 @@ def gold_teams(
     """
     task.teams(size)  # raises before the repository is read
     suite, batch = split(options)
-    testing = _testing(task, evaluator, suite_of, suite, readable=readable, in_image=in_image)
+    evaluator = evaluator or _with_tests()
+    testing = Testing.of(evaluator, suite_of, suite, readable=readable, in_image=in_image)
+    testing = testing.for_task(task)
     clone = testing.repository(task, repo_dir)
     teams = task.all_teams(size, repo_dir=clone, suite_of=testing.suite_of)
     return evaluate_many(teams, evaluator=testing.evaluator, **batch)
-
-
-def _testing(
-    task: Task,
-    evaluator: Evaluator | None,
-    suite_of: SuiteOf,
-    options: SuiteOptions,
-    *,
-    readable: Iterable[Folder],
-    in_image: bool,
-) -> Testing:
-    evaluator = evaluator or _with_tests()
-    testing = Testing.of(evaluator, suite_of, options, readable=readable, in_image=in_image)
-    if not in_image:
-        return testing
-    return testing.in_image_of(task, timeout_seconds=options.get("timeout_seconds"))
 
 
 class _RunOptions(SweepOptions, total=False):
@@ -260,9 +248,8 @@ def evaluate_run(
     run = _Run(dataset, are_teams=teams)
     if not in_image:
         return run.evaluate(found, testing, batch)
-    seconds = suite.get("timeout_seconds")
     by_task = groupby(found, lambda team: (team.repo_name, team.task_id))
-    batches = (run.in_image(list(of_task), testing, seconds, batch) for _, of_task in by_task)
+    batches = (run.in_image(list(of_task), testing, batch) for _, of_task in by_task)
     return chain.from_iterable(batches)
 
 
@@ -279,16 +266,12 @@ class _Run:
     are_teams: bool
 
     def in_image(
-        self,
-        found: Sequence[RunTeam],
-        testing: Testing,
-        timeout_seconds: float | None,
-        options: BatchOptions,
+        self, found: Sequence[RunTeam], testing: Testing, options: BatchOptions
     ) -> Iterator[MergeReport | TeamReport]:
         """Evaluate pairs or teams of one task in its image."""
         with suppress(DatasetError):  # each report says that the task is missing
             task = self.dataset.task(found[0].repo_name, found[0].task_id)
-            testing = testing.in_image_of(task, timeout_seconds=timeout_seconds)
+            testing = testing.for_task(task)
         return self.evaluate(found, testing, options)
 
     def evaluate(
@@ -301,6 +284,7 @@ class _Run:
     def _built(
         self, found: RunTeam, testing: Testing
     ) -> FeaturePair | FeatureTeam | MergeReport | TeamReport:
+        numbers = _landing_order(found.numbers) if self.are_teams else found.numbers
         try:
             task = self.dataset.task(found.repo_name, found.task_id)
             task.require(*found.numbers)
@@ -313,17 +297,11 @@ class _Run:
                 setting=found.setting.value,
             )
             if self.are_teams:
-                return task.team(*_landing_order(found.numbers), **given)
-            first, second = found.numbers
+                return task.team(*numbers, **given)
+            first, second = numbers
             return task.pair(first, second, **given)
         except (CooperBenchEvalError, OSError, ValueError) as exc:
-            return self._failed(found, testing.evaluator, failure_of(exc))
-
-    def _failed(
-        self, found: RunTeam, evaluator: Evaluator, failure: Failure
-    ) -> MergeReport | TeamReport:
-        # As in the report of the pair or team that would have been built.
-        numbers = _landing_order(found.numbers) if self.are_teams else found.numbers
+            failure = failure_of(exc)
         identity = PairId(
             repo_name=found.repo_name,
             task_id=found.task_id,
@@ -332,7 +310,7 @@ class _Run:
             setting=found.setting.value,
         )
         kind = TeamReport if self.are_teams else MergeReport
-        return report_failure(evaluator.strategies, failure, identity, kind)
+        return report_failure(testing.evaluator.strategies, failure, identity, kind)
 
 
 def _landing_order(numbers: Sequence[int]) -> tuple[int, ...]:
