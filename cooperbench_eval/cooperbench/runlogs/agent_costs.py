@@ -68,10 +68,8 @@ class _Reading:
     def solo(self, numbers: Sequence[int]) -> AgentRun:
         """Return the run of the only agent, which made all features."""
         values = self._part(self._record(), "agent")
-        run = AgentRun(
-            features=numbers, status=_text(values.get("status")), usage=self._usage(values)
-        )
-        return evolve(run, problem=self._problem())
+        status, usage = _text(values.get("status")), self._usage(values)
+        return AgentRun(features=numbers, status=status, usage=usage, problem=self._problem())
 
     def agents(self, numbers: Sequence[int]) -> tuple[AgentRun, ...]:
         """Return the run of each feature's agent."""
@@ -125,7 +123,7 @@ class _Reading:
             number = values.get("feature_id") if isinstance(values, dict) else None
             if type(number) is not int:
                 self._note(f"the agent {name!r:.40} has no feature_id")
-            elif number not in (features_in(self.folder.name) or ()):
+            elif number not in features_in(self.folder.name):
                 self._note(f"it has an agent of feature {number}, which the folder does not name")
             elif number in found:
                 self._note(f"two agents have the feature_id {number!r:.40}")
@@ -163,16 +161,15 @@ class _Reading:
             self.problems.append(str(exc))
             return None
         senders = list(map(_sender, messages)) if isinstance(messages, list) else [None]
+        problem = ""
         if None in senders:
-            self.problems.append(f"{_MESSAGES}: it is not a list of messages with a feature_id")
-            return None
-        if unknown := {*senders}.difference(features_in(self.folder.name) or ()):
-            what = f"it has messages of feature {min(map(str, unknown))}, which the folder lacks"
-            self.problems.append(f"{_MESSAGES}: {what}")
-            return None
-        if total is not None and total != len(senders):
-            what = f"it has {len(senders)} messages, but {_RECORD} says {total}"
-            self.problems.append(f"{_MESSAGES}: {what}")
+            problem = "it is not a list of messages with a feature_id"
+        elif unknown := {*senders}.difference(features_in(self.folder.name)):
+            problem = f"it has messages of feature {min(map(str, unknown))}, which the folder lacks"
+        elif total is not None and total != len(senders):
+            problem = f"it has {len(senders)} messages, but {_RECORD} says {total}"
+        if problem:
+            self._note(problem, _MESSAGES)
             return None
         return Counter(each for each in senders if each is not None)
 
@@ -192,8 +189,8 @@ class _Reading:
         self._note(f"cost is {_shown(value)}, not an amount")
         return None
 
-    def _note(self, problem: str) -> None:
-        self.problems.append(f"{_RECORD}: {problem}")
+    def _note(self, problem: str, file: str = _RECORD) -> None:
+        self.problems.append(f"{file}: {problem}")
 
     def _problem(self) -> str:
         """Return what is wrong as one clause, however much it is."""

@@ -5,11 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import frozen
-
 from cooperbench_eval.errors import DatasetError, PatchError, ReportError
 from cooperbench_eval.git.patching.patch import Patch, printable, read_file
-from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.settings import Setting
 from cooperbench_eval.support.json_records import parse_json
 
@@ -86,20 +83,6 @@ def load_json(file: Path, most: int = MOST_RECORD) -> Any:
     except PatchError as exc:
         raise ReportError(exc.reason, file.name) from exc
     return parse_json(text, file.name)
-
-
-@frozen(kw_only=True)
-class Wanted(PairId):
-    """The pair whose patches are wanted; its setting and model are known."""
-
-    setting: Setting
-    model: str
-
-    @property
-    def orders(self) -> tuple[tuple[int, int], ...]:
-        """The orders in which folder names may list the features; the benchmark sorts them."""
-        low, high = sorted(self.features)
-        return (low, high), (high, low)
 
 
 def letters(name: str) -> str:

@@ -161,13 +161,14 @@ def run_folders(logs_dir: str | os.PathLike[str], run_name: str) -> tuple[RunFol
         DatasetError: The run does not exist, or a folder of it cannot be read.
     """
     run = Path(logs_dir, run_name)
-    return tuple(
-        folder
-        for child in _folders(run)
-        for folder in (
-            _of_setting(run, child) if child.name in _SETTINGS else _of_repository(run, child)
-        )
-    )
+    found: list[RunFolder] = []
+    for child in _folders(run):
+        if child.name in _SETTINGS:
+            setting = Setting(child.name)
+            found += (each for r in _folders(child) for each in _of_repository(run, r, setting))
+        else:
+            found += _of_repository(run, child)
+    return tuple(found)
 
 
 def _unknown_settings(run: Path) -> list[str]:
@@ -192,11 +193,6 @@ def setting_of(directory: Path) -> Setting | None:
         if not (folder / "config.json").is_file():
             return Setting(folder.name)
     return _recorded_setting(directory)
-
-
-def _of_setting(run: Path, folder: Path) -> Iterator[RunFolder]:
-    for repository in _folders(folder):
-        yield from _of_repository(run, repository, Setting(folder.name))
 
 
 def _of_repository(
