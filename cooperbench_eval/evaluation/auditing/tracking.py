@@ -50,10 +50,20 @@ class TrackedFile:
     expected_places: list[int]
     restored: dict[int, int] = field(factory=dict)
 
+    @property
+    def expected_lines(self) -> Sequence[bytes]:
+        """The lines that are expected; none if no file is expected."""
+        return self.expected.lines if self.expected else ()
+
+    @property
+    def paths(self) -> Mapping[int, str]:
+        """The path of the expected file in each side that has it, by the side's number."""
+        return self.expected.paths if self.expected else {}
+
     @cached_property
     def merged_places(self) -> Sequence[int]:
         """For each expected line its place in the merged file."""
-        return inverse(self.expected_places, len(self.expected.lines) if self.expected else 0)
+        return inverse(self.expected_places, len(self.expected_lines))
 
     @property
     def missing(self) -> Iterator[int]:
