@@ -138,25 +138,18 @@ def _is_renamed(path: str, tracking: Tracking) -> bool:
 
 
 def _foreign(file: TrackedFile, fates: Fates) -> Iterator[ForeignLines]:
-    for lines in runs_of(fates.unknown(file)):
-        yield ForeignLines(
-            path=file.path,
-            first=lines.start + 1,
-            last=lines.stop,
-            text=b"".join(file.lines[lines.start : lines.stop]),
-        )
-    if file.expected is None:
-        return
-    gone = [line for line in fates.vanished(file) if file.base_places[line] != ABSENT]
-    text = {file.base_places[line]: file.expected.lines[line] for line in gone}
-    for lines in runs_of(sorted(text)):
-        yield ForeignLines(
-            path=file.path,
-            first=lines.start + 1,
-            last=lines.stop,
-            text=b"".join(text[line] for line in lines),
-            is_removed=True,
-        )
+    added = {line: file.lines[line] for line in fates.unknown(file)}
+    vanished = {file.base_places[line]: file.expected_lines[line] for line in fates.vanished(file)}
+    vanished.pop(ABSENT, None)
+    for text, is_removed in ((added, False), (vanished, True)):
+        for lines in runs_of(sorted(text)):
+            yield ForeignLines(
+                path=file.path,
+                first=lines.start + 1,
+                last=lines.stop,
+                text=b"".join(text[line] for line in lines),
+                is_removed=is_removed,
+            )
 
 
 # --- strategies and tests ---

@@ -14,7 +14,14 @@ from functools import cached_property, partial
 
 from attrs import define, evolve, field
 
-from cooperbench_eval.evaluation.auditing.lines import ABSENT, closed, inverse, lines_of, map_lines
+from cooperbench_eval.evaluation.auditing.lines import (
+    ABSENT,
+    closed,
+    inverse,
+    lines_of,
+    map_lines,
+    through,
+)
 from cooperbench_eval.git.merging.entry_merge import Side, Slot
 from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, diff_lines
 from cooperbench_eval.git.merging.regions import (
@@ -212,10 +219,7 @@ class _Fold:
         present = ours or theirs
         if present is None or (base == present and slot.kind is None):
             return None
-        if ours is not None:
-            file = self._earlier(path, slot, ours)
-        else:
-            file = self._later(path, slot, present)
+        file = (self._earlier if ours else self._later)(path, slot, present)
         file.is_disputed = file.is_disputed or base is not None
         return file
 
@@ -232,14 +236,13 @@ class _Fold:
         mode = theirs.mode if base is not None and ours.mode is base.mode else ours.mode
         texts = lines_of(base) or (), one.lines, other.lines
         rows, disputed, is_joined = _combined(texts, join=self._join_conflicts)
-        lines = _joined_lines(one.lines, other.lines, rows)
+        lines = [one.lines[o] if o != ABSENT else other.lines[t] for o, t in rows]
+        lines = [*closed(lines[:-1]), *lines[-1:]]  # only the last one may lack its newline
+        in_ours, in_theirs = zip(*rows, strict=True) if rows else ((), ())
         places: dict[int, Sequence[int]] = {
-            n: [each[o] if o != ABSENT else ABSENT for o, _ in rows]
-            for n, each in one.places.items()
+            **{number: through(in_ours, each) for number, each in one.places.items()},
+            self._side.number: through(in_theirs, other.places[self._side.number]),
         }
-        places[self._side.number] = [
-            other.places[self._side.number][t] if t != ABSENT else ABSENT for _, t in rows
-        ]
         place_of = {o: i for i, (o, _) in enumerate(rows) if o != ABSENT}
         return ExpectedFile(
             path=path,
@@ -276,10 +279,7 @@ class _Fold:
             return found
         # Both sides renamed the file, and git merged the two versions before.
         rows = map_lines(file.lines, lines)
-        places: dict[int, Sequence[int]] = {
-            n: [each[row] if row != ABSENT else ABSENT for row in rows]
-            for n, each in file.places.items()
-        }
+        places = {number: through(rows, each) for number, each in file.places.items()}
         paths = dict(file.paths)
         for side, name in self._versions_of(file):
             paths[side.number], places[side.number] = name, map_lines(side.lines(name), lines)
@@ -335,14 +335,6 @@ def _combined(texts: Texts, *, join: bool) -> tuple[list[tuple[int, int]], set[i
         line for line, (o, t) in enumerate(rows) if o in ours_disputed or t in theirs_disputed
     }
     return rows, disputed, len(regions) < len(single)
-
-
-def _joined_lines(
-    ours: Sequence[bytes], theirs: Sequence[bytes], rows: Sequence[tuple[int, int]]
-) -> list[bytes]:
-    """Return the merged lines; only the last one may lack its newline."""
-    lines = [ours[o] if o != ABSENT else theirs[t] for o, t in rows]
-    return [*closed(lines[:-1]), *lines[-1:]]
 
 
 def _rows_of(region: Region) -> Iterator[tuple[int, int]]:

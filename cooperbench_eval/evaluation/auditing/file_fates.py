@@ -5,7 +5,7 @@ line without a newline changes that one too, but is not about it. So all files g
 before their lines are followed, and a feature that changes nothing else in a file is told apart.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cooperbench_eval.evaluation.auditing.expected import SideTree
 from cooperbench_eval.evaluation.auditing.line_fates import Fates, LineFate, as_lines
@@ -69,10 +69,10 @@ def _file(fates: Fates, side: SideTree, path: str, entry: Entry) -> AuditedFile:
             path,
             added,
             known=cache_of(fates.tracking.base, _known_definitions),
-            base=_source(old),
-            side=_source(entry),
-            others=[_source(each) for each in _others(fates, side, file)],
-            merged=_source(merged),
+            base=old,
+            side=entry,
+            others=_others(fates, side, file),
+            merged=merged,
         ),
         entries=_entries(fates, side, path, entry, file),
     )
@@ -80,8 +80,7 @@ def _file(fates: Fates, side: SideTree, path: str, entry: Entry) -> AuditedFile:
 
 def _others(fates: Fates, side: SideTree, file: TrackedFile | None) -> Iterator[Entry | None]:
     """Yield the versions of a file in the trees of the other sides."""
-    paths = file.expected.paths if file and file.expected else {}
-    for number, path in paths.items():
+    for number, path in file.paths.items() if file else ():
         if number != side.number:
             yield fates.tracking.sides[number].get(path)
 
@@ -118,8 +117,7 @@ def _deleted(fates: Fates, side: SideTree, path: str) -> AuditedFile:
     fate, removed = Fate.KEPT, dict.fromkeys(range(len(old)), LineFate(Fate.KEPT))
     if file is not None and merged is not None:
         # If another side has the file, it had work in it.
-        is_wanted = bool(file.expected and file.expected.paths)
-        is_wanted = is_wanted and merged != fates.tracking.base.get(path)
+        is_wanted = bool(file.paths) and merged != fates.tracking.base.get(path)
         fate = Fate.SUPERSEDED if is_wanted else Fate.LOST
         for line, place in _found(file, len(old)):
             removed[line] = LineFate(fate, is_wanted, (file, place))
@@ -153,10 +151,6 @@ def _fate_of_contents(entry: Entry, merged: Entry | None, known: list[Entry | No
     return Fate.LOST if merged in known else Fate.CHANGED
 
 
-def _source(entry: Entry | None) -> bytes | None:
-    return entry.data if entry is not None and entry.mode.is_regular else None
-
-
 # --- definitions ---
 
 
@@ -169,10 +163,10 @@ def _definitions_of(
     added: Mapping[int, LineFate],
     *,
     known: Memo[tuple[str, bytes], _Functions],
-    base: bytes | None,
-    side: bytes | None,
-    others: Sequence[bytes | None],
-    merged: bytes | None,
+    base: Entry | None,
+    side: Entry,
+    others: Iterable[Entry | None],
+    merged: Entry | None,
 ) -> Iterator[AuditedDefinition]:
     """Yield the definitions of one file that a side adds, changes or removes.
 
@@ -208,27 +202,25 @@ def _definitions_of(
         yield AuditedDefinition(name=name, line=function.first, fate=fate, is_new=is_new)
     for name, function in before.items():
         if name not in after:
-            expected = [
-                each for each in theirs if name in each and each[name].text != function.text
-            ]
-            back = Fate.SUPERSEDED if expected else Fate.LOST
+            wanted = any(name in each and each[name].text != function.text for each in theirs)
+            back = Fate.SUPERSEDED if wanted else Fate.LOST
             fate = back if name in now else Fate.KEPT
             yield AuditedDefinition(name=name, line=function.first, fate=fate, is_removed=True)
 
 
 def _functions(
-    known: Memo[tuple[str, bytes], _Functions], path: str, source: bytes | None
+    known: Memo[tuple[str, bytes], _Functions], path: str, entry: Entry | None
 ) -> _Functions | None:
     """Return the definitions of a version by name; `None` if it cannot be read.
 
-    An absent version has no definitions.
+    A version that is absent, or not a file, has no definitions.
     """
-    if source is None:
+    if entry is None or not entry.mode.is_regular:
         return {}
-    if len(source) > _MOST_BYTES:
+    if len(entry.data) > _MOST_BYTES:
         return None
     try:
-        return known.recall((path, source), lambda: functions(path, source))
+        return known.recall((path, entry.data), lambda: functions(path, entry.data))
     except UnreadableError:
         return None
 
@@ -291,7 +283,9 @@ def audited_ends(
     """
     for path, entry in side.items():
         old = base.get(path)
-        if entry is None or old is None or entry == old or _is_more(old, entry):
+        if entry is None or old is None or entry == old:
+            continue
+        if closed_entry(old) != closed_entry(entry):  # it is about more than the end
             continue
         places = (file.path for file in tracking.files if file.base_path == path)
         place = path if tree.get(path) else next((p for p in places if tree.get(p)), None)
@@ -302,13 +296,8 @@ def audited_ends(
             feature=number,
             path=path,
             merged_path=place,
-            entries=[AuditedEntry(aspect=EntryAspect.END, fate=fate)],
+            entries=[_entry(EntryAspect.END, fate)],
         )
-
-
-def _is_more(old: Entry, new: Entry) -> bool:
-    """Whether a change of an entry is about more than the newline at its end."""
-    return closed_entry(old) != closed_entry(new)
 
 
 def _is_ended(entry: Entry) -> bool:

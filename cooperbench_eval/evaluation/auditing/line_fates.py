@@ -65,13 +65,8 @@ class Fates:
         """
         key = side.number, path
         if key not in self._files:
-            found = [
-                each
-                for each in self.tracking.files
-                if each.expected and each.expected.paths.get(side.number) == path
-            ]
-            kept = {id(each): sum(p != ABSENT for p in each.expected_places) for each in found}
-            self._files[key] = max(found, key=lambda each: kept[id(each)], default=None)
+            found = [each for each in self.tracking.files if each.paths.get(side.number) == path]
+            self._files[key] = max(found, key=_count_kept, default=None)
         return self._files[key]
 
     def added(self, side: SideTree, path: str) -> dict[int, LineFate]:
@@ -163,8 +158,7 @@ class Fates:
 
     def vanished(self, file: TrackedFile) -> Iterator[int]:
         """Yield the expected lines of the base that the merged tree lacks, and no side removes."""
-        paths = file.expected.paths if file.expected else {}
-        sides = self.tracking.sides
+        paths, sides = file.paths, self.tracking.sides
         if any(n not in paths and side.get(file.base_path) is None for n, side in sides.items()):
             return  # a side deleted the file
         removed = {line for n, path in paths.items() for line in sides[n].removed(path)}
@@ -178,16 +172,15 @@ class Fates:
     @cached_property
     def _kept_of_base(self) -> Collection[tuple[str, int]]:
         """The lines of the base that the merged tree has, by their files and places there."""
-        found = {
-            (file.base_path, file.base_places[line])
-            for file in self.tracking.files
-            for line in file.expected_places
-            if line != ABSENT
-        }
-        restored = (
-            (each.base_path, old) for each in self.tracking.files for old in each.restored.values()
-        )
-        return found.union(restored)
+        found = set()
+        for file in self.tracking.files:
+            kept = (file.base_places[line] for line in file.expected_places if line != ABSENT)
+            found |= {(file.base_path, old) for old in (*kept, *file.restored.values())}
+        return found
+
+
+def _count_kept(file: TrackedFile) -> int:
+    return sum(place != ABSENT for place in file.expected_places)
 
 
 def _lost_with_others(

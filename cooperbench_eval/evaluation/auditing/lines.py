@@ -89,14 +89,20 @@ def inverse(places: Sequence[int], count: int) -> list[int]:
     return found
 
 
+def through(rows: Iterable[int], places: Sequence[int]) -> list[int]:
+    """Return for each of *rows*, which may be absent, its place among *places*."""
+    return [places[row] if row != ABSENT else ABSENT for row in rows]
+
+
 def runs_of(numbers: Iterable[int]) -> Iterator[range]:
     """Yield ascending numbers as ranges of consecutive ones."""
-    start = end = None
+    run = range(0)
     for number in numbers:
-        if start is None or number != end:
-            if start is not None and end is not None:
-                yield range(start, end)
-            start = number
-        end = number + 1
-    if start is not None and end is not None:
-        yield range(start, end)
+        if run and number == run.stop:
+            run = range(run.start, number + 1)
+            continue
+        if run:
+            yield run
+        run = range(number, number + 1)
+    if run:
+        yield run

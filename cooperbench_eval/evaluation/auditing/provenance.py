@@ -16,7 +16,6 @@ from cooperbench_eval.evaluation.inputs import (
     read_merged,
     read_sides,
 )
-from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import split_lines
 from cooperbench_eval.git.patching.placements import ApplyPolicy
@@ -148,8 +147,7 @@ class _Finder:
 
         if has_it(self.tracking.base.get(old)):
             return _BASE
-        paths = file.expected.paths if file.expected else {}
-        by = [n for n, path in paths.items() if has_it(self.tracking.sides[n].get(path))]
+        by = [n for n, path in file.paths.items() if has_it(self.tracking.sides[n].get(path))]
         return _by_features(by) if by else None
 
     def _lines(self, file: TrackedFile) -> Iterator[Origin]:
@@ -170,9 +168,12 @@ class _Finder:
                 yield _MARKER if is_marker else _RESOLVER if line in written else _UNKNOWN
 
     def _markers(self, path: str) -> Iterator[int]:
+        """Yield the lines of the three markers of each conflict in a file."""
         for conflict in self.merged.conflicts:
             if conflict.path == path and conflict.line is not None:
-                yield from _marker_lines(conflict, conflict.line - 1)
+                first, versions = conflict.line - 1, (conflict.ours, conflict.theirs)
+                ours, theirs = (len(split_lines(each or b"")) for each in versions)
+                yield from (first, first + 1 + ours, first + 2 + ours + theirs)
 
     def _written(self, file: TrackedFile) -> set[int]:
         """Return the lines that a strategy wrote in the place of conflicts."""
@@ -192,12 +193,6 @@ class _Finder:
                 found.update(range(start, line))
             start, before = line + 1, place
         return found
-
-
-def _marker_lines(conflict: Conflict, first: int) -> Iterator[int]:
-    """Yield the lines of the three markers of a conflict that begins at line *first*."""
-    ours, theirs = (len(split_lines(each or b"")) for each in (conflict.ours, conflict.theirs))
-    yield from (first, first + 1 + ours, first + 2 + ours + theirs)
 
 
 def _kind_of(entry: Entry) -> FileKind:
