@@ -134,7 +134,7 @@ class PluginGroup(Generic[PluginT]):
 
     def names(self) -> tuple[str, ...]:
         """Return the registered names, sorted; imports no plug-in."""
-        return tuple(sorted({point.name for point in self._points()}))
+        return tuple(sorted({p.name for p in _installed().points.select(group=self.group)}))
 
     def build(self, name: str, options: Mapping[str, object]) -> PluginT:
         """Build the plug-in registered as *name*, with *options* as its arguments.
@@ -186,19 +186,12 @@ class PluginGroup(Generic[PluginT]):
     def _broken(self) -> type[PluginLoadError]:
         return self.errors[2]
 
-    def _points(self) -> Iterable["EntryPoint"]:
-        return _installed().points.select(group=self.group)
-
     def _find(self, name: str) -> tuple[str, "EntryPoint"]:
         """Return the entry point with this name, and its distribution."""
-        installed = _installed()
-        key = self.group, name
-        if key not in installed.found:
-            points = installed.points.select(group=self.group)
-            installed.found[key] = self._find_among(points, name)
-        return installed.found[key]
-
-    def _find_among(self, points: Iterable["EntryPoint"], name: str) -> tuple[str, "EntryPoint"]:
+        installed, key = _installed(), (self.group, name)
+        if key in installed.found:
+            return installed.found[key]
+        points = installed.points.select(group=self.group)
         unknown, duplicate, _ = self.errors
         # A distribution may be found twice: in its checkout and where it is installed.
         found = {(_distribution(p), p.value): p for p in points if p.name == name}
@@ -208,7 +201,7 @@ class PluginGroup(Generic[PluginT]):
         if len(found) > 1:
             raise duplicate(name, tuple(sorted(origin for origin, _ in found)))
         ((distribution, _), point), *_ = found.items()
-        return distribution, point
+        return installed.found.setdefault(key, (distribution, point))
 
 
 def _in_words(exc: Exception) -> str:

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from cooperbench_eval.evaluation.auditing.lines import (
     ABSENT,
@@ -173,7 +173,7 @@ def expect(base: Snapshot, sides: Mapping[int, SideTree], *, join: bool = True) 
     files: Files = {}
     seen: list[SideTree] = []
     for side in sides.values():
-        files = _Fold(base, files, seen, side, join=join).run()
+        files = _Fold(base, files, seen, side, join).run()
         seen.append(side)
     return files
 
@@ -187,23 +187,15 @@ def untouched_file(path: str, entry: Entry, numbers: Sequence[int]) -> ExpectedF
     )
 
 
+@frozen(eq=False)
 class _Fold:
     """Adds one side to the files that are expected so far."""
 
-    def __init__(
-        self,
-        base: Snapshot,
-        files: Files,
-        seen: Sequence[SideTree],
-        side: SideTree,
-        *,
-        join: bool,
-    ) -> None:
-        self._base = base
-        self._files = files
-        self._seen = seen
-        self._side = side
-        self._join_conflicts = join
+    _base: Snapshot
+    _files: Files
+    _seen: Sequence[SideTree]
+    _side: SideTree
+    _joins: bool
 
     def run(self) -> Files:
         so_far = Changes({p: f.entry if f else None for p, f in _fitting(self._files)})
@@ -235,7 +227,7 @@ class _Fold:
             return kept
         mode = theirs.mode if base is not None and ours.mode is base.mode else ours.mode
         texts = lines_of(base) or (), one.lines, other.lines
-        rows, disputed, is_joined = _combined(texts, join=self._join_conflicts)
+        rows, disputed, is_joined = _combined(texts, join=self._joins)
         lines = [one.lines[o] if o != ABSENT else other.lines[t] for o, t in rows]
         lines = [*closed(lines[:-1]), *lines[-1:]]  # only the last one may lack its newline
         in_ours, in_theirs = zip(*rows, strict=True) if rows else ((), ())

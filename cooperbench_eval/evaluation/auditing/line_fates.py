@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 
 from attrs import frozen
 
@@ -203,41 +204,24 @@ def _lost_with_others(
                     yield line, LineFate(Fate.LOST, fates[line].in_conflict)
 
 
-def as_lines(fates: Mapping[int, LineFate], lines: Sequence[bytes]) -> tuple[AuditedLines, ...]:
-    """Return the fates of lines as records, with consecutive lines together."""
-    return tuple(_record(group, fates, lines) for group in _groups(fates))
+def as_lines(fates: Mapping[int, LineFate], lines: Sequence[bytes]) -> Iterator[AuditedLines]:
+    """Yield the fates of lines as records, with consecutive lines together."""
 
+    def run_of(numbered: tuple[int, int]) -> tuple[object, ...]:
+        number, line = numbered
+        found = fates[line]
+        file, there = found.place or (None, number)
+        return line - number, found.fate, found.in_conflict, file, there - number
 
-def _groups(fates: Mapping[int, LineFate]) -> Iterator[list[int]]:
-    group: list[int] = []
-    for line in fates:
-        if group and not _continues(fates[group[-1]], fates[line], line - group[-1]):
-            yield group
-            group = []
-        group.append(line)
-    if group:
-        yield group
-
-
-def _continues(one: LineFate, other: LineFate, step: int) -> bool:
-    if step != 1 or one.fate is not other.fate or one.in_conflict != other.in_conflict:
-        return False
-    if one.place is None or other.place is None:
-        return one.place is other.place
-    return one.place[0] is other.place[0] and other.place[1] == one.place[1] + 1
-
-
-def _record(
-    group: Sequence[int], fates: Mapping[int, LineFate], lines: Sequence[bytes]
-) -> AuditedLines:
-    first, last = group[0], group[-1]
-    found = fates[first]
-    return AuditedLines(
-        fate=found.fate,
-        first=first + 1,
-        last=last + 1,
-        text=b"".join(lines[first : last + 1]),
-        in_conflict=found.in_conflict,
-        merged_path=found.place[0].path if found.place else None,
-        merged_line=found.place[1] + 1 if found.place else None,
-    )
+    for _, run in groupby(enumerate(fates), run_of):
+        group = [line for _, line in run]
+        first, last, found = group[0], group[-1], fates[group[0]]
+        yield AuditedLines(
+            fate=found.fate,
+            first=first + 1,
+            last=last + 1,
+            text=b"".join(lines[first : last + 1]),
+            in_conflict=found.in_conflict,
+            merged_path=found.place[0].path if found.place else None,
+            merged_line=found.place[1] + 1 if found.place else None,
+        )

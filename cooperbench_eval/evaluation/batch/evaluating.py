@@ -260,7 +260,10 @@ class _Batch:
             self._ready.append(partial(self._failed, identity, failure_of(exc)))
             return
         if (digest := bytes.fromhex(key)) in self._seen:
-            self._ready.append(partial(self._failed, identity, identity.given_before))
+            name = "team" if isinstance(pair, FeatureTeam) else "pair"
+            problem = f"the same {name} was given before"
+            failure = Failure(kind=FailureKind.DUPLICATE, problem=problem)
+            self._ready.append(partial(self._failed, identity, failure))
             return
         self._seen.add(digest)
         if self._store.has(key):
@@ -388,9 +391,3 @@ class _Identity:
         return cls(
             PairId.of(pair), kind, tuple((each.number, each.agent) for each in pair.features)
         )
-
-    @property
-    def given_before(self) -> Failure:
-        name = "team" if self.kind is TeamReport else "pair"
-        problem = f"the same {name} was given before"
-        return Failure(kind=FailureKind.DUPLICATE, problem=problem)
