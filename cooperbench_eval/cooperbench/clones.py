@@ -23,13 +23,9 @@ def base_tree(place: Folder, commit: str, *, owner: str) -> Snapshot:
     Calls for the same commit, one after another, return one snapshot, which keeps what it has
     read.
 
-    Args:
-        place: The clone, or the folder that holds clones.
-        commit: The id of the commit.
-        owner: What has this base, for the error.
-
     Raises:
-        RepositoryError: *place* is neither, or no clone has the commit.
+        RepositoryError: *place* is neither a clone nor such a folder, or no clone has the commit,
+            which is the base of *owner*.
     """
     folder = Path(place).absolute()
     clone: Folder = place

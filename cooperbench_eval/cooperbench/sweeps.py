@@ -19,7 +19,7 @@ from cooperbench_eval.evaluation.batch.payloads import failure_of
 from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import MergeReport
-from cooperbench_eval.reporting.identity import PairId, PairKey
+from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.settings import SettingName
 from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.running import TestRunner
@@ -232,12 +232,13 @@ def evaluate_run(
         "repo_name": repo_name,
         "task_id": task_id,
     }
-    listed = None if subset is None else frozenset(_listed(dataset, subset))
+    rows = () if subset is None else dataset.subset(subset)
+    listed = {(task.repo_name, task.task_id, frozenset(pair)) for task, pair in rows}
     found = [
         team
         for team in discover_run(logs_dir, run_name, teams=teams)
         if all(value in {None, getattr(team, name)} for name, value in wanted.items())
-        and (listed is None or (team.repo_name, team.task_id, frozenset(team.numbers)) in listed)
+        and (subset is None or (team.repo_name, team.task_id, frozenset(team.numbers)) in listed)
     ]
     if not found:
         sought = "team" if teams else "pair"
@@ -251,11 +252,6 @@ def evaluate_run(
     by_task = groupby(found, lambda team: (team.repo_name, team.task_id))
     batches = (run.in_image(list(of_task), testing, batch) for _, of_task in by_task)
     return chain.from_iterable(batches)
-
-
-def _listed(dataset: Dataset, subset: str) -> Iterator[PairKey]:
-    for task, numbers in dataset.subset(subset):
-        yield task.repo_name, task.task_id, frozenset(numbers)
 
 
 @frozen
@@ -284,7 +280,10 @@ class _Run:
     def _built(
         self, found: RunTeam, testing: Testing
     ) -> FeaturePair | FeatureTeam | MergeReport | TeamReport:
-        numbers = _landing_order(found.numbers) if self.are_teams else found.numbers
+        # CooperBench's evaluator merges the first of two into the second, and a team merges each
+        # next feature into the result so far. So in a team the last feature starts, and of any two
+        # features the earlier one is merged into the later one, as in their pair.
+        numbers = found.numbers[::-1] if self.are_teams else found.numbers
         try:
             task = self.dataset.task(found.repo_name, found.task_id)
             task.require(*found.numbers)
@@ -311,13 +310,3 @@ class _Run:
         )
         kind = TeamReport if self.are_teams else MergeReport
         return report_failure(testing.evaluator.strategies, failure, identity, kind)
-
-
-def _landing_order(numbers: Sequence[int]) -> tuple[int, ...]:
-    """Return features in the order in which they land as a team, given CooperBench's order.
-
-    CooperBench's evaluator merges the first of two into the second, and a team merges each next
-    feature into the result so far. So the order is reversed: the last feature starts, and of
-    any two features the earlier one is merged into the later one, as in their pair.
-    """
-    return tuple(numbers)[::-1]

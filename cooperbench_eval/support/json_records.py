@@ -47,11 +47,7 @@ _Json = dict[str, Any]
 
 
 def make_converter(**options: Any) -> Converter:
-    """Return a converter that refuses every value that is not exactly of the expected type.
-
-    Args:
-        options: More arguments for `cattrs.Converter`.
-    """
+    """Return a converter that refuses every value that is not exactly of the expected type."""
     converter = Converter(prefer_attrib_converters=False, **options)
     converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
     converter.register_structure_hook(dt.datetime, _load_time)
@@ -85,18 +81,11 @@ def structure(
     location: str | None = None,
     path: str = "$",
 ) -> _Record:
-    """Read plain JSON values as a record.
-
-    Args:
-        converter: From `make_converter`.
-        data: The values.
-        kind: The class of the record.
-        problem: How the error begins.
-        location: The file, for the error.
-        path: The JSON path of *data* in that file, for the error.
+    """Read plain JSON values as a record of class *kind*.
 
     Raises:
-        ReportError: The values do not fit. The message says where, and what was expected.
+        ReportError: The values do not fit. The message begins with *problem*, and says where in the
+            file, in which *data* is at the JSON *path*, and what was expected.
     """
     try:
         return converter.structure(data, kind)

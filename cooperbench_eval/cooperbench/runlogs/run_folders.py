@@ -120,14 +120,8 @@ def discover_run(
     Folders that are not named like a pair are skipped, and so are folders with neither a
     record nor a patch.
 
-    Args:
-        logs_dir: The folder of all runs.
-        run_name: The run's folder in it.
-        teams: Whether to find the teams instead: all features of each folder together.
-
-    Returns:
-        The pairs or teams, sorted by setting, repository, task and features; numbers are
-        compared as numbers.
+    With *teams*, all features of each folder are one team instead. The pairs or teams are sorted
+    by setting, repository, task and features; numbers are compared as numbers.
 
     Raises:
         DatasetError: The run does not exist, has no pair, or has a folder that cannot be
@@ -152,10 +146,7 @@ def discover_run(
 
 
 def run_folders(logs_dir: str | os.PathLike[str], run_name: str) -> tuple[RunFolder, ...]:
-    """Find every folder of a run that is named after two or more features.
-
-    Returns:
-        The folders, sorted by their paths.
+    """Find every folder of a run that is named after two or more features, sorted by path.
 
     Raises:
         DatasetError: The run does not exist, or a folder of it cannot be read.

@@ -130,12 +130,7 @@ def _next(place: Place, step: int) -> Place:
 
 
 def find_changes(files: Iterable[TrackedFile], moves: Mapping[Place, Place]) -> dict[Place, Place]:
-    """Return the merged place of each expected line that was changed.
-
-    Args:
-        files: The files.
-        moves: The merged place of each expected line that was moved.
-    """
+    """Return the merged place of each expected line that was changed, and not moved."""
     files = tuple(files)
     explained = set(moves.values())
     reblanked = _Pairing(files, _without_blanks, moves.keys(), explained)

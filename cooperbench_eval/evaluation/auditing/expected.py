@@ -42,12 +42,7 @@ _MOST_COMPARISONS = 100_000
 
 
 class SideTree:
-    """What a feature changes in the base, with the lines of its files.
-
-    Attributes:
-        number: The feature's number.
-        changes: What it changes.
-    """
+    """What a feature changes in the base, with the lines of its files."""
 
     def __init__(
         self, base: Snapshot, number: int, changes: Changes, *, as_blame: bool = False
@@ -160,12 +155,9 @@ Files = dict[str, ExpectedFile | None]
 
 
 def expect(base: Snapshot, sides: Mapping[int, SideTree], *, join: bool = True) -> Files:
-    """Merge all sides, and follow their lines.
+    """Merge all sides in their order, and follow their lines.
 
-    Args:
-        base: The tree from which the sides start.
-        sides: The sides by their numbers, in the order in which they are merged.
-        join: Whether to join conflicts that are close together.
+    With *join*, conflicts that are close together are joined.
 
     Raises:
         RepositoryError: A touched file of the base cannot be read.

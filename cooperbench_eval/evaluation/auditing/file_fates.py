@@ -5,7 +5,7 @@ line without a newline changes that one too, but is not about it. So all files g
 before their lines are followed, and a feature that changes nothing else in a file is told apart.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cooperbench_eval.evaluation.auditing.expected import SideTree
 from cooperbench_eval.evaluation.auditing.line_fates import Fates, LineFate, as_lines
@@ -58,6 +58,10 @@ def _file(fates: Fates, side: SideTree, path: str, entry: Entry) -> AuditedFile:
     merged = file.entry if file else None
     is_text = lines_of(entry) is not None
     added = fates.added(side, path) if is_text else {}
+    known = cache_of(fates.tracking.base, _known_definitions)
+    before, after, now, *theirs = (
+        _functions(known, path, each) for each in (old, entry, merged, *_others(fates, side, file))
+    )
     removed = fates.removed(side, path) if is_text and lines_of(old) is not None else {}
     return AuditedFile(
         feature=side.number,
@@ -65,14 +69,8 @@ def _file(fates: Fates, side: SideTree, path: str, entry: Entry) -> AuditedFile:
         merged_path=file.path if file and merged else None,
         added=as_lines(added, side.lines(path)),
         removed=as_lines(removed, lines_of(old) or ()),
-        definitions=_definitions_of(
-            path,
-            added,
-            known=cache_of(fates.tracking.base, _known_definitions),
-            base=old,
-            side=entry,
-            others=_others(fates, side, file),
-            merged=merged,
+        definitions=_definitions(
+            added, before, after, now or {}, theirs=[each or {} for each in theirs]
         ),
         entries=_entries(fates, side, path, entry, file),
     )
@@ -158,34 +156,21 @@ def _known_definitions() -> Memo[tuple[str, bytes], _Functions]:
     return Memo(_MOST_VERSIONS)
 
 
-def _definitions_of(
-    path: str,
+def _definitions(
     added: Mapping[int, LineFate],
+    before: _Functions | None,
+    after: _Functions | None,
+    now: _Functions,
     *,
-    known: Memo[tuple[str, bytes], _Functions],
-    base: Entry | None,
-    side: Entry,
-    others: Iterable[Entry | None],
-    merged: Entry | None,
+    theirs: Sequence[_Functions],
 ) -> Iterator[AuditedDefinition]:
     """Yield the definitions of one file that a side adds, changes or removes.
 
-    Args:
-        path: The file, whose name tells the language.
-        added: What became of the lines that the side adds.
-        known: The definitions of the latest versions of files, which a base keeps.
-        base: The file in the base; `None` if there is none.
-        side: The file in the side's tree.
-        others: The file in the trees of the other sides.
-        merged: The file in the merged tree.
+    *before*, *after*, *now* and *theirs* are those in the base, in the trees of the side, of the
+    merge and of the other sides.
     """
-    if not is_known(path):
-        return
-    before, after = _functions(known, path, base), _functions(known, path, side)
     if before is None or after is None:
         return
-    now = _functions(known, path, merged) or {}
-    theirs = [_functions(known, path, each) or {} for each in others]
     for name, function in after.items():
         fates = [added[n] for n in range(function.first - 1, function.last) if n in added]
         is_new = name not in before
@@ -217,7 +202,7 @@ def _functions(
     """
     if entry is None or not entry.mode.is_regular:
         return {}
-    if len(entry.data) > _MOST_BYTES:
+    if len(entry.data) > _MOST_BYTES or not is_known(path):
         return None
     try:
         return known.recall((path, entry.data), lambda: functions(path, entry.data))
@@ -274,12 +259,7 @@ def audited_ends(
 ) -> Iterator[AuditedFile]:
     """Yield the files in which a side changes only the newline at the end.
 
-    Args:
-        base: The tree from which the side starts.
-        number: The side's number.
-        side: What it changes.
-        tracking: The merged tree with its sides, without such changes.
-        tree: The merged tree.
+    *tracking* is without such changes; *base*, *side* and the merged *tree* have them.
     """
     for path, entry in side.items():
         old = base.get(path)

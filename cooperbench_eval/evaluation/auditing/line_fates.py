@@ -34,11 +34,7 @@ class LineFate:
 
 
 class Fates:
-    """The fates of all lines in one merged tree.
-
-    Attributes:
-        tracking: The tree with its sides.
-    """
+    """The fates of all lines in one merged tree."""
 
     def __init__(self, tracking: Tracking) -> None:
         self.tracking = tracking

@@ -34,13 +34,7 @@ def closed_entry(entry: Entry) -> Entry:
 
 
 def map_lines(old: Sequence[bytes], new: Sequence[bytes], *, as_blame: bool = False) -> list[int]:
-    """Return for each line of *new* its place in *old*.
-
-    Args:
-        old: The old lines.
-        new: The new lines.
-        as_blame: Whether to diff them as `git blame` does, and not as `git diff` does.
-    """
+    """Return for each line of *new* its place in *old*, as `git diff` or `git blame` does."""
     tail = _tail_set_aside(b"".join(old), b"".join(new)) if as_blame else 0
     changes = diff_lines(
         old[: len(old) - tail],

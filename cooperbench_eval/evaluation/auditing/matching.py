@@ -28,12 +28,7 @@ def match_texts(
 ) -> tuple[list[int], dict[int, int]]:
     """Find where the lines of a merged text come from.
 
-    Args:
-        expected: The lines that are expected.
-        merged: The lines of the merged text.
-        owners: Who added each expected line.
-        base: The lines of the base.
-        base_places: For each expected line its place in the base.
+    *owners* says who added each expected line, and *base_places* where the base has it.
 
     Returns:
         For each merged line its place in the expected text, and, by the merged line, the places in

@@ -125,12 +125,8 @@ def track(
 ) -> Tracking:
     """Find the lines of *sides* in a merged tree.
 
-    Args:
-        base: The tree from which the sides start.
-        sides: What they change, by their numbers.
-        merged: What the merged tree changes.
-        as_blame: Whether to find the base's lines of a side as `git blame` does, not as
-            `git diff` does.
+    With *as_blame*, the base's lines of a side are found as `git blame` does it, not as `git diff`
+    does.
 
     Raises:
         RepositoryError: A touched file cannot be read.

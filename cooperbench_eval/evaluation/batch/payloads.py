@@ -70,11 +70,8 @@ class Payload:
 class Finished:
     """A report from a worker of this machine, which has stored it if there is a store.
 
-    Like a report that was read from a file, it holds only values of this library's classes.
-
-    Attributes:
-        report: The report.
-        problem: Why it could not be stored.
+    Like a report that was read from a file, it holds only values of this library's classes. The
+    problem says why it could not be stored.
     """
 
     report: GroupReport
