@@ -7,11 +7,11 @@ from pathlib import Path
 
 from attrs import frozen
 
-from cooperbench_eval.cooperbench.runlogs.agent_costs import read_agents
 from cooperbench_eval.cooperbench.runlogs.reading import (
     letters,
     model_of,
     patch_files,
+    read_agents,
     read_patch,
 )
 from cooperbench_eval.errors import DatasetError

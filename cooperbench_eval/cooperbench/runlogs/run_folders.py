@@ -8,11 +8,11 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from cooperbench_eval.cooperbench.runlogs.agent_costs import read_agents
 from cooperbench_eval.cooperbench.runlogs.reading import (
     features_in,
     model_of,
     patch_files,
+    read_agents,
     read_patch,
     recorded,
 )
