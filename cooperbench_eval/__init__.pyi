@@ -14,12 +14,12 @@ from .analysis.tables import to_pandas as to_pandas
 from .analysis.tables import to_records as to_records
 from .cooperbench import runlogs as runlogs
 from .cooperbench.dataset import Dataset as Dataset
-from .cooperbench.dataset import Task as Task
 from .cooperbench.evaluate import aevaluate as aevaluate
 from .cooperbench.evaluate import evaluate as evaluate
 from .cooperbench.sweeps import evaluate_run as evaluate_run
 from .cooperbench.sweeps import gold_matrix as gold_matrix
 from .cooperbench.sweeps import gold_teams as gold_teams
+from .cooperbench.tasks import Task as Task
 from .errors import CooperBenchEvalError as CooperBenchEvalError
 from .errors import PatchError as PatchError
 from .evaluation import batch as batch

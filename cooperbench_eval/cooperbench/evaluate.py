@@ -52,24 +52,21 @@ class Testing:
     @classmethod
     def of(
         cls,
-        evaluator: Evaluator,
+        evaluator: Evaluator | None,
         suite_of: SuiteOf | None,
         options: SuiteOptions,
         *,
         readable: Iterable[Folder] = (),
         in_image: bool = False,
     ) -> Self:
-        """Return tests as *suite_of* makes them, if the evaluator has a runner.
+        """Return tests as *suite_of* makes them, if the evaluator has a runner, as by default.
 
         Raises:
             DatasetError: An option does not go with an image, which has its own programs.
             TestRunError: The runner's sandbox cannot show the *readable* paths.
         """
-        given = {
-            "readable": readable,
-            "python": options.get("python"),
-            "setup": options.get("setup"),
-        }
+        evaluator = evaluator or Evaluator(runner=TestRunner())
+        given = {"readable": readable, **{name: options.get(name) for name in ("python", "setup")}}
         if in_image and (wrong := next((name for name, value in given.items() if value), "")):
             problem = "cannot be combined with in_image=True: the image has its own programs"
             raise DatasetError(problem, wrong)

@@ -22,13 +22,7 @@ from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.settings import SettingName
 from cooperbench_eval.reporting.teams import TeamReport
-from cooperbench_eval.running import TestRunner
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
-
-
-def _with_tests() -> Evaluator:
-    """Return the evaluator that a sweep uses by default."""
-    return Evaluator(runner=TestRunner())
 
 
 class SweepOptions(BatchOptions, SuiteOptions, total=False):
@@ -80,7 +74,6 @@ def gold_matrix(
         BatchError: See `evaluate_many`, which raises other errors as well.
     """
     suite, batch = split(options)
-    evaluator = evaluator or _with_tests()
     testing = Testing.of(evaluator, suite_of, suite, readable=readable, in_image=in_image)
     testing = testing.for_task(task)
     clone = testing.repository(task, repo_dir)
@@ -124,7 +117,6 @@ def gold_teams(
     """
     task.teams(size)  # raises before the repository is read
     suite, batch = split(options)
-    evaluator = evaluator or _with_tests()
     testing = Testing.of(evaluator, suite_of, suite, readable=readable, in_image=in_image)
     testing = testing.for_task(task)
     clone = testing.repository(task, repo_dir)
@@ -244,7 +236,6 @@ def evaluate_run(
         sought = "team" if teams else "pair"
         raise DatasetError(f"has no {sought} that matches the arguments", run_name)
     suite, batch = split(options)
-    evaluator = evaluator or _with_tests()
     testing = Testing.of(evaluator, suite_of, suite, readable=readable, in_image=in_image)
     run = _Run(dataset, are_teams=teams)
     if not in_image:

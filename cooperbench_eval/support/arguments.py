@@ -111,12 +111,7 @@ def _rule_of_class(kind: Any, args: tuple[Any, ...]) -> Rule | None:
         return _mapping(kind, *args)
     if issubclass(kind, Iterable) and args:
         return _iterable(kind, args)
-    return _instance(kind)
-
-
-def _instance(*kinds: type) -> Rule:
-    names = tuple(kind.__name__ for kind in kinds)
-    return Rule(names, lambda value: isinstance(value, kinds), kinds=kinds)
+    return Rule((kind.__name__,), lambda value: isinstance(value, kind), kinds=(kind,))
 
 
 def _is_integer(value: Any) -> bool:

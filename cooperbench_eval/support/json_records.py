@@ -90,13 +90,10 @@ def structure(
     try:
         return converter.structure(data, kind)
     except _FAILURES as exc:
-        raise ReportError(f"{problem}: {_reason(exc, path)}", location) from exc
-
-
-def _reason(exc: Exception, path: str = "$") -> str:
-    if not isinstance(exc, cattrs.BaseValidationError):
-        return f"{exc!s:.200} @ {path}"
-    return "; ".join(cattrs.transform_error(exc, path, format_exception=_problem))
+        reasons = [f"{exc!s:.200} @ {path}"]
+        if isinstance(exc, cattrs.BaseValidationError):
+            reasons = cattrs.transform_error(exc, path, format_exception=_problem)
+        raise ReportError(f"{problem}: {'; '.join(reasons)}", location) from exc
 
 
 def _problem(exc: BaseException, kind: type | None) -> str:

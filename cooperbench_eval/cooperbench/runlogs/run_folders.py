@@ -31,9 +31,6 @@ class RunTeam:
     Attributes:
         directory: The folder with the agents' files. If more than two agents worked
             together, several pairs have the same folder.
-        setting: How the agents worked.
-        repo_name: The repository's folder in the dataset.
-        task_id: The task's number; 0 is a valid number.
         numbers: The features, in the folder's order: CooperBench's evaluator merges the first
             into the second.
         model: The model, if the run's records name it.
@@ -70,11 +67,8 @@ class RunFolder:
     """A folder that is named after its features, with any contents.
 
     Attributes:
-        directory: The folder.
         run: The folder of its run.
         setting: How the agents worked, if the folders or the agents' record name it.
-        repo_name: The repository's folder in the dataset.
-        task_id: The task's number.
         features: The features' numbers in the order of the name: two or more,
             all different.
         names: The names of the files in the folder.
@@ -87,11 +81,6 @@ class RunFolder:
     task_id: int
     features: tuple[int, ...] = field(converter=tuple[int, ...])
     names: frozenset[str]
-
-    @property
-    def was_written(self) -> bool:
-        """Whether the runner or an agent wrote a record or a patch."""
-        return any(name == "result.json" or name.endswith(".patch") for name in self.names)
 
     def teams(self, *, whole: bool) -> Iterator[RunTeam]:
         """Yield the *whole* team, or every two of its features."""
@@ -130,7 +119,7 @@ def discover_run(
     found = [
         team
         for folder in run_folders(logs_dir, run_name)
-        if folder.was_written
+        if any(name == "result.json" or name.endswith(".patch") for name in folder.names)
         for team in folder.teams(whole=teams)
     ]
     if not found:

@@ -112,12 +112,11 @@ class _Finder:
         kind = _kind_of(entry)
         old = self._base_path(file)
         same = [_same_mode] if kind is FileKind.TEXT else [_same_entry, have_same_contents]
+        origins = (self._whole(file, old, entry, each) for each in same)
         return FileProvenance(
             path=file.path,
             kind=kind,
-            origin=next(
-                filter(None, (self._whole(file, old, entry, each) for each in same)), _UNKNOWN
-            ),
+            origin=next(filter(None, origins), _UNKNOWN),
             runs=_runs(self._lines(file)) if kind is FileKind.TEXT else (),
             renamed_from=None if old == file.path else old,
         )
