@@ -236,8 +236,6 @@ _FORMS: Final[Mapping[Any, Callable[[tuple[Any, ...]], Rule | None]]] = {
 }
 
 
-__all__ = ["Rule", "able_to", "checked", "checked_fields", "follows", "named_fields", "rule_of"]
-
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 

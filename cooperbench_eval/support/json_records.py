@@ -13,22 +13,10 @@ from typing import Any, Final, Generic, TypeVar, get_origin
 
 import attrs
 import cattrs
-from cattrs import Converter
 from cattrs.cols import list_structure_factory
 from cattrs.v import format_exception
 
 from cooperbench_eval.errors import ReportError
-
-__all__ = [
-    "MOST",
-    "Compact",
-    "Converter",
-    "SharedList",
-    "load_number",
-    "make_converter",
-    "parse_json",
-    "structure",
-]
 
 MOST: Final = 2**63 - 1
 """The greatest integer that is accepted; a greater one may not fit into a float."""
@@ -42,6 +30,7 @@ _FAILURES: Final = (
     cattrs.BaseValidationError,
 )
 
+Converter = cattrs.Converter
 _Record = TypeVar("_Record")
 _Json = dict[str, Any]
 

@@ -20,12 +20,7 @@ from cooperbench_eval.reporting.settings import Setting
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.json_records import make_converter, parse_json, structure
 
-__all__ = [
-    "CooperBenchResult",
-    "CooperBenchRun",
-    "read_eval",
-    "read_evals",
-]
+__all__ = ["CooperBenchResult", "CooperBenchRun", "read_eval", "read_evals"]
 
 _UNFIT: Final = "is not an evaluation"
 _UNSAID: Final = "an error without a message"

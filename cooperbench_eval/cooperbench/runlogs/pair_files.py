@@ -20,11 +20,7 @@ from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.settings import PatchLocation, Setting
 
-__all__ = [
-    "PatchLocation",
-    "Setting",
-    "find_work",
-]
+__all__ = ["PatchLocation", "Setting", "find_work"]
 
 _HUB_DATASET = "CodeConflict/experiments"
 

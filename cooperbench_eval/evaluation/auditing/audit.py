@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from attrs import evolve
 
@@ -169,6 +170,7 @@ def _compare_strategy(
     Raises:
         RepositoryError: A touched file cannot be read.
     """
+    failed = partial(StrategyComparison, strategy=strategy.name, status=MergeStatus.FAILED)
     (feature, changes), *rest = sides
     so_far = Side.of(feature, changes)
     status = MergeStatus.CLEAN
@@ -178,9 +180,9 @@ def _compare_strategy(
         try:
             outcome = run_strategy(strategy, given)
         except StrategyFailedError as exc:
-            return _failed(strategy, str(exc))
+            return failed(failure=str(exc))
         if outcome.status is MergeStatus.FAILED:
-            return _failed(strategy, outcome.failure)
+            return failed(failure=outcome.failure)
         status = max(status, outcome.status, key=_WORST_LAST.index)
         changes = rewritten(outcome.changes, given.base, base)
         so_far = so_far.joined(side, changes, base)
@@ -191,10 +193,6 @@ def _compare_strategy(
         tree_id=tree.tree_id,
         files=tuple(Changes.between(tree, merged)),
     )
-
-
-def _failed(strategy: MergeStrategy, problem: str) -> StrategyComparison:
-    return StrategyComparison(strategy=strategy.name, status=MergeStatus.FAILED, failure=problem)
 
 
 def _with_suites(

@@ -181,13 +181,9 @@ class WorkerPool(Executor):
     ) -> Future[Any]:
         """Have a worker call *fn*, which finds the values of *parts* in `received_parts`.
 
-        Args:
-            fn: A function of a module.
-            args: Its arguments.
-            parts: Pickled values by digest. Other jobs may share them, and a worker that still
-                has one is not sent it again.
-            group: The jobs of a group are done by one worker, as long as there are other jobs
-                for the other workers.
+        The *parts* are pickled values by digest. Other jobs may share them, and a worker that still
+        has one is not sent it again. The jobs of a *group* are done by one worker, as long as there
+        are other jobs for the other workers.
 
         Raises:
             RuntimeError: The pool is shut down.
