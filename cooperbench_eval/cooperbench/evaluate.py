@@ -35,7 +35,6 @@ class Testing:
     """How the pairs of a task are tested, and where their base comes from.
 
     Attributes:
-        evaluator: Evaluates the pairs.
         suite_of: Returns the tests of a task's feature; `None` if the evaluator runs none.
         in_image: Whether they run in the image of their task.
         timeout_seconds: The deadline of one run there.

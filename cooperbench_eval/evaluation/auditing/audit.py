@@ -10,7 +10,7 @@ from cooperbench_eval.errors import ArgumentError, StrategyFailedError
 from cooperbench_eval.evaluation.auditing.file_fates import audited_ends, audited_files, with_ends
 from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
-from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
+from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_merged, read_sides
 from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.evaluation.sides import Side, merge_input
@@ -108,7 +108,9 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
     tree = base.overlay(merged)
     tracking = track(*with_ends(base, sides, merged))
     fates = Fates(tracking)
-    touched = {path for side in sides.values() for path in side}
+    known = {path for side in sides.values() for path in side}
+    # Where the merged tree has a side's file under a new name.
+    known |= {f.path for f in tracking.files if f.expected and f.expected.path != f.path}
     return Audit(
         features=tuple(sides),
         base_tree_id=base.tree_id,
@@ -122,19 +124,7 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
             )
         ],
         foreign=[lines for file in tracking.files for lines in _foreign(file, fates)],
-        foreign_files=sorted(
-            path
-            for path in Changes.between(base, tree)
-            if path not in touched and not _is_renamed(path, tracking)
-        ),
-    )
-
-
-def _is_renamed(path: str, tracking: Tracking) -> bool:
-    """Whether the merged tree has a side's file at *path* under a new name."""
-    return any(
-        file.path == path and file.expected is not None and file.expected.path != path
-        for file in tracking.files
+        foreign_files=sorted(path for path in Changes.between(base, tree) if path not in known),
     )
 
 
