@@ -51,12 +51,16 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COOPERBENCH_EVAL_PASSED", None)  # not for a pytest that a test starts
 NEED_NO_EXTRAS = (
     "tests/compat/",
+    "tests/evaluation/auditing/",
+    "tests/evaluation/explaining/",
+    "tests/evaluation/probing/",
     "tests/git/",
     "tests/languages/",
     "tests/reporting/",
     "tests/strategies/structured/",
+    "tests/testing/test_strategy_check.py",
 )
-"""Folders of tests that run in the same way whether or not more than `test` is installed."""
+"""Where tests run in the same way whether or not more than the extra `test` is installed."""
 
 
 def pytest_configure(config):
