@@ -25,11 +25,11 @@ def run(tmp_path):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / f"test_of_{folder[-3:]}.py").write_text(TESTS)
 
-    def run(*options):
+    def run():
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider"),
-                *("-p", "scheduling", "--rootdir", tmp_path, *options, "tests"),
+                *("-p", "scheduling", "--rootdir", tmp_path, "-n", "1", "tests"),
             ],
             cwd=tmp_path,
             env=os.environ
@@ -46,10 +46,9 @@ def run(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("options", [("-n", "0"), ("-n", "2", "--dist", "loadfile")])
-def test_a_second_run_leaves_out_what_passed_and_needs_no_extras(run, options):
+def test_a_second_run_leaves_out_what_passed_and_needs_no_extras(run):
     """A test that failed runs again, and so does one with examples or of another folder."""
-    first, second = run(*options), run(*options)
+    first, second = run(), run()
 
     assert len(first) == 6
     assert first - second == {"tests/git/test_of_git.py::test_that_passes"}
