@@ -14,12 +14,12 @@ from .analysis.tables import to_pandas as to_pandas
 from .analysis.tables import to_records as to_records
 from .cooperbench import runlogs as runlogs
 from .cooperbench.dataset import Dataset as Dataset
-from .cooperbench.dataset import Task as Task
 from .cooperbench.evaluate import aevaluate as aevaluate
 from .cooperbench.evaluate import evaluate as evaluate
 from .cooperbench.sweeps import evaluate_run as evaluate_run
 from .cooperbench.sweeps import gold_matrix as gold_matrix
 from .cooperbench.sweeps import gold_teams as gold_teams
+from .cooperbench.tasks import Task as Task
 from .errors import CooperBenchEvalError as CooperBenchEvalError
 from .errors import PatchError as PatchError
 from .evaluation import batch as batch
@@ -34,11 +34,11 @@ from .evaluation.pairs import Feature as Feature
 from .evaluation.pairs import FeaturePair as FeaturePair
 from .evaluation.pairs import FeatureTeam as FeatureTeam
 from .evaluation.probing.probe import probe as probe
-from .evaluation.scoring import ConflictScorer as ConflictScorer
 from .git import patching as patching
 from .git.merging.conflicts import Conflict as Conflict
 from .git.merging.conflicts import ConflictDetails as ConflictDetails
 from .git.merging.conflicts import ConflictKind as ConflictKind
+from .git.merging.conflicts import ConflictScorer as ConflictScorer
 from .git.merging.conflicts import MergeStatus as MergeStatus
 from .git.merging.merge_base import merge_base as merge_base
 from .git.patching.apply import ApplyResult as ApplyResult

@@ -1,16 +1,40 @@
 """The tables of reports: what a row of each is about, and its columns."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
-from enum import StrEnum
-from functools import partial
-from io import BytesIO
-from operator import attrgetter
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+)
+from enum import (
+    StrEnum,
+)
+from functools import (
+    partial,
+)
+from io import (
+    BytesIO,
+)
+from operator import (
+    attrgetter,
+)
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+)
 
-from attrs import fields, frozen
+from attrs import (
+    fields,
+    frozen,
+)
 
-from cooperbench_eval.analysis.answers import CORRECT, answer_of, has_answer
+from cooperbench_eval.analysis.answers import (
+    CORRECT,
+    answer_of,
+    has_answer,
+)
 from cooperbench_eval.analysis.facts import (
     AttemptFacts,
     GroupFacts,
@@ -26,18 +50,33 @@ from cooperbench_eval.analysis.sources import (
     iterate_team_facts,
 )
 from cooperbench_eval.git.merging.conflicts import (
-    USAGE,
     Conflict,
     ConflictKind,
     MergeStatus,
     Severity,
 )
-from cooperbench_eval.git.patching.patch_parts import PatchStatus
-from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
-from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
-from cooperbench_eval.reporting.report import FailureKind, MergeReport, PairStatus
-from cooperbench_eval.reporting.rows import Verdict
+from cooperbench_eval.git.patching.patch_parts import (
+    PatchStatus,
+)
+from cooperbench_eval.reporting.agent_costs import (
+    AGENT_USAGE,
+    USAGE,
+)
+from cooperbench_eval.reporting.blame import (
+    BlameKind,
+)
+from cooperbench_eval.reporting.landings import (
+    LeftOut,
+    LeftOutReason,
+)
+from cooperbench_eval.reporting.report import (
+    FailureKind,
+    MergeReport,
+    PairStatus,
+)
+from cooperbench_eval.reporting.rows import (
+    Verdict,
+)
 from cooperbench_eval.running.results import (
     CaseCounts,
     TestCase,

@@ -17,7 +17,8 @@ from cooperbench_eval.analysis.facts import (
 )
 from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.errors import AnalysisError, ArgumentError
-from cooperbench_eval.git.merging.conflicts import Conflict, total_usage
+from cooperbench_eval.git.merging.conflicts import Conflict
+from cooperbench_eval.reporting.agent_costs import total_usage
 from cooperbench_eval.reporting.blame import BlameKind, cannot_run
 from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.reporting.report import MergeReport

@@ -11,7 +11,7 @@ from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
 from cooperbench_eval.analysis.measures import Distribution
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary, TeamStrategySummary
-from cooperbench_eval.git.merging.conflicts import USAGE
+from cooperbench_eval.reporting.agent_costs import USAGE
 from cooperbench_eval.reporting.report import FailureKind, PairStatus
 from cooperbench_eval.support.rendering.shown import Shown
 

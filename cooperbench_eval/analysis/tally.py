@@ -30,8 +30,8 @@ from cooperbench_eval.analysis.facts import (
     RunFacts,
     TeamAttemptFacts,
 )
-from cooperbench_eval.git.merging.conflicts import MergeStatus, UsageTotals
-from cooperbench_eval.reporting.agent_costs import AGENT_USAGE, AgentUsage
+from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.reporting.agent_costs import AGENT_USAGE, AgentUsage, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.landings import LeftOutReason

@@ -14,7 +14,7 @@ from cooperbench_eval.analysis.clusters import Cluster, Counts, cluster_of
 from cooperbench_eval.analysis.costs import CostPerCorrect
 from cooperbench_eval.analysis.measures import Distribution, Mean
 from cooperbench_eval.analysis.rates import Rate
-from cooperbench_eval.git.merging.conflicts import USAGE, UsageTotals
+from cooperbench_eval.reporting.agent_costs import USAGE, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.identity import inherited_after
 from cooperbench_eval.reporting.landings import LeftOutReason

@@ -16,11 +16,11 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, FeaturePair
-from cooperbench_eval.evaluation.scoring import ConflictScorer
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictDetails,
     ConflictKind,
+    ConflictScorer,
     LedgerRow,
     MergeStatus,
     ModelUsage,

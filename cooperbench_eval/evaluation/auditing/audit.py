@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from attrs import evolve
 
@@ -9,7 +10,7 @@ from cooperbench_eval.errors import ArgumentError, StrategyFailedError
 from cooperbench_eval.evaluation.auditing.file_fates import audited_ends, audited_files, with_ends
 from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
-from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
+from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_merged, read_sides
 from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.evaluation.sides import Side, merge_input
@@ -107,7 +108,9 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
     tree = base.overlay(merged)
     tracking = track(*with_ends(base, sides, merged))
     fates = Fates(tracking)
-    touched = {path for side in sides.values() for path in side}
+    known = {path for side in sides.values() for path in side}
+    # Where the merged tree has a side's file under a new name.
+    known |= {f.path for f in tracking.files if f.expected and f.expected.path != f.path}
     return Audit(
         features=tuple(sides),
         base_tree_id=base.tree_id,
@@ -121,42 +124,23 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
             )
         ],
         foreign=[lines for file in tracking.files for lines in _foreign(file, fates)],
-        foreign_files=sorted(
-            path
-            for path in Changes.between(base, tree)
-            if path not in touched and not _is_renamed(path, tracking)
-        ),
-    )
-
-
-def _is_renamed(path: str, tracking: Tracking) -> bool:
-    """Whether the merged tree has a side's file at *path* under a new name."""
-    return any(
-        file.path == path and file.expected is not None and file.expected.path != path
-        for file in tracking.files
+        foreign_files=sorted(path for path in Changes.between(base, tree) if path not in known),
     )
 
 
 def _foreign(file: TrackedFile, fates: Fates) -> Iterator[ForeignLines]:
-    for lines in runs_of(fates.unknown(file)):
-        yield ForeignLines(
-            path=file.path,
-            first=lines.start + 1,
-            last=lines.stop,
-            text=b"".join(file.lines[lines.start : lines.stop]),
-        )
-    if file.expected is None:
-        return
-    gone = [line for line in fates.vanished(file) if file.base_places[line] != ABSENT]
-    text = {file.base_places[line]: file.expected.lines[line] for line in gone}
-    for lines in runs_of(sorted(text)):
-        yield ForeignLines(
-            path=file.path,
-            first=lines.start + 1,
-            last=lines.stop,
-            text=b"".join(text[line] for line in lines),
-            is_removed=True,
-        )
+    added = {line: file.lines[line] for line in fates.unknown(file)}
+    vanished = {file.base_places[line]: file.expected_lines[line] for line in fates.vanished(file)}
+    vanished.pop(ABSENT, None)
+    for text, is_removed in ((added, False), (vanished, True)):
+        for lines in runs_of(sorted(text)):
+            yield ForeignLines(
+                path=file.path,
+                first=lines.start + 1,
+                last=lines.stop,
+                text=b"".join(text[line] for line in lines),
+                is_removed=is_removed,
+            )
 
 
 # --- strategies and tests ---
@@ -176,6 +160,7 @@ def _compare_strategy(
     Raises:
         RepositoryError: A touched file cannot be read.
     """
+    failed = partial(StrategyComparison, strategy=strategy.name, status=MergeStatus.FAILED)
     (feature, changes), *rest = sides
     so_far = Side.of(feature, changes)
     status = MergeStatus.CLEAN
@@ -185,9 +170,9 @@ def _compare_strategy(
         try:
             outcome = run_strategy(strategy, given)
         except StrategyFailedError as exc:
-            return _failed(strategy, str(exc))
+            return failed(failure=str(exc))
         if outcome.status is MergeStatus.FAILED:
-            return _failed(strategy, outcome.failure)
+            return failed(failure=outcome.failure)
         status = max(status, outcome.status, key=_WORST_LAST.index)
         changes = rewritten(outcome.changes, given.base, base)
         so_far = so_far.joined(side, changes, base)
@@ -198,10 +183,6 @@ def _compare_strategy(
         tree_id=tree.tree_id,
         files=tuple(Changes.between(tree, merged)),
     )
-
-
-def _failed(strategy: MergeStrategy, problem: str) -> StrategyComparison:
-    return StrategyComparison(strategy=strategy.name, status=MergeStatus.FAILED, failure=problem)
 
 
 def _with_suites(

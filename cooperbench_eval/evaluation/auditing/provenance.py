@@ -16,7 +16,6 @@ from cooperbench_eval.evaluation.inputs import (
     read_merged,
     read_sides,
 )
-from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import split_lines
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
@@ -113,12 +112,11 @@ class _Finder:
         kind = _kind_of(entry)
         old = self._base_path(file)
         same = [_same_mode] if kind is FileKind.TEXT else [_same_entry, have_same_contents]
+        origins = (self._whole(file, old, entry, each) for each in same)
         return FileProvenance(
             path=file.path,
             kind=kind,
-            origin=next(
-                filter(None, (self._whole(file, old, entry, each) for each in same)), _UNKNOWN
-            ),
+            origin=next(filter(None, origins), _UNKNOWN),
             runs=_runs(self._lines(file)) if kind is FileKind.TEXT else (),
             renamed_from=None if old == file.path else old,
         )
@@ -148,8 +146,7 @@ class _Finder:
 
         if has_it(self.tracking.base.get(old)):
             return _BASE
-        paths = file.expected.paths if file.expected else {}
-        by = [n for n, path in paths.items() if has_it(self.tracking.sides[n].get(path))]
+        by = [n for n, path in file.paths.items() if has_it(self.tracking.sides[n].get(path))]
         return _by_features(by) if by else None
 
     def _lines(self, file: TrackedFile) -> Iterator[Origin]:
@@ -170,9 +167,12 @@ class _Finder:
                 yield _MARKER if is_marker else _RESOLVER if line in written else _UNKNOWN
 
     def _markers(self, path: str) -> Iterator[int]:
+        """Yield the lines of the three markers of each conflict in a file."""
         for conflict in self.merged.conflicts:
             if conflict.path == path and conflict.line is not None:
-                yield from _marker_lines(conflict, conflict.line - 1)
+                first, versions = conflict.line - 1, (conflict.ours, conflict.theirs)
+                ours, theirs = (len(split_lines(each or b"")) for each in versions)
+                yield from (first, first + 1 + ours, first + 2 + ours + theirs)
 
     def _written(self, file: TrackedFile) -> set[int]:
         """Return the lines that a strategy wrote in the place of conflicts."""
@@ -192,12 +192,6 @@ class _Finder:
                 found.update(range(start, line))
             start, before = line + 1, place
         return found
-
-
-def _marker_lines(conflict: Conflict, first: int) -> Iterator[int]:
-    """Yield the lines of the three markers of a conflict that begins at line *first*."""
-    ours, theirs = (len(split_lines(each or b"")) for each in (conflict.ours, conflict.theirs))
-    yield from (first, first + 1 + ours, first + 2 + ours + theirs)
 
 
 def _kind_of(entry: Entry) -> FileKind:

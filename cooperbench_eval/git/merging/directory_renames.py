@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from attrs import frozen
 
 from cooperbench_eval.git.merging.conflicts import ConflictKind
-from cooperbench_eval.git.merging.slots import Side, Slots
+from cooperbench_eval.git.merging.entry_merge import Side, Slots
 from cooperbench_eval.git.trees.objects import encode_path, folders_above, folders_of
 from cooperbench_eval.git.trees.snapshot import Snapshot
 

@@ -21,8 +21,7 @@ from attrs import evolve
 
 from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.git.merging.conflicts import ConflictKind
-from cooperbench_eval.git.merging.entry_merge import ContentMerge
-from cooperbench_eval.git.merging.slots import Side, Slot
+from cooperbench_eval.git.merging.entry_merge import ContentMerge, Side, Slot
 from cooperbench_eval.git.merging.three_way_merge import Labels
 from cooperbench_eval.git.merging.tree_merge import Merger
 from cooperbench_eval.git.trees.entries import Entry, with_mode

@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from cooperbench_eval.git.merging.directory_renames import growing_folders, order_by_hash
-from cooperbench_eval.git.merging.slots import Side, Slots
+from cooperbench_eval.git.merging.entry_merge import Side, Slots
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.git.trees.snapshot import Snapshot, names_in
 
