@@ -215,7 +215,8 @@ def _digest(node: Function | ast.ClassDef, lines: Sequence[str]) -> int:
 
 def _assigned(node: ast.stmt, scope: str) -> Iterator[Definition]:
     """Yield the names that a statement binds without defining a function or class."""
-    stack: list[ast.AST] = list(_headers(node))
+    children = ast.iter_child_nodes(node)
+    stack = [each.pattern if isinstance(each, ast.match_case) else each for each in children]
     while stack:
         each = stack.pop()
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
@@ -225,15 +226,6 @@ def _assigned(node: ast.stmt, scope: str) -> Iterator[Definition]:
                 yield Definition(name=scope + each.name, line=each.lineno)
             if not isinstance(each, _OWN_SCOPE):
                 stack += ast.iter_child_nodes(each)
-
-
-def _headers(node: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the expressions of a statement without those of the statements in it."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.match_case):
-            yield child.pattern
-        elif not isinstance(child, ast.stmt | ast.ExceptHandler):
-            yield child
 
 
 def imports_of(

@@ -6,6 +6,7 @@ expressions become flat sequences of their tokens.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from attrs import evolve
 
@@ -214,7 +215,7 @@ class _SyntaxReader:
         if not prefixes and len(clauses) == 1 and not has_suite(first):
             return first
         kind = "statement" if about.kind in {"assignment", "return"} else about.kind
-        others = [further_clause(clause) for clause in clauses[1:]]
+        others = [_further_clause(clause) for clause in clauses[1:]]
         return Construct(
             kind=kind, mode=Mode.MEMBERS, children=(*prefixes, first, *others), key=about.key
         )
@@ -245,7 +246,8 @@ class _SyntaxReader:
         return [*self._flat(children[:at]), self._suite(children[at:])]
 
     def _suite(self, nodes: Sequence[SyntaxNode], kind: str = "suite") -> Construct:
-        nodes = [each for node in nodes for each in _statements(node)]
+        lists = (node.children if node.type == "statement_list" else [node] for node in nodes)
+        nodes = list(chain.from_iterable(lists))
         with self._cursor.deeper(nodes) as indent, self._cursor.within(1):
             children = tuple(self._member(piece) for piece in self._cut(nodes))
         return suite(children, indent, kind)
@@ -267,7 +269,7 @@ class _SyntaxReader:
             if mode is Mode.MEMBERS:
                 kind = "items" if node.type == "import_spec_list" else "suite"
                 body = self._suite(between, kind)
-                inside: list[Element] = [returning(node, body)]
+                inside: list[Element] = [_returning(body) if _gives_value(node) else body]
             elif mode is Mode.LIST:
                 inside = [self._list(node, between)]
             else:
@@ -381,10 +383,6 @@ _BESIDES = COMMENTS | profiles.PREFIXES
 _ATTRIBUTES = frozenset({"jsx_attribute", "jsx_expression"})
 
 
-def _statements(node: SyntaxNode) -> Sequence[SyntaxNode]:
-    return node.children if node.type == "statement_list" else [node]
-
-
 def _tokens(elements: Sequence[Element]) -> tuple[Token, ...]:
     return tuple(each for each in elements if isinstance(each, Token))
 
@@ -410,21 +408,11 @@ def _split_clauses(core: SyntaxNode, wrappers: frozenset[str]) -> list[list[Synt
     return links
 
 
-def further_clause(children: Sequence[Element]) -> Construct:
+def _further_clause(children: Sequence[Element]) -> Construct:
     """Make a clause after the first; its key lets a statement have only one `else`."""
     words = [child.plain for child in children[:2]]
     key = b"" if words == [b"else", b"if"] else words[0]
     return Construct(kind="clause", children=tuple(children), key=key)
-
-
-def returning(block: SyntaxNode, body: Construct) -> Construct:
-    """Mark the last statement of a function's body as a `return` if its value is returned.
-
-    Args:
-        block: The node of the body.
-        body: The body.
-    """
-    return _returning(body) if _gives_value(block) else body
 
 
 def _gives_value(block: SyntaxNode) -> bool:
@@ -440,7 +428,7 @@ def _is_ended(block: SyntaxNode) -> bool:
 
 
 def _returning(body: Construct) -> Construct:
-    """Mark the value of a body, also in each branch of an `if`."""
+    """Mark the last statement of a body as a `return`, also in each branch of an `if`."""
     last = body.children[-1] if body.children else None
     if not isinstance(last, Construct):
         return body

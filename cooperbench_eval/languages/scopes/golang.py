@@ -60,7 +60,7 @@ class GoWalk(Walk):
             self._parameters(each, inner)
         body = node.child_by_field_name("body")
         if label and body is not None:
-            self.add_function(self._signature(inner.label, node, is_method=is_method))
+            self.functions.append(self._signature(inner.label, node, is_method=is_method))
         self.push(lists, inner)
         for each in body.children if body is not None else ():
             if each.type == "statement_list":
@@ -203,7 +203,7 @@ class GoWalk(Walk):
         (_element, "keyed_element"),
         (_elements, "literal_value"),
         (_method, "method_declaration"),
-        (Walk.skip, "package_clause"),
+        (Walk.only, "package_clause"),
         (_short, "short_var_declaration"),
         (_list, "statement_list"),
     )
