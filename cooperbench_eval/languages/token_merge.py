@@ -143,29 +143,27 @@ def _merge(
     order: Order,
 ) -> list[Token]:
     """Make the edits of both sides."""
-    left = sorted(
-        [(edit, side) for side, of_side in enumerate(edits) for edit in of_side],
-        key=lambda each: (each[0].start, each[0].end, each[1]),
-        reverse=True,
-    )
+    ours, theirs = (list(reversed(of_side)) for of_side in edits)
     out: list[Token] = []
     at = 0
-    while left:
-        edit, side = left.pop()
+    while ours or theirs:
+        edit = min((left[-1] for left in (ours, theirs) if left), key=_place)
         out += _kept(base, spaces, range(at, edit.start))
         at = edit.end
-        following, its_side = left[-1] if left else (edit, side)
-        new: Sequence[Token] = edit.new
-        if its_side != side and (following.start, following.end) == (edit.start, edit.end):
-            if edit.start == edit.end:
-                new = _both(edit.new, following.new, order)
-            elif _texts(edit.new) != _texts(following.new):
-                raise TokenMergeError(_SAME_CHANGED)
-            left.pop()
-        elif its_side != side and following.start < edit.end:
+        both = [left.pop() for left in (ours, theirs) if left and _place(left[-1]) == _place(edit)]
+        if any(left and left[-1].start < edit.end for left in (ours, theirs)):
             raise TokenMergeError(_SAME_CHANGED)
-        out += new
+        if len(both) > 1 and edit.start == edit.end:
+            out += _both(both[0].new, both[1].new, order)
+        elif _texts(both[0].new) == _texts(both[-1].new):
+            out += both[0].new
+        else:
+            raise TokenMergeError(_SAME_CHANGED)
     return out + _kept(base, spaces, range(at, len(base)))
+
+
+def _place(edit: TokenEdit) -> tuple[int, int]:
+    return edit.start, edit.end
 
 
 _SAME_CHANGED = "both sides changed the same tokens"
