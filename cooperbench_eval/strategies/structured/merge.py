@@ -8,6 +8,7 @@ everything else that both sides changed is a disagreement.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TypeVar
 
 from attrs import evolve, field, frozen
@@ -182,18 +183,12 @@ class TreeMerge:
     ) -> Iterator[Overlap]:
         """Make a side's edits of statements also in the copies that the other side inserted."""
         edited = ours.kept_and_edited(base, theirs), theirs.kept_and_edited(base, ours)
+        copied = partial(with_edits_in_copies, self)
         for overlap in overlaps:
+            sides = (overlap.ours, edited[0], False), (overlap.theirs, edited[1], True)
             mine, other = (
-                [
-                    edit._replace(
-                        new=with_edits_in_copies(self, edit.new, changed, is_theirs=is_theirs)
-                    )
-                    for edit in edits
-                ]
-                for edits, changed, is_theirs in (
-                    (overlap.ours, edited[0], False),
-                    (overlap.theirs, edited[1], True),
-                )
+                [e._replace(new=copied(e.new, changed, is_theirs=is_theirs)) for e in edits]
+                for edits, changed, is_theirs in sides
             )
             yield Overlap(overlap.start, overlap.end, mine, other)
 
@@ -254,12 +249,7 @@ class TreeMerge:
     ) -> Elements:
         """Keep what both sides insert at one place.
 
-        Args:
-            ours: The insertion of ours.
-            theirs: The insertion of theirs.
-            around: What precedes it in the base, and what follows it in ours and in theirs.
-            mode: The relation of the construct's children to each other.
-            kind: The kind of the construct.
+        *around* is what precedes it in the base, and what follows it in ours and in theirs.
         """
         before, following = around
         first, second = self._in_order(ours, theirs)

@@ -42,21 +42,12 @@ _SIMPLE = frozenset({"assignment", "expression"})
 def merge_absorbed(
     merger: Merger, base: Elements, ours: Elements, theirs: Elements
 ) -> Elements | None:
-    """One side moved statements into the header of a new suite, and the other edited them.
-
-    Returns:
-        The merged statements; `None` if neither side did so, or both.
-
-    Raises:
-        DisagreementError: The edits do not fit together.
-    """
-    moves = [find_move(base, side) for side in (ours, theirs)]
-    if (moves[0] is None) == (moves[1] is None):
-        return None
-    if moves[0] is not None:
-        return _Merge(merger, base, ours, theirs, moves[0], is_theirs=False).run()
-    if moves[1] is not None:
-        return _Merge(merger, base, theirs, ours, moves[1], is_theirs=True).run()
+    """One side moved statements into the header of a new suite, and the other edited them."""
+    mine, other = (find_move(base, side) for side in (ours, theirs))
+    if mine and not other:
+        return _Merge(merger, base, ours, theirs, mine, is_theirs=False).run()
+    if other and not mine:
+        return _Merge(merger, base, theirs, ours, other, is_theirs=True).run()
     return None
 
 
@@ -201,7 +192,8 @@ def _is_moved(statement: Element, header: _Header) -> bool:
     callee = _callee(old)
     if not callee or callee != _callee(new):
         return False
-    return _keeps_name(statement, header) or similarity(old.words(), new.words()) >= _LEAST_ALIKE
+    keeps_name = target_of(statement) in {b"", *header.target}
+    return keeps_name or similarity(old.words(), new.words()) >= _LEAST_ALIKE
 
 
 def _callee(value: Construct) -> bytes:
@@ -209,10 +201,6 @@ def _callee(value: Construct) -> bytes:
     children = value.children
     at = next((i for i, child in enumerate(children) if child.kind == "group"), 0)
     return b" ".join(child.plain for child in children[:at])
-
-
-def _keeps_name(statement: Element, header: _Header) -> bool:
-    return target_of(statement) in {b"", *header.target}
 
 
 @frozen

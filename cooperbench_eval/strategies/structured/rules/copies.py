@@ -20,14 +20,7 @@ _SCOPES = frozenset({"def", "class"})
 def merge_copied(
     merger: Merger, base: Elements, ours: Elements, theirs: Elements
 ) -> Elements | None:
-    """One side put copies of a statement into several suites, and the other side edited it.
-
-    Returns:
-        The merged statements; `None` if neither side did so.
-
-    Raises:
-        DisagreementError: A copy cannot take the edit.
-    """
+    """One side put copies of a statement into several suites, and the other side edited it."""
     for one, other, is_theirs in ((ours, theirs, False), (theirs, ours, True)):
         if align(base, other, Mode.MEMBERS) != list(range(len(other))):
             continue  # it also inserted or removed statements
