@@ -161,11 +161,8 @@ def _files(
 
 def _side(changes: Changes, base: Snapshot, path: str, old: str) -> bytes | None:
     """Return a side's version of a file, which may have its old name there."""
-    for name in (path, old):
-        text = _text(changes[name] if name in changes else base.get(name))
-        if text is not None:
-            return text
-    return None
+    entries = (changes[each] if each in changes else base.get(each) for each in (path, old))
+    return next((text for text in map(_text, entries) if text is not None), None)
 
 
 def _text(entry: Entry | None) -> bytes | None:

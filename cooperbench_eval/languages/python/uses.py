@@ -400,28 +400,22 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[Use]:
 
 def _enter_function(node: Function | ast.Lambda, scope: _Scope) -> Iterator[tuple[ast.AST, _Scope]]:
     args = node.args
-    for each in (*args.defaults, *args.kw_defaults):
-        if each is not None:
-            yield each, scope
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     every += [each for each in (args.vararg, args.kwarg) if each]
-    names: _Bindings = {}
-    receiver: _Bindings = {}
+    names: _Bindings = dict.fromkeys(each.arg for each in every)
+    outside = [*args.defaults, *args.kw_defaults]
     prefix = scope.prefix
-    body: list[ast.stmt] | list[ast.expr]
+    body: Sequence[ast.AST]
     if isinstance(node, ast.Lambda):
         body = [node.body]
     else:
         body, prefix = node.body, f"{scope.prefix}{node.name}."
-        for outside in (*node.decorator_list, node.returns, *(each.annotation for each in every)):
-            if outside is not None:
-                yield outside, scope
-        names = _bound(node.body)
-        receiver = _receiver(node, scope.owner, names) if scope.owner else {}
-    names = names | dict.fromkeys(each.arg for each in every) | receiver
+        outside += (*node.decorator_list, node.returns, *(each.annotation for each in every))
+        bound = _bound(node.body)
+        names = bound | names | (_receiver(node, scope.owner, bound) if scope.owner else {})
     inner = _Scope(names, scope, prefix=prefix)
-    for statement in body:
-        yield statement, inner
+    yield from ((each, scope) for each in outside if each is not None)
+    yield from ((statement, inner) for statement in body)
 
 
 def _receiver(node: Function, owner: str, bound: _Bindings) -> _Bindings:

@@ -435,15 +435,9 @@ def _returning(body: Construct) -> Construct:
     if last.kind == "expression":
         last = evolve(last, kind="return")
     elif last.kind == "if":
-        last = evolve(last, children=tuple(map(_returning_clause, last.children)))
+        last = last.with_parts(_returning_clause)
     return evolve(body, children=(*body.children[:-1], last))
 
 
-def _returning_clause(clause: Element) -> Element:
-    if not isinstance(clause, Construct):
-        return clause
-    children = [
-        _returning(each) if isinstance(each, Construct) and each.kind == "suite" else each
-        for each in clause.children
-    ]
-    return evolve(clause, children=tuple(children))
+def _returning_clause(clause: Construct) -> Construct:
+    return clause.with_parts(lambda each: _returning(each) if each.kind == "suite" else each)

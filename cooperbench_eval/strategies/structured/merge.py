@@ -361,28 +361,22 @@ def _are_same(one: Elements, other: Elements) -> bool:
 
 def _without_names(construct: Construct) -> Construct:
     """Return an import or a list of bases with its brackets but without its names."""
-    children = tuple(
-        _without_names(each)
-        if isinstance(each, Construct) and each.kind in {"items", "group"}
-        else each
-        for each in construct.children
+    if construct.kind == "items":
+        return evolve(construct, children=())
+    return construct.with_parts(
+        lambda each: _without_names(each) if each.kind in {"items", "group"} else each
     )
-    return evolve(construct, children=() if construct.kind == "items" else children)
 
 
 def _bracketed(*versions: Construct) -> tuple[Construct, ...]:
     """If one version of an import has its names in brackets, put them in brackets in all."""
-    groups = [each for version in versions for each in version.children if each.kind == "group"]
-    if not groups or not isinstance(groups[0], Construct):
+    groups = [each for version in versions for each in version.parts if each.kind == "group"]
+    if not groups:
         return versions
     opener, _, closer = groups[0].children
-    return tuple(
-        evolve(
-            version,
-            children=tuple(
-                evolve(groups[0], children=(opener, each, closer)) if each.kind == "items" else each
-                for each in version.children
-            ),
-        )
-        for version in versions
-    )
+
+    def bracketed(part: Construct) -> Construct:
+        is_bare = part.kind == "items"
+        return evolve(groups[0], children=(opener, part, closer)) if is_bare else part
+
+    return tuple(version.with_parts(bracketed) for version in versions)

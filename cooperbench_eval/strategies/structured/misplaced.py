@@ -48,15 +48,8 @@ _Path = tuple[tuple[int, int], ...]
 """For each suite around a statement, outermost first: its number, and the index in it."""
 
 
-class _Statement(NamedTuple):
-    """A statement: its words outside of its suites, and where it is."""
-
-    head: bytes
-    path: _Path
-
-
-def _statements(function: Construct) -> Iterator[_Statement]:
-    """Yield the statements of a function, suite by suite, each in order."""
+def _statements(function: Construct) -> Iterator[tuple[bytes, _Path]]:
+    """Yield the head and the place of each statement of a function, suite by suite."""
     stack: list[tuple[Element, _Path]] = [(function, ())]
     numbers = count()
     while stack:
@@ -68,15 +61,15 @@ def _statements(function: Construct) -> Iterator[_Statement]:
         for i, child in enumerate(element.children):
             if isinstance(child, Construct):
                 here = (*path, (suite, i))
-                yield _Statement(_head(child), here)
+                yield _head(child), here
                 stack.append((child, here))
 
 
 def _head(statement: Construct) -> bytes:
     """Return the words of a statement outside of its suites and further clauses."""
     if statement.mode is Mode.MEMBERS:
-        clauses = (each for each in statement.children if isinstance(each, Construct))
-        statement = next((each for each in clauses if each.kind != "decorator"), statement)
+        clauses = (each for each in statement.parts if each.kind != "decorator")
+        statement = next(clauses, statement)
     return b" ".join(_words(statement))
 
 

@@ -142,7 +142,7 @@ def _headers(statement: Element) -> Iterator[_Header]:
     """Yield the places of a statement's first clause in which a value may be."""
     clause = statement
     if isinstance(statement, Construct) and statement.mode is Mode.MEMBERS:
-        clause = next((c for c in statement.children if isinstance(c, Construct)), statement)
+        clause = next(iter(statement.parts), statement)
     if not isinstance(clause, Construct) or not has_suite(clause):
         return
     words = [child.plain for child in clause.children]

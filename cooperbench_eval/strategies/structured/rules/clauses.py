@@ -96,9 +96,7 @@ def merge_tries(
     if mine is None or other is None:
         return None
     (start, one), (place, two) = mine, other
-    first, second = (
-        tuple(c for c in each.children if isinstance(c, Construct)) for each in (one, two)
-    )
+    first, second = tuple(one.parts), tuple(two.parts)
     if len(first) != len(one.children) or len(second) != len(two.children):
         return None
     bodies = suite_of(first[0]), suite_of(second[0])

@@ -84,12 +84,10 @@ def _copies(statements: Elements, old: Element) -> Iterator[Element]:
 
 def _suites(statement: Construct) -> Iterator[Construct]:
     """Yield the outermost suites of a statement."""
-    for child in statement.children:
-        if not isinstance(child, Construct) or child.kind in _SCOPES:
-            continue
+    for child in statement.parts:
         if child.kind == "suite":
             yield child
-        else:
+        elif child.kind not in _SCOPES:
             yield from _suites(child)
 
 
@@ -126,10 +124,11 @@ def _applied_inside(
         return element
     if not any(True for suite in _suites(element) for _ in _copies(suite.children, edit[0])):
         return element
-    children = tuple(
-        evolve(child, children=_applied(merger, child.children, edit, is_theirs=is_theirs))
-        if isinstance(child, Construct) and child.kind == "suite"
-        else _applied_inside(merger, child, edit, is_theirs=is_theirs)
-        for child in element.children
-    )
-    return evolve(element, children=children)
+
+    def apply(part: Construct) -> Element:
+        if part.kind != "suite":
+            return _applied_inside(merger, part, edit, is_theirs=is_theirs)
+        children = _applied(merger, part.children, edit, is_theirs=is_theirs)
+        return evolve(part, children=children)
+
+    return element.with_parts(apply)
