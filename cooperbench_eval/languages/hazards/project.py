@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePosixPath
 
 from attrs import define, field, frozen
@@ -279,7 +279,8 @@ class Project:
                 continue
             grammar = _GRAMMARS[suffix]
             texts = versions.contents
-            sources = tuple(text if text is None else _read(grammar, text) for text in texts)
+            read = read_python if grammar is None else partial(read_syntax, grammar)
+            sources = tuple(None if text is None else read(text) for text in texts)
             unit = _unit(grammar, path, sources)
             if sources.count(None) > texts.count(None):
                 unknown.add(unit)
@@ -369,10 +370,6 @@ class Project:
                     if each.takes_instance:
                         methods.setdefault(each.last, []).append(Place(file.path, each))
         return found
-
-
-def _read(grammar: Grammar | None, source: bytes) -> Source | None:
-    return read_python(source) if grammar is None else read_syntax(grammar, source)
 
 
 def _unit(grammar: Grammar | None, path: str, sources: Sequence[Source | None]) -> str:

@@ -134,10 +134,7 @@ class _SyntaxReader:
     ) -> list[Element]:
         """Read consecutive nodes into tokens and constructs.
 
-        Args:
-            nodes: The nodes.
-            through: Ids of nodes that do not become constructs; their children are read
-                instead.
+        Nodes with an id in *through* do not become constructs; their children are read instead.
         """
         out: list[Element] = []
         stack = list(reversed(nodes))

@@ -1,6 +1,6 @@
 """The scopes of Go."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar
 
 from cooperbench_eval.languages.model import Declaration, NamedFunction
@@ -239,13 +239,7 @@ def _cases(switch: SyntaxNode) -> Iterator[SyntaxNode]:
     """Yield what the cases of a switch compare with."""
     for case in switch.children:
         for each in fields(case, "value", "type") if case.type.endswith("_case") else ():
-            yield from _listed(each)
-
-
-def _listed(node: SyntaxNode) -> Iterable[SyntaxNode]:
-    if node.type != "expression_list":
-        return [node]
-    return [each for each in node.children if each.is_named]
+            yield from each.named_children if each.type == "expression_list" else [each]
 
 
 def _literal_key(node: SyntaxNode) -> SyntaxNode | None:

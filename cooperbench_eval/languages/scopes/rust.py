@@ -60,15 +60,12 @@ class RustWalk(Walk):
         name = node.child_by_field_name("alias") or node.child_by_field_name("name")
         if name is None:
             return
-        if self.text(name) == "_":
-            self._declaring.add(name.start_byte)
-        elif node.parent is None or node.parent.type != "declaration_list" or not _owner(node):
-            self.declare(scope, name, _kind(node))
-        else:
-            self._declaring.add(name.start_byte)
-            shown = f"{_owner(node)}.{self.text(name)}"
-            around = scope.parent or scope
-            around.add(shown, Declaration(_kind(node), self.line(name)))
+        self._declaring.add(name.start_byte)
+        if self.text(name) != "_":
+            owner, shown = _owner(node), self.text(name)
+            around = scope.parent or scope if owner else scope
+            declaration = Declaration(_kind(node), self.line(name))
+            around.add(f"{owner}.{shown}" if owner else shown, declaration)
         if node.type == "macro_definition":
             return
         inner = self.open(scope, self.text(name), is_function=True)
@@ -227,7 +224,7 @@ def _kind(node: SyntaxNode) -> str:
 
 def _owner(node: SyntaxNode) -> str:
     """Return the header of the `impl` that an item is in; empty if it is in none."""
-    block = node.parent if node.parent is not None else None
+    block = node.parent
     owner = block.parent if block is not None and block.type == "declaration_list" else None
     if owner is None or owner.type != "impl_item":
         return ""

@@ -138,14 +138,7 @@ class TreeMerge:
     def merge_children(
         self, base: Elements, ours: Elements, theirs: Elements, mode: Mode, kind: str = "suite"
     ) -> Elements:
-        """Merge two versions of the children of a construct.
-
-        Args:
-            base: The children in the base.
-            ours: The children in ours.
-            theirs: The children in theirs.
-            mode: The relation of the children to each other.
-            kind: The kind of the construct.
+        """Merge two versions of the children of a construct of some mode and kind.
 
         Raises:
             DisagreementError: They cannot be combined.

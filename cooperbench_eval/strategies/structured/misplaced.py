@@ -22,12 +22,7 @@ _MOST_COPIES = 50
 
 
 def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
-    """Return which statement is beside the wrong neighbours; empty if none is.
-
-    Args:
-        versions: Base, ours and theirs.
-        merged: The merged file.
-    """
+    """Return which statement is beside the wrong neighbours; empty if none is."""
     before, mine, other, after = (dict(functions_of(tree)) for tree in (*versions, merged))
     for name, function in after.items():
         if not (name in before and name in mine and name in other):

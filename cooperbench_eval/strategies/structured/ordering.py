@@ -279,15 +279,11 @@ def join_blocks(first: Elements, second: Elements, following: Element) -> Elemen
     if shared is None:
         return max(first, second, key=len)
     head, *rest = second[shared:]
-    if shared and {_opening(first[shared]), _opening(head)} <= _BULLETS:
+    if shared and {first[shared].words()[0], head.words()[0]} <= _BULLETS:
         head = head.with_space(b"\n" + head.space.rpartition(b"\n")[2])
     elif following.kind != "end":
         head = head.with_space(min(head.space, following.space, key=len))
     return (*first, head, *rest)
-
-
-def _opening(block: Element) -> bytes:
-    return block.words()[0]
 
 
 def check_repeated(base: Construct, ours: Construct, theirs: Construct, merged: Elements) -> None:

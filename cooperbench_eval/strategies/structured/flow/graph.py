@@ -117,7 +117,7 @@ class Graph:
         key = start, name
         if key not in self._uses:
             variable = self.variable(start, name)
-            through = self._search(self.after, [start], variable)
+            through = self._search(self.after, start, variable)
             self._uses[key] = frozenset(
                 i for i in through if i < len(self.steps) and self._reads(i, variable)
             )
@@ -126,7 +126,7 @@ class Graph:
     def overwriting(self, start: int, name: bytes) -> list[int]:
         """Return the steps that a value may reach and that set its variable."""
         variable = self.variable(start, name)
-        through = self._search(self.after, [start], variable)
+        through = self._search(self.after, start, variable)
         sets = self.sets
         return [i for i in through if i < len(sets) and variable in sets[i]]
 
@@ -135,7 +135,7 @@ class Graph:
         key = use, name
         if key not in self._sources:
             variable = self.variable(use, name)
-            through = self._search(self.before, [use], variable)
+            through = self._search(self.before, use, variable)
             found = (i for i in through if i < len(self.steps))
             self._sources[key] = frozenset(i for i in found if variable in self.sets[i])
         return self._sources[key]
@@ -164,13 +164,11 @@ class Graph:
     def _reads(self, step: int, variable: bytes) -> bool:
         return any(self.variable(step, name) == variable for name in self.steps[step].facts.reads)
 
-    def _search(
-        self, edges: Sequence[Sequence[int]], starts: Sequence[int], variable: bytes
-    ) -> set[int]:
+    def _search(self, edges: Sequence[Sequence[int]], start: int, variable: bytes) -> set[int]:
         """Return what can be reached, without going past steps that set the variable."""
         sets = self.replaces
         found: set[int] = set()
-        stack = [each for at in starts if at < len(sets) for each in edges[at]]
+        stack = [*edges[start]]
         while stack:
             at = stack.pop()
             if at in found:
