@@ -7,8 +7,9 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import wait
+from contextlib import contextmanager
 from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -236,7 +237,6 @@ def _litellm() -> ModuleType:
         return _import()
 
 
-_LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
 _IMPORTING = threading.Lock()
 """Without it, a thread could take another thread's temporary value of the variable for the
 original one, and restore it at the end."""
@@ -246,14 +246,8 @@ original one, and restore it at the end."""
 def _import() -> ModuleType:
     """Import litellm; it must neither download prices nor print."""
     check_installed()  # a worker's environment may lack it
-    before = os.environ.get(_LOCAL_PRICES)
-    os.environ[_LOCAL_PRICES] = "True"
-    try:
+    with _environment("LITELLM_LOCAL_MODEL_COST_MAP", "True"):
         import litellm  # noqa: PLC0415 - takes seconds
-    finally:
-        os.environ.pop(_LOCAL_PRICES)
-        if before is not None:
-            os.environ[_LOCAL_PRICES] = before
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     _quieten()
@@ -326,6 +320,19 @@ def _quieten() -> None:
             if type(handler).__module__.startswith("litellm"):
                 logger.removeHandler(handler)
         logger.addHandler(logging.NullHandler())  # otherwise warnings go to standard error
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _refusal(message: Any) -> Any:
