@@ -81,9 +81,13 @@ _KNOWN_SIZES = range(64, 100_000)
 """The lengths in bytes of texts that are remembered; of a longer one, its inner members are."""
 
 
+def _none_known(_text: bytes) -> _Known:
+    return {}
+
+
 # The versions of a file share most of their members. A tree takes some fifty times the size
 # of its text.
-_known = TextMemo[_Known](lambda _text: {}, max_bytes=1 << 20)
+_known = TextMemo(_none_known, max_bytes=1 << 20)
 
 _Piece = list[SyntaxNode]
 """The nodes of a member: its prefixes, itself, and what follows it on its line."""
