@@ -59,11 +59,10 @@ def find_hazards(
         found.update(find(project))
     known = {(each.path, each.name) for each in found}
     found.update(each for each in names_unbound(project) if (each.path, each.name) not in known)
-    return tuple(sorted(found, key=_order)[:_MOST])
-
-
-def _order(hazard: Hazard) -> tuple[str, int, str, str, str]:
-    return hazard.path, hazard.line or 0, hazard.kind, hazard.name, hazard.message
+    in_order = sorted(
+        found, key=lambda each: (each.path, each.line or 0, each.kind, each.name, each.message)
+    )
+    return tuple(in_order[:_MOST])
 
 
 def parse_errors(merged: Merged) -> Iterator[Hazard]:
