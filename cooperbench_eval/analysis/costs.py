@@ -2,18 +2,20 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from attrs import field, fields, frozen
+from attrs import field, frozen
 
 from cooperbench_eval.analysis.measures import Distribution
 from cooperbench_eval.analysis.tails import student
+from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
+from cooperbench_eval.support.plain import Plain
 
 _FEWEST = 2
 
 
 @frozen(kw_only=True)
-class AgentSummary:
+class AgentSummary(Plain):
     """What agents' work cost: the distribution of each number over pairs or teams.
 
     A distribution covers only the pairs for which the number is known, and its `count` says how
@@ -29,6 +31,8 @@ class AgentSummary:
         messages_sent: The messages to other agents.
     """
 
+    _written = AGENT_USAGE
+
     cost_usd: Distribution = field(factory=Distribution)
     steps: Distribution = field(factory=Distribution)
     input_tokens: Distribution = field(factory=Distribution)
@@ -37,13 +41,9 @@ class AgentSummary:
     cache_write_tokens: Distribution = field(factory=Distribution)
     messages_sent: Distribution = field(factory=Distribution)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the distributions as plain JSON values."""
-        return {each.name: getattr(self, each.name).to_dict() for each in fields(type(self))}
-
 
 @frozen(kw_only=True)
-class CostPerCorrect:
+class CostPerCorrect(Plain):
     """What the agents' work cost for each pair that is correct.
 
     It is the cost of all pairs over the number of correct ones, so pairs that fail raise it.
@@ -67,6 +67,8 @@ class CostPerCorrect:
         2.75
     """
 
+    _written = ("pairs", "unknown", "correct", "total_usd", "value", "low", "high")
+
     pairs: int = 0
     unknown: int = 0
     correct: int = 0
@@ -78,11 +80,6 @@ class CostPerCorrect:
     def value(self) -> float | None:
         """The cost for each correct pair; `None` without a correct pair."""
         return self.total_usd / self.correct if self.correct else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON values."""
-        names = ("pairs", "unknown", "correct", "total_usd", "value", "low", "high")
-        return {name: getattr(self, name) for name in names}
 
 
 class KnownCost(NamedTuple):

@@ -2,19 +2,20 @@
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from attrs import frozen
 
 from cooperbench_eval.analysis.clusters import mean_error
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.support.arguments import checked, rule_of
+from cooperbench_eval.support.plain import Plain
 
 _NUMBERS: Final = rule_of(list[float])
 
 
 @frozen(kw_only=True)
-class Mean:
+class Mean(Plain):
     """The mean of shares, each from 0 to 1, and its interval.
 
     The interval is Student's t interval (The Probable Error of a Mean, Biometrika 6, 1908),
@@ -37,6 +38,8 @@ class Mean:
         >>> print(f"{shares.mean} {shares.low:.2f} {shares.high:.2f}")
         0.8 0.46 1.00
     """
+
+    _written = ("count", "mean", "low", "high")
 
     count: int = 0
     mean: float | None = None
@@ -83,13 +86,9 @@ class Mean:
             count=len(found), mean=mean, low=max(mean - half, 0.0), high=min(mean + half, 1.0)
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON values."""
-        return {name: getattr(self, name) for name in ("count", "mean", "low", "high")}
-
 
 @frozen(kw_only=True)
-class Distribution:
+class Distribution(Plain):
     """How a quantity is spread; without values, all but count and total are `None`.
 
     Attributes:
@@ -102,6 +101,11 @@ class Distribution:
             linearly.
         maximum: The greatest value.
     """
+
+    _written = (
+        *("count", "total", "mean", "minimum", "lower_quartile", "median"),
+        *("upper_quartile", "maximum"),
+    )
 
     count: int = 0
     total: float = 0.0
@@ -140,11 +144,6 @@ class Distribution:
     def mean(self) -> float | None:
         """The average."""
         return self.total / self.count if self.count else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON values."""
-        names = ("count", "total", "mean", "minimum", "lower_quartile", "median")
-        return {name: getattr(self, name) for name in (*names, "upper_quartile", "maximum")}
 
 
 def _sums(shares: list[float], clusters: Sequence[Hashable]) -> list[tuple[float, int]]:

@@ -8,6 +8,7 @@ from attrs import field, frozen
 from cooperbench_eval.analysis.levels import Kind
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.plain import Plain
 from cooperbench_eval.support.rendering.shown import Shown
 
 RANKING_COLUMNS: Final[Mapping[str, Kind]] = {
@@ -27,7 +28,7 @@ RANKING_COLUMNS: Final[Mapping[str, Kind]] = {
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
-class RankedTeam:
+class RankedTeam(Plain):
     """A team's place in a ranking.
 
     Attributes:
@@ -42,6 +43,8 @@ class RankedTeam:
         groups: The letters of the groups that the team is in, at least one; see `Ranking`.
     """
 
+    _written = ("name", "rank", "best_rank", "worst_rank", "unanswered", "groups", "correct")
+
     name: str
     correct: Rate
     unanswered: int = 0
@@ -50,15 +53,9 @@ class RankedTeam:
     worst_rank: int
     groups: tuple[str, ...] = field(converter=tuple[str, ...])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the place as plain JSON values."""
-        names = ("name", "rank", "best_rank", "worst_rank", "unanswered")
-        plain = {name: getattr(self, name) for name in names}
-        return plain | {"groups": list(self.groups), "correct": self.correct.to_dict()}
-
 
 @frozen(kw_only=True, field_transformer=named_fields)
-class TeamDifference:
+class TeamDifference(Plain):
     """How far one team of a ranking is ahead of another.
 
     Attributes:
@@ -69,18 +66,16 @@ class TeamDifference:
             at most 1 minus the ranking's confidence.
     """
 
+    _written = ("first", "second", "difference", "p_value")
+
     first: str
     second: str
     difference: float
     p_value: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the difference as plain JSON values."""
-        return {name: getattr(self, name) for name in ("first", "second", "difference", "p_value")}
-
 
 @frozen(kw_only=True, field_transformer=named_fields)
-class Ranking(Shown):
+class Ranking(Shown, Plain):
     """Teams in the order of their rates, and how sure that order is.
 
     With a probability of at least *confidence*, every statement about order holds: the first of
@@ -108,6 +103,11 @@ class Ranking(Shown):
         seed: The seed of the random flips.
     """
 
+    _written = (
+        *("decider", "size", "confidence", "flips", "is_exact", "seed"),
+        *("teams", "differences", "tasks", "left_out", "unmatched"),
+    )
+
     decider: str
     size: int | None = None
     teams: tuple[RankedTeam, ...] = field(converter=tuple[RankedTeam, ...])
@@ -129,17 +129,6 @@ class Ranking(Shown):
         return {
             letter: tuple(team.name for team in self.teams if letter in team.groups)
             for letter in letters
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ranking as plain JSON values."""
-        names = ("decider", "size", "confidence", "flips", "is_exact", "seed")
-        return {name: getattr(self, name) for name in names} | {
-            "teams": [team.to_dict() for team in self.teams],
-            "differences": [each.to_dict() for each in self.differences],
-            "tasks": list(self.tasks),
-            "left_out": {name: list(tasks) for name, tasks in self.left_out.items()},
-            "unmatched": dict(self.unmatched),
         }
 
     def to_records(self) -> list[dict[str, Any]]:
