@@ -20,7 +20,7 @@ def audit_view(audit: Audit) -> View:
     return View(
         title=_title(audit),
         lines=[*_foreign(audit), *map(_comparison, audit.comparisons), *_suites(audit)],
-        tables=_table(audit),
+        tables=[_table(audit)],
         notes=[
             *list(_lost_definitions(audit))[:_MOST_ROWS],
             *wording.and_more(len(audit.files) - _MOST_ROWS, "file"),
@@ -37,12 +37,12 @@ def _title(audit: Audit) -> str:
         f"{wording.counted(lost, 'added line')} lost" if lost else "",
         f"{wording.counted(restored, 'removed line')} back" if restored else "",
     ]
-    parts += [
-        f"feature {file.feature}: everything lost in {visible(file.path, _NAME)}"
-        for file in audit.lost_files[:_FEW_FILES]
-    ]
-    parts += wording.and_more(len(audit.lost_files) - _FEW_FILES, "file")
+    parts += wording.first(audit.lost_files, _FEW_FILES, "file", _lost_text)
     return "; ".join(filter(None, parts)) or "work is lost"
+
+
+def _lost_text(file: AuditedFile) -> str:
+    return f"feature {file.feature}: everything lost in {visible(file.path, _NAME)}"
 
 
 def _foreign(audit: Audit) -> Iterator[str]:
@@ -82,10 +82,10 @@ def _suite(run: SuiteRun) -> str:
     return "the joint tests" if run.suite is TeamSuite.JOINT else "the repository's tests"
 
 
-def _table(audit: Audit) -> list[Table]:
+def _table(audit: Audit) -> Table:
     header = ("feature", "file", "work", *("added", "kept", "changed", "lost"), "removed", "back")
     rows = [_row(file) for file in audit.files[:_MOST_ROWS]]
-    return [rows_table(header, rows, numbers=6)] if rows else []
+    return rows_table(header, rows, numbers=6)
 
 
 def _row(file: AuditedFile) -> list[Cell | str]:

@@ -20,7 +20,7 @@ def provenance_view(found: Provenance) -> View:
     files = wording.counted(len(found.files), "file")
     return View(
         title=f"{files} touched: {total or 'no lines'}",
-        tables=_table(found, [name for name, _ in _sorted(counts)][:_MOST_COLUMNS]),
+        tables=[_table(found, [name for name, _ in _sorted(counts)][:_MOST_COLUMNS])],
         notes=wording.and_more(len(found.files) - _MOST_FILES, "file"),
     )
 
@@ -31,10 +31,8 @@ def _sorted(counts: dict[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda each: (order.get(each[0], 1), each[0]))
 
 
-def _table(found: Provenance, names: list[str]) -> list[Table]:
-    rows = list(_rows(found, names))
-    header = ("file", "is", *names)
-    return [rows_table(header, rows, numbers=len(names))] if rows else []
+def _table(found: Provenance, names: list[str]) -> Table:
+    return rows_table(("file", "is", *names), _rows(found, names), numbers=len(names))
 
 
 def _rows(found: Provenance, names: list[str]) -> Iterator[list[Cell | str]]:

@@ -1,6 +1,7 @@
 """View of a landing plan: what lands, every pair, and why the other features do not land."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting.landings import (
@@ -39,10 +40,7 @@ def plan_view(plan: LandingPlan) -> View:
         ),
         lines=plan_lines(plan),
         tables=_pairs(plan),
-        notes=[
-            *map(left_out_text, plan.left_out[:_MOST_ROWS]),
-            *wording.and_more(len(plan.left_out) - _MOST_ROWS, "such note"),
-        ],
+        notes=wording.first(plan.left_out, _MOST_ROWS, "such note", left_out_text),
     )
 
 
@@ -66,8 +64,8 @@ def plan_lines(plan: LandingPlan) -> Iterator[str]:
 
 
 def _listed(title: str, sets: tuple[tuple[int, ...], ...]) -> str:
-    shown = ["+".join(map(str, each)) for each in sets[:_MOST_ROWS]]
-    return f"{title}: {', '.join([*shown, *wording.and_more(len(sets) - _MOST_ROWS, 'set')])}"
+    shown = wording.first(sets, _MOST_ROWS, "set", lambda each: "+".join(map(str, each)))
+    return f"{title}: {', '.join(shown)}"
 
 
 def _pairs(plan: LandingPlan) -> list[Table]:
@@ -101,9 +99,8 @@ def left_out_text(left_out: LeftOut, *, named: bool = True) -> str:
     """Return why a feature was left out, as a clause; *named* adds some names of tests."""
     features = wording.features_text(left_out.features) if left_out.features else "the base"
     files = cut_list(left_out.files, _FEW_TESTS, _NAME)
-    broken = [broken_text(each, named=named) for each in left_out.tests[:_FEW_SUITES]]
-    broken += wording.and_more(len(left_out.tests) - _FEW_SUITES, "suite")
-    tests = "; ".join(broken) or "tests"
+    text = partial(broken_text, named=named)
+    tests = "; ".join(wording.first(left_out.tests, _FEW_SUITES, "suite", text)) or "tests"
     problem = f" ({visible(left_out.problem, _PROBLEM)})" if left_out.problem else ""
     texts = {
         LeftOutReason.MISSING_INPUT: "has no usable patch",

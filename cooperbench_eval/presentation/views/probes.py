@@ -87,22 +87,19 @@ def _pairs(probe: Probe) -> list[Table]:
 
 
 def _notes(probe: Probe) -> list[str]:
-    shown = probe.collisions[:_MOST_ROWS]
-    more = wording.and_more(len(probe.collisions) - _MOST_ROWS, "collision")
-    collisions = [
-        f"{_names(each)}: {_files(each.files) or visible(each.problem, _NOTE)}" for each in shown
-    ]
     breaks = [each for each in probe.plan.left_out if each.tests]
-    broken = [
-        *map(left_out_text, breaks[:_MOST_ROWS]),
-        *wording.and_more(len(breaks) - _MOST_ROWS, "such note"),
+    return [
+        *wording.first(probe.collisions, _MOST_ROWS, "collision", _collision),
+        *wording.first(breaks, _MOST_ROWS, "such note", left_out_text),
     ]
-    return [*collisions, *more, *broken]
+
+
+def _collision(pair: ProbedPair) -> str:
+    return f"{_names(pair)}: {_files(pair.files) or visible(pair.problem, _NOTE)}"
 
 
 def _files(files: tuple[ConflictedFile, ...]) -> str:
-    more = wording.and_more(len(files) - _MOST_FILES, "file")
-    return "; ".join([*map(_file_text, files[:_MOST_FILES]), *more])
+    return "; ".join(wording.first(files, _MOST_FILES, "file", _file_text))
 
 
 def _file_text(file: ConflictedFile) -> str:

@@ -70,13 +70,16 @@ def report_view(report: MergeReport) -> View:
     return View(
         title=wording.title_text(visible(report.repo_name, _NAME), report),
         lines=[_origin(report), _merge(report), *wording.agents_texts(report.agent_usage)],
-        tables=[_features_table(report.features), *_strategies_table(report, shown)],
+        tables=[_features_table(report.features), _strategies_table(report, shown)],
         notes=[
-            *(visible(note, _NOTE) for note in notes[:_MOST_NOTES]),
-            *wording.and_more(len(notes) - _MOST_NOTES, "such note"),
+            *wording.first(notes, _MOST_NOTES, "such note", _note),
             *wording.and_more(len(report.attempts) - _MOST_STRATEGIES, "strategy row"),
         ],
     )
+
+
+def _note(text: str) -> str:
+    return visible(text, _NOTE)
 
 
 def _origin(report: GroupReport) -> str:
@@ -137,7 +140,7 @@ def _run_cell(run: TestResult | None, judgement: Judgement | None = None) -> Cel
 _TONES = {True: Tone.GOOD, False: Tone.BAD, None: Tone.PLAIN}
 
 
-def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Table]:
+def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> Table:
     tests = [title.replace("of feature", "of") for title in wording.suite_titles(report)]
     rows: list[tuple[Cell | str, ...]] = [
         (
@@ -149,7 +152,7 @@ def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Tab
         )
         for attempt in shown
     ]
-    return [rows_table(("strategy", "merge", "verdict", "to blame", *tests), rows)] if rows else []
+    return rows_table(("strategy", "merge", "verdict", "to blame", *tests), rows)
 
 
 def _verdict_cell(attempt: Tried) -> Cell:
@@ -210,8 +213,8 @@ def attempt_view(attempt: Attempt) -> View:
         title=f"{visible(attempt.strategy, _NAME)}: {wording.spoken(attempt.status)}, "
         f"{wording.spoken(attempt.verdict)}",
         lines=lines,
-        tables=[rows_table(header, rows, numbers=1)] if rows else [],
-        notes=[visible(_hazard(each), _NOTE) for each in attempt.hazards[:_MOST_NOTES]],
+        tables=[rows_table(header, rows, numbers=1)],
+        notes=[_note(_hazard(each)) for each in attempt.hazards[:_MOST_NOTES]],
     )
 
 
@@ -242,8 +245,7 @@ def blame_view(blame: Blame) -> View:
 
 
 def _names_table(title: str, names: Sequence[str]) -> Table:
-    shown = [*names[:_MOST_LOST], *wording.and_more(len(names) - _MOST_LOST)]
-    return rows_table([title], [[name] for name in shown])
+    return rows_table([title], [[name] for name in wording.first(names, _MOST_LOST)])
 
 
 # --- a test run --------------------------------------------------------------
@@ -255,7 +257,7 @@ def run_view(run: TestResult) -> View:
     return View(
         title=wording.run_text(run, in_full=True),
         lines=[f"{run.duration_seconds:.1f} seconds{where}", *wording.run_notes(run, _listed)],
-        tables=_broken_table([case for case in run.cases if case.status in _BROKEN]),
+        tables=[_broken_table([case for case in run.cases if case.status in _BROKEN])],
     )
 
 
@@ -263,13 +265,13 @@ def _listed(names: Sequence[str]) -> str:
     return cut_list(names, _MOST_CASES, _TEST)
 
 
-def _broken_table(broken: Sequence[TestCase]) -> list[Table]:
+def _broken_table(broken: Sequence[TestCase]) -> Table:
     rows: list[tuple[Cell | str, ...]] = [
         (case.id, Cell(case.status.value, Tone.BAD), _first_line(case.message))
         for case in broken[:_MOST_CASES]
     ]
     rows += [(rest, "", "") for rest in wording.and_more(len(broken) - _MOST_CASES)]
-    return [rows_table(("test", "status", "message"), rows)] if rows else []
+    return rows_table(("test", "status", "message"), rows)
 
 
 def _first_line(message: str) -> str:
@@ -288,7 +290,7 @@ def details_view(details: ConflictDetails) -> View:
     header = ("file", "sections", "lines", "score")
     return View(
         title=wording.conflicts_text(details),
-        tables=[rows_table(header, rows, numbers=3)] if rows else [],
+        tables=[rows_table(header, rows, numbers=3)],
         notes=wording.and_more(len(details.files) - _MOST_FILES, "file"),
     )
 
@@ -309,14 +311,8 @@ def team_report_view(report: TeamReport) -> View:
     return View(
         title=f"{visible(report.repo_name, _NAME)}, task {report.task_id}, features {features}",
         lines=[_origin(report), _merges(report), *wording.agents_texts(report.agent_usage)],
-        tables=[
-            _features_table(report.features[:_MOST_ROWS]),
-            *_teams_strategies_table(report),
-        ],
-        notes=[
-            *(visible(note, _TEAM_NOTE) for note in notes[:_MOST_ROWS]),
-            *wording.and_more(len(notes) - _MOST_ROWS, "such note"),
-        ],
+        tables=[_features_table(report.features[:_MOST_ROWS]), _teams_strategies_table(report)],
+        notes=wording.first(notes, _MOST_ROWS, "such note", lambda each: visible(each, _TEAM_NOTE)),
     )
 
 
@@ -331,13 +327,10 @@ def team_attempt_view(attempt: TeamAttempt) -> View:
         title=f"{visible(attempt.strategy, _NAME)}: {landed_text(attempt)}",
         lines=[f"verdict {wording.spoken(attempt.verdict)}"],
         tables=[
-            *([rows_table(("merge", "into", "status", "conflicts"), steps)] if steps else []),
-            *([rows_table(("suite", "result"), runs)] if runs else []),
+            rows_table(("merge", "into", "status", "conflicts"), steps),
+            rows_table(("suite", "result"), runs),
         ],
-        notes=[
-            *map(left_out_text, attempt.left_out[:_MOST_ROWS]),
-            *wording.and_more(len(attempt.left_out) - _MOST_ROWS, "left-out feature"),
-        ],
+        notes=wording.first(attempt.left_out, _MOST_ROWS, "left-out feature", left_out_text),
     )
 
 
@@ -345,10 +338,7 @@ def team_blame_view(blame: TeamBlame) -> View:
     """Describe what is to blame, and the tests that the merge lost."""
     return View(
         title=wording.blame_text(blame),
-        notes=[
-            *map(broken_text, blame.lost[:_MOST_ROWS]),
-            *wording.and_more(len(blame.lost) - _MOST_ROWS, "suite"),
-        ],
+        notes=wording.first(blame.lost, _MOST_ROWS, "suite", broken_text),
     )
 
 
@@ -371,7 +361,7 @@ def _merges(report: TeamReport) -> str:
     return f"git merges the features in this order: {status}, score {report.conflict_score:,}"
 
 
-def _teams_strategies_table(report: TeamReport) -> list[Table]:
+def _teams_strategies_table(report: TeamReport) -> Table:
     rows: list[tuple[Cell | str, ...]] = [
         (
             visible(attempt.strategy, _NAME),
@@ -381,7 +371,7 @@ def _teams_strategies_table(report: TeamReport) -> list[Table]:
         )
         for attempt in report.attempts[:_MOST_ROWS]
     ]
-    return [rows_table(("strategy", "landed", "verdict", "to blame"), rows)] if rows else []
+    return rows_table(("strategy", "landed", "verdict", "to blame"), rows)
 
 
 def landed_text(attempt: TeamAttempt) -> str:

@@ -187,13 +187,12 @@ def problem_texts(summary: Summary | TeamSummary, noun: str) -> list[str]:
 
 def teams_view(teams: TeamSummary) -> View:
     """Describe the teams of one size: their verdicts, what landed, and what was left out."""
-    rows = [_team_row(one) for one in teams.strategies.values()]
-    left_out = _left_out_table([(name, one) for name, one in teams.strategies.items()])
-    tables = [rows_table(_TEAMS_HEADER, rows, numbers=_TEAM_NUMBERS)] if rows else []
+    rows = map(_team_row, teams.strategies.values())
+    verdicts = rows_table(_TEAMS_HEADER, rows, numbers=_TEAM_NUMBERS)
     return View(
         title=_teams_text([teams]),
         lines=problem_texts(teams, "team"),
-        tables=[*tables, *left_out],
+        tables=[verdicts, _left_out_table([*teams.strategies.items()])],
     )
 
 
@@ -203,7 +202,7 @@ def team_strategy_view(one: TeamStrategySummary) -> View:
         title=f"{one.name}: {wording.counted(one.verdicts.pairs, 'team')}",
         tables=[
             rows_table(_TEAMS_HEADER, [_team_row(one)], numbers=_TEAM_NUMBERS),
-            *_left_out_table([(one.name, one)]),
+            _left_out_table([(one.name, one)]),
         ],
     )
 
@@ -225,7 +224,7 @@ def _teams_tables(summary: Summary) -> list[Table]:
         for name, one in teams.strategies.items()
     ]
     verdicts = Table(header=_TEAMS_HEADER, sections=sections, numbers=_TEAM_NUMBERS)
-    return [verdicts, *_left_out_table(left_out)]
+    return [verdicts, _left_out_table(left_out)]
 
 
 _TEAM_NUMBERS = len(_TEAMS_HEADER) - 1
@@ -243,20 +242,18 @@ def _mean_texts(mean: Mean) -> tuple[str, str]:
     return f"{mean.mean:.1%}", interval
 
 
-def _left_out_table(named: Sequence[tuple[str, TeamStrategySummary]]) -> list[Table]:
-    """Return how many features were left out for each reason that occurs, in a list."""
+def _left_out_table(named: Sequence[tuple[str, TeamStrategySummary]]) -> Table:
+    """Return how many features were left out for each reason that occurs."""
     reasons = [
         reason for reason in LeftOutReason if any(reason in one.left_out for _, one in named)
     ]
-    if not reasons:
-        return []
     rows = [
         (name, *(f"{one.left_out.get(reason, 0):,}" for reason in reasons))
         for name, one in named
         if one.left_out
     ]
     header = ("features left out", *map(wording.spoken, reasons))
-    return [rows_table(header, rows, numbers=len(reasons))]
+    return rows_table(header, rows, numbers=len(reasons))
 
 
 def _teams_text(sizes: Sequence[TeamSummary]) -> str:
@@ -372,6 +369,6 @@ def agreement_view(agreement: CooperBenchAgreement) -> View:
     return _comparison_view(
         comparison,
         lines=[f"{agreement.agreeing} of {comparison.pairs} agree"],
-        tables=[rows_table(header, rows)] if rows else [],
+        tables=[rows_table(header, rows)],
         notes=wording.and_more(left_out, "disagreement"),
     )
