@@ -50,7 +50,7 @@ def _hunks_table(number: int, hunks: tuple[ExplainedHunk, ...], *, is_sure: bool
     sections = [
         Section(
             title=wording.hunk_text(hunk, visible(hunk.path, _NAME), is_sure=is_sure),
-            rows=list(_lines(hunk)),
+            rows=_lines(hunk),
         )
         for hunk in first[:_MOST_HUNKS]
     ]
@@ -59,9 +59,6 @@ def _hunks_table(number: int, hunks: tuple[ExplainedHunk, ...], *, is_sure: bool
     return [Table(header=[f"feature {number}"], sections=sections)]
 
 
-def _lines(hunk: ExplainedHunk) -> Iterator[list[str]]:
+def _lines(hunk: ExplainedHunk) -> list[list[str]]:
     lines = hunk.text.rstrip("\n").split("\n")
-    for line in lines[:_MOST_LINES]:
-        yield [line]
-    for text in wording.and_more(len(lines) - _MOST_LINES, "line"):
-        yield [text]
+    return [[line] for line in wording.first(lines, _MOST_LINES, "line")]

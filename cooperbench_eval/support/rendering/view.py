@@ -94,10 +94,6 @@ class Table:
         return [place >= texts for place in range(len(self.header))]
 
 
-def _with_rows(tables: Iterable[Table]) -> tuple[Table, ...]:
-    return tuple(t for t in tables if any(each.rows or each.title for each in t.sections))
-
-
 def rows_table(
     header: Iterable[str], rows: Iterable[Iterable[Cell | str]], *, numbers: int = 0
 ) -> Table:
@@ -112,11 +108,11 @@ class View:
     Attributes:
         title: What the result is.
         lines: Sentences about the result.
-        tables: Facts that need rows and columns. A table without rows is left out.
+        tables: Facts that need rows and columns.
         notes: Sentences about the tables.
     """
 
     title: str = field(converter=_text)
     lines: tuple[str, ...] = field(default=(), converter=_texts)
-    tables: tuple[Table, ...] = field(default=(), converter=_with_rows)
+    tables: tuple[Table, ...] = field(default=(), converter=tuple[Table, ...])
     notes: tuple[str, ...] = field(default=(), converter=_texts)
