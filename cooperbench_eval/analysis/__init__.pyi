@@ -17,10 +17,10 @@ from .policies import POLICIES as POLICIES
 from .policies import Policy as Policy
 from .policies import PolicyRule as PolicyRule
 from .policies import PolicyVerdict as PolicyVerdict
+from .ranking import RankedTeam as RankedTeam
+from .ranking import Ranking as Ranking
+from .ranking import TeamDifference as TeamDifference
 from .ranking import rank as rank
-from .ranks import RankedTeam as RankedTeam
-from .ranks import Ranking as Ranking
-from .ranks import TeamDifference as TeamDifference
 from .rates import Comparison as Comparison
 from .rates import Rate as Rate
 from .sources import facts_of as facts_of

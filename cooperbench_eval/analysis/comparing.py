@@ -4,17 +4,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from cooperbench_eval.analysis.answers import (
+from cooperbench_eval.analysis.clusters import Cluster
+from cooperbench_eval.analysis.policies import (
     CORRECT,
     Answer,
     Decider,
     Ends,
+    Policy,
     by_pair,
     count_end,
     has_answer,
 )
-from cooperbench_eval.analysis.clusters import Cluster
-from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Cells, Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.reporting.identity import PairKey

@@ -7,15 +7,6 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-from cooperbench_eval.analysis.answers import (
-    ByTask,
-    Ends,
-    answers_of,
-    gold_answers,
-    has_answer,
-    task_of,
-    verdicts_of,
-)
 from cooperbench_eval.analysis.clusters import Cluster, cluster_of
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
 from cooperbench_eval.analysis.costs import (
@@ -28,7 +19,19 @@ from cooperbench_eval.analysis.costs import (
 from cooperbench_eval.analysis.facts import GroupFacts, TeamFacts
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.measures import Distribution, Mean
-from cooperbench_eval.analysis.policies import LEAD, POLICIES, Policy, find_policies
+from cooperbench_eval.analysis.policies import (
+    LEAD,
+    POLICIES,
+    ByTask,
+    Ends,
+    Policy,
+    answers_of,
+    find_policies,
+    gold_answers,
+    has_answer,
+    task_of,
+    verdicts_of,
+)
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
 from cooperbench_eval.analysis.summary import Summary, TeamSummary

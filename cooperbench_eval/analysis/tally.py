@@ -13,15 +13,6 @@ from typing import Self, TypeVar
 
 from attrs import define, field, fields
 
-from cooperbench_eval.analysis.answers import (
-    CORRECT,
-    Answer,
-    Ends,
-    PairAnswers,
-    count_end,
-    has_answer,
-    was_evaluated,
-)
 from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.facts import (
     AttemptFacts,
@@ -29,6 +20,15 @@ from cooperbench_eval.analysis.facts import (
     PairFacts,
     RunFacts,
     TeamAttemptFacts,
+)
+from cooperbench_eval.analysis.policies import (
+    CORRECT,
+    Answer,
+    Ends,
+    PairAnswers,
+    count_end,
+    has_answer,
+    was_evaluated,
 )
 from cooperbench_eval.git.merging.conflicts import MergeStatus, UsageTotals
 from cooperbench_eval.reporting.agent_costs import AGENT_USAGE, AgentUsage

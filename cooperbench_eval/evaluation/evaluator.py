@@ -24,8 +24,8 @@ from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeRep
 from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
+from cooperbench_eval.reporting.rows import FailureTrace
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
-from cooperbench_eval.reporting.traces import FailureTrace
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.running.results import JudgeRule
 from cooperbench_eval.strategies.naive import NaiveStrategy

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cooperbench_eval.analysis.answers import MISSING, answer_of
 from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.policies import MISSING, answer_of
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.presentation.views import wording

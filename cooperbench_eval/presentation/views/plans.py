@@ -6,12 +6,13 @@ from functools import partial
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting.landings import (
     BrokenTests,
+    LandingPlan,
     LeftOut,
     LeftOutReason,
+    PairOutcome,
     SuiteRun,
     TeamSuite,
 )
-from cooperbench_eval.reporting.plans import LandingPlan, PairOutcome
 from cooperbench_eval.reporting.probes import (
     ConflictedFile,
     Probe,
