@@ -3,14 +3,14 @@ from .agreement import CooperBenchAgreement as CooperBenchAgreement
 from .agreement import CooperBenchDisagreement as CooperBenchDisagreement
 from .agreement import compare_with_cooperbench as compare_with_cooperbench
 from .comparing import compare as compare
-from .costs import AgentSummary as AgentSummary
-from .costs import CostPerCorrect as CostPerCorrect
 from .facts import AttemptFacts as AttemptFacts
 from .facts import FeatureFacts as FeatureFacts
 from .facts import PairFacts as PairFacts
 from .facts import RunFacts as RunFacts
 from .facts import TeamAttemptFacts as TeamAttemptFacts
 from .facts import TeamFacts as TeamFacts
+from .measures import AgentSummary as AgentSummary
+from .measures import CostPerCorrect as CostPerCorrect
 from .measures import Distribution as Distribution
 from .measures import Mean as Mean
 from .policies import POLICIES as POLICIES

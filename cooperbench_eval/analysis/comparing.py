@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from cooperbench_eval.analysis.clusters import Cluster
+from cooperbench_eval.analysis.intervals import Cluster
 from cooperbench_eval.analysis.policies import (
     CORRECT,
     Answer,

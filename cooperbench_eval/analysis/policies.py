@@ -16,7 +16,6 @@ from typing import NamedTuple, Self, TypeVar
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.analysis.clusters import Cluster, cluster_of
 from cooperbench_eval.analysis.facts import (
     AttemptFacts,
     FeatureFacts,
@@ -25,6 +24,7 @@ from cooperbench_eval.analysis.facts import (
     TeamAttemptFacts,
     TeamFacts,
 )
+from cooperbench_eval.analysis.intervals import Cluster, cluster_of
 from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.analysis.verdicts import Verdicts
 from cooperbench_eval.errors import AnalysisError, ArgumentError
@@ -349,17 +349,6 @@ class Decider:
             raise AnalysisError(
                 f"no report has a row of {self.name!r}, and no policy has this name"
             )
-
-
-def gold_answers(
-    gold: Iterable[PairFacts], policies: Iterable[Policy]
-) -> Mapping[PairKey, PairAnswers]:
-    """Return the answers to the tasks' own patches, by pair.
-
-    Raises:
-        AnalysisError: *gold* has a pair twice.
-    """
-    return by_pair(gold, "gold", lambda facts: answers_of(facts, policies))
 
 
 def by_pair(

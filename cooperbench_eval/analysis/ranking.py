@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.clusters import Counts
 from cooperbench_eval.analysis.grouping import key_text
+from cooperbench_eval.analysis.intervals import Counts
 from cooperbench_eval.analysis.policies import (
     CORRECT,
     Answer,

@@ -5,9 +5,8 @@ from typing import Any
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.analysis.clusters import Counts, effective_total
+from cooperbench_eval.analysis.intervals import Counts, effective_total, mcnemar, wilson
 from cooperbench_eval.analysis.signflips import flip_test
-from cooperbench_eval.analysis.tails import mcnemar, wilson
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.plain import Plain
 from cooperbench_eval.support.rendering.shown import Shown

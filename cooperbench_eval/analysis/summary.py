@@ -5,10 +5,9 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.clusters import Cluster, Counts
-from cooperbench_eval.analysis.costs import AgentSummary
 from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
-from cooperbench_eval.analysis.measures import Distribution
+from cooperbench_eval.analysis.intervals import Cluster, Counts
+from cooperbench_eval.analysis.measures import AgentSummary, Distribution
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary, TeamStrategySummary
 from cooperbench_eval.git.merging.conflicts import USAGE

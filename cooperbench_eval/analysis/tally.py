@@ -13,7 +13,6 @@ from typing import Self, TypeVar
 
 from attrs import define, field, fields
 
-from cooperbench_eval.analysis.clusters import Cluster
 from cooperbench_eval.analysis.facts import (
     AttemptFacts,
     GroupFacts,
@@ -21,6 +20,7 @@ from cooperbench_eval.analysis.facts import (
     RunFacts,
     TeamAttemptFacts,
 )
+from cooperbench_eval.analysis.intervals import Cluster
 from cooperbench_eval.analysis.policies import (
     CORRECT,
     Answer,

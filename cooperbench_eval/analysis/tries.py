@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.clusters import Cluster, cluster_of
+from cooperbench_eval.analysis.intervals import Cluster, cluster_of
 from cooperbench_eval.analysis.policies import CORRECT, Answer, Decider, Policy, has_answer
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts

@@ -10,9 +10,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.clusters import Cluster, Counts, cluster_of
-from cooperbench_eval.analysis.costs import CostPerCorrect
-from cooperbench_eval.analysis.measures import Distribution, Mean
+from cooperbench_eval.analysis.intervals import Cluster, Counts, cluster_of
+from cooperbench_eval.analysis.measures import CostPerCorrect, Distribution, Mean
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.git.merging.conflicts import USAGE, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind

@@ -22,8 +22,8 @@ from cooperbench_eval.evaluation.batch.store import ReportStore
 from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, MergeReport
+from cooperbench_eval.reporting.cooperbench_results import SettingName
 from cooperbench_eval.reporting.identity import PairId, PairKey
-from cooperbench_eval.reporting.settings import SettingName
 from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.support.arguments import able_to, checked, rule_of

@@ -22,7 +22,7 @@ from attrs import define, evolve, field
 from cooperbench_eval.cooperbench.runlogs.reading import features_in, load_json
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting.agent_costs import MOST_USAGE, AgentRun, AgentUsage
-from cooperbench_eval.reporting.settings import Setting
+from cooperbench_eval.reporting.cooperbench_results import Setting
 
 _RECORD: Final = "result.json"
 _MESSAGES: Final = "conversation.json"

@@ -9,8 +9,8 @@ from attrs import frozen
 
 from cooperbench_eval.errors import DatasetError, PatchError, ReportError
 from cooperbench_eval.git.patching.patch import Patch, printable, read_file
+from cooperbench_eval.reporting.cooperbench_results import Setting
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.settings import Setting
 from cooperbench_eval.support.json_records import parse_json
 
 MOST_RECORD: Final = 8 * 1024**2

@@ -3,9 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cooperbench_eval.analysis.agreement import CooperBenchAgreement
-from cooperbench_eval.analysis.costs import AgentSummary
 from cooperbench_eval.analysis.grouping import key_text
-from cooperbench_eval.analysis.measures import Mean
+from cooperbench_eval.analysis.measures import AgentSummary, Mean
 from cooperbench_eval.analysis.ranking import RankedTeam, Ranking
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.summary import Summary, TeamSummary

@@ -7,7 +7,7 @@ cuts them to the length that it has room for.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from cooperbench_eval.analysis.costs import CostPerCorrect
+from cooperbench_eval.analysis.measures import CostPerCorrect
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.verdicts import JudgedSummary, Verdicts
 from cooperbench_eval.git.merging.conflicts import ConflictDetails, MergeStatus, ModelUsage
