@@ -1,6 +1,5 @@
 """Line figures: the effort that is saved, what several tries solve, how much of a team lands."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -72,7 +71,7 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
         costs = [1 + (up_to - 1) * step / _STEPS for step in range(_STEPS + 1)]
         (line,) = canvas.ax.plot(
             costs,
-            [_saved(verdicts, k) for k in costs],
+            [verdicts.effort_reduction(k) or 0.0 for k in costs],
             color=GREY if verdicts.is_mostly_unanswered else look.colour,
             linestyle=look.line,
             marker=look.marker,
@@ -106,11 +105,6 @@ def _equal_counts(summary: Summary) -> dict[Verdicts, list[str]]:
             )
             known.setdefault(merges, []).append(name)
     return known
-
-
-def _saved(verdicts: Verdicts, k: float) -> float:
-    saved = verdicts.effort_reduction(k)
-    return math.nan if saved is None else saved
 
 
 def _merges(verdicts: Verdicts) -> int:

@@ -126,10 +126,11 @@ def provenance_view(found: Provenance) -> View:
     """Describe how many lines of each touched file have each origin."""
     counts = found.counts()
     total = ", ".join(f"{count:,} from {name}" for name, count in _sorted(counts)[:_MOST_COLUMNS])
+    names = [name for name, _ in _sorted(counts)][:_MOST_COLUMNS]
     files = wording.counted(len(found.files), "file")
     return View(
         title=f"{files} touched: {total or 'no lines'}",
-        tables=[_origins_table(found, [name for name, _ in _sorted(counts)][:_MOST_COLUMNS])],
+        tables=[rows_table(("file", "is", *names), _origin_rows(found, names), numbers=len(names))],
         notes=wording.and_more(len(found.files) - _MOST_ROWS, "file"),
     )
 
@@ -138,10 +139,6 @@ def _sorted(counts: dict[str, int]) -> list[tuple[str, int]]:
     """Sort by the order of the kinds, then by name."""
     order = {kind.value: place for place, kind in enumerate(OriginKind)}
     return sorted(counts.items(), key=lambda each: (order.get(each[0], 1), each[0]))
-
-
-def _origins_table(found: Provenance, names: list[str]) -> Table:
-    return rows_table(("file", "is", *names), _origin_rows(found, names), numbers=len(names))
 
 
 def _origin_rows(found: Provenance, names: list[str]) -> Iterator[list[Cell | str]]:

@@ -50,17 +50,14 @@ def summary_view(summary: Summary) -> View:
     ]
     notes = [*unanswerable_texts(summary), *_cluster_texts(summary)]
     pairs = [] if is_empty else [_verdicts_table(sections), *_costs_table(summary, hidden)]
+    lines = [*problem_texts(summary, "pair"), *_agents_texts(summary.agents, summary.pairs)]
     if not summary.teams:
-        lines = [*problem_texts(summary, "pair"), *_agents_texts(summary.agents, summary.pairs)]
         return View(title=_pairs_text(summary), lines=lines, tables=pairs, notes=notes)
-    teams = _teams_text(list(summary.teams.values()))
+    teams, tables = _teams_text([*summary.teams.values()]), _teams_tables(summary)
     if not summary.pairs:
-        notes = _cluster_texts(summary)
-        return View(title=teams, tables=_teams_tables(summary), notes=notes)
-    tables = [*pairs, *_teams_tables(summary)]
-    costs = _agents_texts(summary.agents, summary.pairs)
-    lines = [*problem_texts(summary, "pair"), *costs, teams]
-    return View(title=_pairs_text(summary), lines=lines, tables=tables, notes=notes)
+        return View(title=teams, tables=tables, notes=_cluster_texts(summary))
+    lines.append(teams)
+    return View(title=_pairs_text(summary), lines=lines, tables=[*pairs, *tables], notes=notes)
 
 
 def _agents_texts(agents: AgentSummary, pairs: int) -> list[str]:
