@@ -2,7 +2,9 @@
 from .agreement import CooperBenchAgreement as CooperBenchAgreement
 from .agreement import CooperBenchDisagreement as CooperBenchDisagreement
 from .agreement import compare_with_cooperbench as compare_with_cooperbench
+from .comparing import Tries as Tries
 from .comparing import compare as compare
+from .comparing import solved_within as solved_within
 from .facts import AttemptFacts as AttemptFacts
 from .facts import FeatureFacts as FeatureFacts
 from .facts import PairFacts as PairFacts
@@ -30,8 +32,6 @@ from .summary import TeamSummary as TeamSummary
 from .tables import to_pandas as to_pandas
 from .tables import to_polars as to_polars
 from .tables import to_records as to_records
-from .tries import Tries as Tries
-from .tries import solved_within as solved_within
 from .verdicts import GoldSummary as GoldSummary
 from .verdicts import PolicySummary as PolicySummary
 from .verdicts import StrategySummary as StrategySummary

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cooperbench_eval.analysis.comparing import Tries, solved_within
 from cooperbench_eval.analysis.measures import Mean
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts, iterate_team_facts
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
-from cooperbench_eval.analysis.tries import Tries, solved_within
 from cooperbench_eval.analysis.verdicts import Verdicts
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.presentation.plots.looks import GREY, LINES, Share, name_of, percent

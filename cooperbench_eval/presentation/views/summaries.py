@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cooperbench_eval.analysis.agreement import CooperBenchAgreement
+from cooperbench_eval.analysis.comparing import Tries
 from cooperbench_eval.analysis.grouping import key_text
 from cooperbench_eval.analysis.measures import AgentSummary, Mean
 from cooperbench_eval.analysis.ranking import RankedTeam, Ranking
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
-from cooperbench_eval.analysis.tries import Tries
 from cooperbench_eval.analysis.verdicts import (
     GoldSummary,
     JudgedSummary,
