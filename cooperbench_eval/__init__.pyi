@@ -58,7 +58,7 @@ from .reporting import Verdict as Verdict
 from .reporting import models as models
 from .reporting import write_report as write_report
 from .reporting.explanation import Explanation as Explanation
-from .reporting.plans import LandingPlan as LandingPlan
+from .reporting.landings import LandingPlan as LandingPlan
 from .reporting.teams import TeamReport as TeamReport
 from .running import LocalSandbox as LocalSandbox
 from .running import ResultCache as ResultCache

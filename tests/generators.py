@@ -42,8 +42,8 @@ from cooperbench_eval.reporting.landings import (
     SuiteRun,
     TeamSuite,
 )
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction, TraceKind
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
-from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
 from cooperbench_eval.running.results import (
     JudgeRule,
     RepeatPolicy,

@@ -5,59 +5,21 @@ frames are built from facts. A store keeps them with each report, so that report
 summed up without being read again.
 """
 
-from functools import (
-    cache,
-)
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Self,
-)
+from functools import cache
+from typing import TYPE_CHECKING, Any, Self
 
-from attrs import (
-    field,
-    frozen,
-)
+from attrs import field, frozen
 
-from cooperbench_eval.git.merging.conflicts import (
-    MergeStatus,
-    Severity,
-)
-from cooperbench_eval.git.patching.patch_parts import (
-    PatchStatus,
-)
-from cooperbench_eval.reporting.agent_costs import (
-    AgentUsage,
-    UsageTotals,
-)
-from cooperbench_eval.reporting.blame import (
-    BlameKind,
-)
-from cooperbench_eval.reporting.identity import (
-    PairOrigin,
-    inherited_after,
-)
-from cooperbench_eval.reporting.landings import (
-    LeftOut,
-)
-from cooperbench_eval.reporting.report import (
-    FailureKind,
-    PairStatus,
-)
-from cooperbench_eval.reporting.rows import (
-    Verdict,
-    find_verdict,
-    have_own_names,
-)
-from cooperbench_eval.running.results import (
-    CaseCounts,
-    Ended,
-    TestStatus,
-)
-from cooperbench_eval.support.arguments import (
-    checked,
-    named_fields,
-)
+from cooperbench_eval.git.merging.conflicts import MergeStatus, Severity
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
+from cooperbench_eval.reporting.agent_costs import AgentUsage, UsageTotals
+from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
+from cooperbench_eval.reporting.landings import LeftOut
+from cooperbench_eval.reporting.report import FailureKind, PairStatus
+from cooperbench_eval.reporting.rows import Verdict, find_verdict, have_own_names
+from cooperbench_eval.running.results import CaseCounts, Ended, TestStatus
+from cooperbench_eval.support.arguments import checked, named_fields
 
 if TYPE_CHECKING:
     from cooperbench_eval.support.json_records import Compact

@@ -17,7 +17,7 @@ from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.evaluation.evaluator import Evaluator
 from cooperbench_eval.evaluation.pairs import FeaturePair
 from cooperbench_eval.reporting import MergeReport
-from cooperbench_eval.reporting.settings import PatchLocationName, SettingName
+from cooperbench_eval.reporting.cooperbench_results import PatchLocationName, SettingName
 from cooperbench_eval.running import Sandbox, TestRunner
 from cooperbench_eval.running.preparation import Preparation
 from cooperbench_eval.running.readers.frameworks import Framework

@@ -19,8 +19,8 @@ from cooperbench_eval.evaluation.batch.payloads import failure_of
 from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.cooperbench_results import SettingName
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.settings import SettingName
 from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
 

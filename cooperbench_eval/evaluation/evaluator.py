@@ -2,118 +2,37 @@
 
 import datetime as dt
 import functools
-from collections.abc import (
-    Iterable,
-    Iterator,
-)
-from typing import (
-    TypeVar,
-)
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
-from attrs import (
-    evolve,
-    field,
-    frozen,
-)
+from attrs import evolve, field, frozen
 
-from cooperbench_eval.errors import (
-    ArgumentError,
-)
-from cooperbench_eval.evaluation.features_alone import (
-    Alone,
-)
-from cooperbench_eval.evaluation.merge_queue import (
-    Landed,
-    MergeQueue,
-)
-from cooperbench_eval.evaluation.pairs import (
-    FeatureGroup,
-    FeaturePair,
-    FeatureTeam,
-)
-from cooperbench_eval.evaluation.sides import (
-    Merged,
-    Side,
-    merge_sides,
-    pair_merge_input,
-)
-from cooperbench_eval.evaluation.suite_runs import (
-    SuiteRuns,
-)
-from cooperbench_eval.evaluation.tracing import (
-    trace_failures,
-)
-from cooperbench_eval.git.merging.conflicts import (
-    ConflictScorer,
-    MergeStatus,
-)
-from cooperbench_eval.git.patching.patch_parts import (
-    ApplyPolicy,
-    PatchStatus,
-)
-from cooperbench_eval.git.patching.path_kinds import (
-    TestFileFilter,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-)
-from cooperbench_eval.languages.hazards.finding import (
-    find_hazards,
-)
-from cooperbench_eval.reporting import (
-    Attempt,
-    Failure,
-    FeatureReport,
-    MergeReport,
-    PatchReport,
-)
-from cooperbench_eval.reporting.blame import (
-    find_blame,
-    lost_tests_of,
-)
-from cooperbench_eval.reporting.identity import (
-    PairId,
-)
-from cooperbench_eval.reporting.landings import (
-    BrokenTests,
-    SuiteRun,
-)
-from cooperbench_eval.reporting.teams import (
-    GroupReport,
-    TeamAttempt,
-    TeamReport,
-    TeamStep,
-)
-from cooperbench_eval.reporting.traces import (
-    FailureTrace,
-)
-from cooperbench_eval.running import (
-    TestRunner,
-)
-from cooperbench_eval.running.results import (
-    JudgeRule,
-)
-from cooperbench_eval.strategies.naive import (
-    NaiveStrategy,
-)
-from cooperbench_eval.strategies.protocol import (
-    MergeInput,
-    MergeStrategy,
-)
-from cooperbench_eval.strategies.registry import (
-    as_strategy,
-)
-from cooperbench_eval.strategies.run import (
-    implementation_of,
-)
-from cooperbench_eval.support.arguments import (
-    able_to,
-    checked_fields,
-    follows,
-)
-from cooperbench_eval.support.systems import (
-    versions,
-)
+from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.evaluation.features_alone import Alone
+from cooperbench_eval.evaluation.merge_queue import Landed, MergeQueue
+from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
+from cooperbench_eval.evaluation.sides import Merged, Side, merge_sides, pair_merge_input
+from cooperbench_eval.evaluation.suite_runs import SuiteRuns
+from cooperbench_eval.evaluation.tracing import trace_failures
+from cooperbench_eval.git.merging.conflicts import ConflictScorer, MergeStatus
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.languages.hazards.finding import find_hazards
+from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
+from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
+from cooperbench_eval.reporting.identity import PairId
+from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
+from cooperbench_eval.reporting.rows import FailureTrace
+from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
+from cooperbench_eval.running import TestRunner
+from cooperbench_eval.running.results import JudgeRule
+from cooperbench_eval.strategies.naive import NaiveStrategy
+from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
+from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.strategies.run import implementation_of
+from cooperbench_eval.support.arguments import able_to, checked_fields, follows
+from cooperbench_eval.support.systems import versions
 
 _Row = TypeVar("_Row", Attempt, TeamAttempt)
 

@@ -1,53 +1,23 @@
 """Each feature of a pair or team alone: its patch on the base, and its tests."""
 
-from attrs import (
-    evolve,
-    frozen,
-)
+from attrs import evolve, frozen
 
-from cooperbench_eval.evaluation.pairs import (
-    Feature,
-    FeatureGroup,
-    start_of,
-)
-from cooperbench_eval.evaluation.sides import (
-    patch_without_tests,
-)
-from cooperbench_eval.evaluation.suite_runs import (
-    SuiteRuns,
-)
-from cooperbench_eval.git.patching.apply import (
-    ApplyResult,
-    apply_patch,
-)
-from cooperbench_eval.git.patching.patch import (
-    Patch,
-)
-from cooperbench_eval.git.patching.patch_parts import (
-    ApplyPolicy,
-)
+from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, start_of
+from cooperbench_eval.evaluation.sides import patch_without_tests
+from cooperbench_eval.evaluation.suite_runs import SuiteRuns
+from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
+from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import (
     PathKind,
     TestFileFilter,
     classify_path,
     files_that_name_a_framework,
 )
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-    Snapshot,
-    cache_of,
-    rewritten,
-)
-from cooperbench_eval.reporting import (
-    FeatureReport,
-    PatchReport,
-)
-from cooperbench_eval.running.results import (
-    TestResult,
-)
-from cooperbench_eval.support.memo import (
-    Memo,
-)
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of, rewritten
+from cooperbench_eval.reporting import FeatureReport, PatchReport
+from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.support.memo import Memo
 
 _KEPT = 64
 _FEWEST_TO_MERGE = 2

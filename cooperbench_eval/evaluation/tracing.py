@@ -12,7 +12,7 @@ from attrs import define, field
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.project import FileVersions, Merged, Version
 from cooperbench_eval.languages.outline import Function, UnreadableError, functions, is_known
-from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction, TraceKind
 
 _MOST_FUNCTIONS = 20
 _MOST_TESTS = 10

@@ -87,9 +87,7 @@ def total_agents(runs: Iterable[AgentRun | None]) -> AgentUsage:
     known = [run for run in distinct if run is not None]
     if not known or len(known) < len(distinct):
         return AgentUsage()
-    totals: dict[str, Any] = {}
-    for name in AGENT_USAGE:
-        totals[name] = _sum([getattr(run.usage, name) for run in known])
+    totals = {name: _sum([getattr(run.usage, name) for run in known]) for name in AGENT_USAGE}
     together = {run.messages_together for run in known}
     if totals["messages_sent"] is None and len(together) == 1:
         totals["messages_sent"] = together.pop()

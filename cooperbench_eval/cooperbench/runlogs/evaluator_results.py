@@ -15,8 +15,11 @@ from attrs import field, fields, frozen, validators
 
 from cooperbench_eval.cooperbench.runlogs.run_folders import run_folders, setting_of
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.reporting.cooperbench_results import CooperBenchResult, CooperBenchRun
-from cooperbench_eval.reporting.settings import Setting
+from cooperbench_eval.reporting.cooperbench_results import (
+    CooperBenchResult,
+    CooperBenchRun,
+    Setting,
+)
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.json_records import make_converter, parse_json, structure
 

@@ -17,8 +17,8 @@ from cooperbench_eval.cooperbench.runlogs.reading import (
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.reporting.agent_costs import AgentRun
+from cooperbench_eval.reporting.cooperbench_results import PatchLocation, Setting
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.settings import PatchLocation, Setting
 
 __all__ = ["PatchLocation", "Setting", "find_work"]
 

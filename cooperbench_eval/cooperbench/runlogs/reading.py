@@ -23,7 +23,7 @@ from attrs import define, evolve, field
 from cooperbench_eval.errors import DatasetError, PatchError, ReportError
 from cooperbench_eval.git.patching.patch import Patch, printable, read_file
 from cooperbench_eval.reporting.agent_costs import MOST_USAGE, AgentRun, AgentUsage
-from cooperbench_eval.reporting.settings import Setting
+from cooperbench_eval.reporting.cooperbench_results import Setting
 from cooperbench_eval.support.json_records import parse_json
 
 MOST_RECORD: Final = 8 * 1024**2

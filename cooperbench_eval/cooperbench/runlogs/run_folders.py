@@ -19,7 +19,7 @@ from cooperbench_eval.cooperbench.runlogs.reading import (
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.reporting.agent_costs import AgentRun
-from cooperbench_eval.reporting.settings import Setting
+from cooperbench_eval.reporting.cooperbench_results import Setting
 
 _SETTINGS = frozenset(setting.value for setting in Setting)
 

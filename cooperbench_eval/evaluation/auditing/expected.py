@@ -8,25 +8,11 @@ Git joins conflicts that are close together, so that the lines between them are 
 Whoever merges by hand keeps them once. Therefore there are two such trees.
 """
 
-from bisect import (
-    bisect_left,
-)
-from collections.abc import (
-    Collection,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from functools import (
-    cached_property,
-)
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 
-from attrs import (
-    define,
-    evolve,
-    field,
-    frozen,
-)
+from attrs import define, evolve, field, frozen
 
 from cooperbench_eval.evaluation.auditing.lines import (
     ABSENT,
@@ -36,34 +22,13 @@ from cooperbench_eval.evaluation.auditing.lines import (
     map_lines,
     through,
 )
-from cooperbench_eval.git.merging.entry_merge import (
-    Side,
-    Slot,
-)
-from cooperbench_eval.git.merging.line_diff import (
-    diff_lines,
-)
-from cooperbench_eval.git.merging.regions import (
-    Origin,
-    Region,
-    Texts,
-    find_blocks,
-    find_regions,
-)
-from cooperbench_eval.git.merging.renames import (
-    find_renames,
-)
-from cooperbench_eval.git.merging.tree_merge import (
-    align_versions,
-)
-from cooperbench_eval.git.trees.entries import (
-    Entry,
-    with_mode,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-    Snapshot,
-)
+from cooperbench_eval.git.merging.entry_merge import Side, Slot
+from cooperbench_eval.git.merging.line_diff import diff_lines
+from cooperbench_eval.git.merging.regions import Origin, Region, Texts, find_blocks, find_regions
+from cooperbench_eval.git.merging.renames import find_renames
+from cooperbench_eval.git.merging.tree_merge import align_versions
+from cooperbench_eval.git.trees.entries import Entry, with_mode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 _MOST_COMPARISONS = 100_000
 """If files could be renamed in more ways, only equal files and equal names are paired."""

@@ -13,8 +13,7 @@ from cooperbench_eval.evaluation.landing.trials import LandingTests
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.reporting.landings import LeftOutReason
-from cooperbench_eval.reporting.plans import LandingPlan
+from cooperbench_eval.reporting.landings import LandingPlan, LeftOutReason
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy

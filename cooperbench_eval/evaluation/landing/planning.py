@@ -19,8 +19,16 @@ from cooperbench_eval.evaluation.landing.trials import LandingTests, TestedSearc
 from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.git.trees.snapshot import Changes
-from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason, TeamSuite
-from cooperbench_eval.reporting.plans import LandingPlan, OrderDependence, PairMerge, PairOutcome
+from cooperbench_eval.reporting.landings import (
+    BrokenTests,
+    LandingPlan,
+    LeftOut,
+    LeftOutReason,
+    OrderDependence,
+    PairMerge,
+    PairOutcome,
+    TeamSuite,
+)
 from cooperbench_eval.running import TestRunner
 
 _Patches = frozenset[int]

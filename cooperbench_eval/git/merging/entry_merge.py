@@ -4,25 +4,11 @@ A slot holds the entries at one path in base, ours and theirs. Renames move vers
 slot. After that, each path can be merged independently.
 """
 
-from collections.abc import (
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from enum import (
-    IntEnum,
-)
-from typing import (
-    Self,
-)
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
+from typing import Self
 
-from attrs import (
-    define,
-    evolve,
-    field,
-    frozen,
-)
+from attrs import define, evolve, field, frozen
 
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
@@ -30,34 +16,13 @@ from cooperbench_eval.git.merging.conflicts import (
     Replacement,
     ResolutionKind,
 )
-from cooperbench_eval.git.merging.line_diff import (
-    DiffCache,
-)
-from cooperbench_eval.git.merging.locating_resolutions import (
-    locate_conflicts,
-)
-from cooperbench_eval.git.merging.text_merge import (
-    Answer,
-    TextMerge,
-    merge_text,
-)
-from cooperbench_eval.git.trees.entries import (
-    Entry,
-    FileMode,
-    have_same_contents,
-    with_mode,
-)
-from cooperbench_eval.git.trees.objects import (
-    folders_of,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-    Snapshot,
-    walk,
-)
-from cooperbench_eval.support.memo import (
-    WeighedMemo,
-)
+from cooperbench_eval.git.merging.line_diff import DiffCache
+from cooperbench_eval.git.merging.locating_resolutions import locate_conflicts
+from cooperbench_eval.git.merging.text_merge import Answer, TextMerge, merge_text
+from cooperbench_eval.git.trees.entries import Entry, FileMode, have_same_contents, with_mode
+from cooperbench_eval.git.trees.objects import folders_of
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, walk
+from cooperbench_eval.support.memo import WeighedMemo
 
 _BINARY_PROBE = 8000
 _KEPT_MERGES = 8_000_000  # bytes

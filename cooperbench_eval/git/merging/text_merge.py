@@ -11,13 +11,7 @@ from typing import NamedTuple, Self
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, DiffCache, Text
-from cooperbench_eval.git.merging.regions import (
-    Block,
-    Origin,
-    Region,
-    find_blocks,
-    find_regions,
-)
+from cooperbench_eval.git.merging.regions import Block, Origin, Region, find_blocks, find_regions
 
 
 @frozen(kw_only=True)

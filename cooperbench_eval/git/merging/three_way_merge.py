@@ -1,28 +1,12 @@
 """The result of a three-way merge, and the replacement of its conflicts by answers."""
 
-from collections.abc import (
-    Callable,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-)
-from enum import (
-    Enum,
-)
-from itertools import (
-    chain,
-)
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from enum import Enum
+from itertools import chain
 
-from attrs import (
-    evolve,
-    field,
-    frozen,
-)
+from attrs import evolve, field, frozen
 
-from cooperbench_eval.errors import (
-    ArgumentError,
-)
+from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictBlock,
@@ -30,13 +14,8 @@ from cooperbench_eval.git.merging.conflicts import (
     Replacement,
     ResolutionKind,
 )
-from cooperbench_eval.git.merging.entry_merge import (
-    OpenFile,
-    Side,
-)
-from cooperbench_eval.git.merging.line_diff import (
-    DiffCache,
-)
+from cooperbench_eval.git.merging.entry_merge import OpenFile, Side
+from cooperbench_eval.git.merging.line_diff import DiffCache
 from cooperbench_eval.git.merging.text_merge import (
     Answer,
     Place,
@@ -44,18 +23,9 @@ from cooperbench_eval.git.merging.text_merge import (
     find_conflict_lines,
     find_text_blocks,
 )
-from cooperbench_eval.git.trees.entries import (
-    Entry,
-    FileMode,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-    Snapshot,
-)
-from cooperbench_eval.support.arguments import (
-    checked,
-    checked_fields,
-)
+from cooperbench_eval.git.trees.entries import Entry, FileMode
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.support.arguments import checked, checked_fields
 
 _WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
 
