@@ -32,7 +32,7 @@ def run(tmp_path):
                 *("-p", "scheduling", "--rootdir", tmp_path, "-n", "1", "tests"),
             ],
             cwd=tmp_path,
-            env=os.environ
+            env={name: each for name, each in os.environ.items() if "XDIST" not in name}
             | {"PYTHONPATH": str(Path(scheduling.__file__).parent)}
             | {"COOPERBENCH_EVAL_PASSED": str(tmp_path / "passed")},
             check=False,

@@ -30,9 +30,6 @@ from cooperbench_eval.support.arguments import checked, checked_fields
 _WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
 
 
-_Blocks = tuple[tuple[TextConflict, Place], ...]
-
-
 class Gone(Enum):
     """An answer to a conflict that is not a text."""
 
@@ -89,7 +86,9 @@ class ThreeWayMerge:
     _files: Mapping[str, OpenFile] = field(factory=dict, repr=False)
     _cache: DiffCache = field(factory=DiffCache, eq=False, repr=False)
     # By path. Answers change no version of a file, so merges with answers share them.
-    _blocks: dict[str, _Blocks] = field(factory=dict, eq=False, repr=False)
+    _blocks: dict[str, tuple[tuple[TextConflict, Place], ...]] = field(
+        factory=dict, eq=False, repr=False
+    )
 
     @checked
     def versions_of(self, path: str) -> tuple[bytes, bytes, bytes]:
