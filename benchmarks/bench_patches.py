@@ -27,7 +27,7 @@ from attrs import field, frozen
 from repositories import Scratch, add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import Entry, Patch, Snapshot, Task, apply_patch
-from cooperbench_eval.git.patching.placements import ApplyPolicy, Rung
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, Rung
 
 DEFAULT = ApplyPolicy()
 FUZZY = ApplyPolicy(rungs=Rung)

@@ -6,7 +6,7 @@ import sys
 from attrs import frozen
 
 from cooperbench_eval import Changes, Entry, Explanation, Feature, FeaturePair, Snapshot, TestSuite
-from cooperbench_eval.reporting.traces import FailureTrace
+from cooperbench_eval.reporting.rows import FailureTrace
 
 __all__ = ["SHAPES", "BrokenPair", "Shape", "build"]
 

@@ -26,7 +26,7 @@ with atheris.instrument_imports(include=["cooperbench_eval"]) if atheris else nu
     from cooperbench_eval.errors import PatchError
     from cooperbench_eval.git.patching.apply import apply_patch
     from cooperbench_eval.git.patching.patch import Patch
-    from cooperbench_eval.git.patching.placements import ApplyPolicy, Rung
+    from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, Rung
     from cooperbench_eval.git.trees.diff_writing import binary_block
     from cooperbench_eval.git.trees.entries import Entry, FileMode
     from cooperbench_eval.git.trees.snapshot import Snapshot

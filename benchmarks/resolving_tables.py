@@ -9,7 +9,7 @@ from resolving_pairs import LANGUAGES, Pair
 from resolving_suites import DEVELOPMENT, Results, language_of
 
 from cooperbench_eval import Changes, TestStatus, Verdict
-from cooperbench_eval.analysis.tails import mcnemar, wilson
+from cooperbench_eval.analysis.intervals import mcnemar, wilson
 from cooperbench_eval.languages.files import find_syntax_fault
 
 __all__ = ["Judge", "print_judged", "print_textual"]

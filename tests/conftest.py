@@ -17,6 +17,8 @@ from scheduling import (  # noqa: F401 - hooks
     pytest_collection,
     pytest_collection_modifyitems,
     pytest_configure,
+    pytest_runtest_logreport,
+    pytest_sessionfinish,
     pytest_xdist_make_scheduler,
 )
 from server import ModelServer

@@ -14,6 +14,7 @@ from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictDetails,
     ConflictKind,
+    ConflictScorer,
     FileConflicts,
     LedgerRow,
     MergeStatus,
@@ -22,8 +23,8 @@ from cooperbench_eval.git.merging.conflicts import (
     ResolutionKind,
     Severity,
 )
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy, HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting import (
@@ -45,9 +46,8 @@ from cooperbench_eval.reporting.landings import (
     TeamSuite,
 )
 from cooperbench_eval.reporting.options import UsedOptions
-from cooperbench_eval.reporting.scoring import ConflictScorer
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction, TraceKind
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
-from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
 from cooperbench_eval.running.results import (
     JudgeRule,
     RepeatPolicy,
@@ -56,8 +56,14 @@ from cooperbench_eval.running.results import (
     TestResult,
     TestStatus,
 )
-from cooperbench_eval.testing.generators import SYMBOLS, TextTriples, three_way_trees
-from cooperbench_eval.testing.generators import three_way_texts as edited_texts
+from cooperbench_eval.testing.generators import (
+    SYMBOLS,
+    TextTriples,
+    three_way_trees,
+)
+from cooperbench_eval.testing.generators import (
+    three_way_texts as edited_texts,
+)
 
 __all__ = [
     "answers",

@@ -3,6 +3,7 @@
 import gc
 import os
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from needs import report_missing
@@ -43,6 +44,25 @@ STARTS_EARLY = (
 """Files whose few tests take much time. If one ran last, the other processes would idle."""
 
 
+PASSED = os.environ.get("COOPERBENCH_EVAL_PASSED")
+"""A file with the names of tests that passed. If it is absent, this run makes it; otherwise the
+tests in it are left out."""
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("COOPERBENCH_EVAL_PASSED", None)  # not for a pytest that a test starts
+NEED_NO_EXTRAS = (
+    "tests/compat/",
+    "tests/evaluation/auditing/",
+    "tests/evaluation/explaining/",
+    "tests/evaluation/probing/",
+    "tests/git/",
+    "tests/languages/",
+    "tests/reporting/",
+    "tests/strategies/structured/",
+    "tests/testing/test_strategy_check.py",
+)
+"""Where tests run in the same way whether or not more than the extra `test` is installed."""
+
+
 def pytest_configure(config):
     """Register the marker of tests that only some profiles run, and the hooks of `needs`."""
     report_missing(config)
@@ -58,12 +78,32 @@ def pytest_collection_modifyitems(config, items):
         left_out = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("long")]
+    if PASSED and Path(PASSED).exists():
+        passed = set(Path(PASSED).read_text(encoding="utf-8").splitlines())
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+        items[:] = [item for item in items if item.nodeid not in passed]
     sizes = Counter(item.path for item in items)
     ranks = {name: rank for rank, name in enumerate(STARTS_EARLY)}
     last = len(STARTS_EARLY)
     items.sort(
         key=lambda item: (ranks.get(item.path.name, last), -sizes[item.path], str(item.path))
     )
+
+
+_passed = []
+
+
+def pytest_runtest_logreport(report):
+    """Note a test that would pass again; one with examples tries others in the next run."""
+    has_passed = report.when == "call" and report.passed and "hypothesis" not in report.keywords
+    if has_passed and report.nodeid.startswith(NEED_NO_EXTRAS) and report.nodeid.isprintable():
+        _passed.append(report.nodeid)
+
+
+def pytest_sessionfinish(session):
+    """Write down which tests passed, in the process that knows all results."""
+    if PASSED and not Path(PASSED).exists() and not hasattr(session.config, "workerinput"):
+        Path(PASSED).write_text("\n".join(_passed), encoding="utf-8")
 
 
 @pytest.hookimpl(wrapper=True)

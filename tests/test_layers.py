@@ -52,7 +52,7 @@ ADAPTERS = {
     "tree_sitter_typescript": {"languages.readers.grammars"},
     "litellm": {"strategies.llm.litellm_client"},
     "httpx": {"strategies.llm.http_limits"},
-    "filelock": {"evaluation.batch.store"},
+    "filelock": {"evaluation.batch.store", "running.cache"},
     "hypothesis": {"testing.generators"},
     "pytest": {"testing.pytest_laws"},
     "tqdm": {"evaluation.batch.progress"},
@@ -75,7 +75,6 @@ MODULES = dict(modules())
 # that may import them. Everything else works on every system.
 ONLY_SOME_SYSTEMS = {
     "fcntl": {"running.processes.temporary", "running.processes.supervision"},
-    "msvcrt": {"running.processes.temporary"},
     "resource": {"running.processes.supervisor", "running.sandboxes.local"},
     "ctypes": {
         "running.processes.supervisor",
@@ -85,14 +84,17 @@ ONLY_SOME_SYSTEMS = {
 }
 ONLY_SOME_SYSTEMS |= {
     name: set()
-    for name in ("grp", "posix", "pty", "pwd", "readline", "syslog", "termios", "tty", "winreg")
+    for name in (
+        *("grp", "msvcrt", "posix", "pty", "pwd"),
+        *("readline", "syslog", "termios", "tty", "winreg"),
+    )
 }
 # What `os` has only on some systems, with the modules that may name it.
 ONLY_SOME_OS = {
     "fork": {"running.processes.supervisor", "running.sandboxes.containers.watchdog"},
     "getegid": {"running.sandboxes.overlay_mounts"},
     "geteuid": {"running.sandboxes.overlay_mounts"},
-    "getuid": {"running.processes.temporary", "running.shared_results"},
+    "getuid": {"running.processes.temporary", "running.cache"},
     "killpg": {"running.processes.unsupervised", "testing.laws"},
     "memfd_create": {"running.sandboxes.bubblewrap"},
     "pidfd_open": {"evaluation.batch.workers", "running.processes.supervisor"},

@@ -14,8 +14,8 @@ from attrs import field, frozen
 
 import cooperbench_eval as ce
 from cooperbench_eval.analysis.grouping import GroupName
-from cooperbench_eval.analysis.levels import Level, LevelName
-from cooperbench_eval.reporting.settings import PatchLocationName, SettingName
+from cooperbench_eval.analysis.tables import Level, LevelName
+from cooperbench_eval.reporting.cooperbench_results import PatchLocationName, SettingName
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, Framework
 from cooperbench_eval.running.results import JudgeName
 from cooperbench_eval.support.arguments import named_fields

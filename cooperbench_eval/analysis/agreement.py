@@ -6,17 +6,19 @@ from typing import TypeVar
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.answers import (
+from cooperbench_eval.analysis.comparing import comparison_of
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.policies import (
     CORRECT,
     Answer,
     Ends,
+    Policy,
+    PolicyVerdict,
     answer_of_policy,
     count_end,
+    find_policies,
     has_answer,
 )
-from cooperbench_eval.analysis.comparing import comparison_of
-from cooperbench_eval.analysis.facts import PairFacts
-from cooperbench_eval.analysis.policies import Policy, PolicyVerdict, find_policies
 from cooperbench_eval.analysis.rates import Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.errors import AnalysisError

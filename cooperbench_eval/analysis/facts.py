@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from attrs import field, frozen
 
-from cooperbench_eval.git.merging.conflicts import MergeStatus, Severity, UsageTotals
-from cooperbench_eval.git.patching.placements import PatchStatus
-from cooperbench_eval.reporting.agent_costs import AgentUsage
+from cooperbench_eval.git.merging.conflicts import MergeStatus, Severity
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
+from cooperbench_eval.reporting.agent_costs import AgentUsage, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.landings import LeftOut

@@ -1,22 +1,24 @@
-"""`rank` ranks several teams on the same tasks."""
+"""`rank` ranks several teams on the same tasks; a `Ranking` says how certain their order is."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from string import ascii_lowercase
+from typing import Any, Final
 
-from cooperbench_eval.analysis.answers import (
+from attrs import field, frozen
+
+from cooperbench_eval.analysis.grouping import key_text
+from cooperbench_eval.analysis.intervals import Counts
+from cooperbench_eval.analysis.policies import (
     CORRECT,
     Answer,
     ByTask,
     Decider,
+    Policy,
     has_answer,
     task_of_key,
 )
-from cooperbench_eval.analysis.clusters import Counts
-from cooperbench_eval.analysis.grouping import key_text
-from cooperbench_eval.analysis.letters import groups_of, letter
-from cooperbench_eval.analysis.policies import Policy
-from cooperbench_eval.analysis.ranks import RankedTeam, Ranking, TeamDifference
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.signflips import Teams, adjusted_p_values, is_exact
 from cooperbench_eval.analysis.sources import FactsSource
@@ -25,7 +27,148 @@ from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import JudgedSummary
 from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.reporting.identity import PairKey
-from cooperbench_eval.support.arguments import checked, rule_of
+from cooperbench_eval.support.arguments import checked, named_fields, rule_of
+from cooperbench_eval.support.plain import Plain
+from cooperbench_eval.support.rendering.shown import Shown
+
+RANKING_COLUMNS: Final[Mapping[str, type[int | float | str]]] = {
+    "team": str,
+    "rank": int,
+    "best_rank": int,
+    "worst_rank": int,
+    "groups": str,
+    "correct": int,
+    "answered": int,
+    "unanswered": int,
+    "rate": float,
+    "low": float,
+    "high": float,
+}
+"""The columns of a ranking's table, and their types."""
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class RankedTeam(Plain):
+    """A team's place in a ranking.
+
+    Attributes:
+        name: The team's name.
+        correct: The share of correct pairs among those with an answer, in the ranking's tasks.
+            Its interval is clustered by task, and is only about this team. To compare teams, use
+            the groups: they take into account that all teams have the same tasks.
+        unanswered: The pairs of these tasks that have no answer.
+        rank: One more than the number of teams with a greater rate, so equal rates share a rank.
+        best_rank: One more than the number of teams that are surely better.
+        worst_rank: The number of teams that are not surely worse, including this one.
+        groups: The letters of the groups that the team is in, at least one; see `Ranking`.
+    """
+
+    _written = ("name", "rank", "best_rank", "worst_rank", "unanswered", "groups", "correct")
+
+    name: str
+    correct: Rate
+    unanswered: int = 0
+    rank: int
+    best_rank: int
+    worst_rank: int
+    groups: tuple[str, ...] = field(converter=tuple[str, ...])
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class TeamDifference(Plain):
+    """How far one team of a ranking is ahead of another.
+
+    Attributes:
+        first: The name of the team with the greater rate, or of either if the rates are equal.
+        second: The name of the other one.
+        difference: The first's rate minus the second's, from 0 to 1.
+        p_value: Adjusted for all comparisons of the ranking. The teams are told apart if it is
+            at most 1 minus the ranking's confidence.
+    """
+
+    _written = ("first", "second", "difference", "p_value")
+
+    first: str
+    second: str
+    difference: float
+    p_value: float
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class Ranking(Shown, Plain):
+    """Teams in the order of their rates, and how sure that order is.
+
+    With a probability of at least *confidence*, every statement about order holds: the first of
+    any two teams that are told apart is in fact better, and every team's true rank is from its
+    `best_rank` to its `worst_rank`. So the probability that any statement is wrong, the
+    family-wise error rate, is at most 1 - *confidence*.
+
+    Two teams have a letter in common if and only if they cannot be told apart. So a group is a
+    set of teams of which no two can be told apart, and a team in the middle can be in several:
+    if only the first and the last of three teams can be told apart, their letters are `a`,
+    `a b` and `b`. That teams cannot be told apart does not mean that they are equally good.
+
+    Attributes:
+        decider: What counts as correct: a policy's or a strategy's name.
+        size: The number of features of the ranked `TeamReport`s; `None` if pairs are ranked.
+        teams: The teams, the best first; equal rates in the order of the names.
+        tasks: The tasks that are counted: those with a pair to which every team has an answer.
+        left_out: The other tasks of each team that has any.
+        unmatched: The number of pairs to which a team has an answer and another team has none,
+            for each team that has any. They are not counted.
+        differences: Every two teams, in the order of *teams*.
+        confidence: The confidence of all intervals, and of all statements about order together.
+        flips: The number of sign flips from which the p-values are computed.
+        is_exact: Whether these are all possible flips. Otherwise they are random.
+        seed: The seed of the random flips.
+    """
+
+    _written = (
+        *("decider", "size", "confidence", "flips", "is_exact", "seed"),
+        *("teams", "differences", "tasks", "left_out", "unmatched"),
+    )
+
+    decider: str
+    size: int | None = None
+    teams: tuple[RankedTeam, ...] = field(converter=tuple[RankedTeam, ...])
+    tasks: tuple[str, ...] = field(converter=tuple[str, ...], repr=False)
+    left_out: Mapping[str, tuple[str, ...]] = field(factory=dict, hash=False, repr=False)
+    unmatched: Mapping[str, int] = field(factory=dict, hash=False, repr=False)
+    differences: tuple[TeamDifference, ...] = field(
+        converter=tuple[TeamDifference, ...], repr=False
+    )
+    confidence: float = 0.95
+    flips: int
+    is_exact: bool
+    seed: int = 0
+
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the teams of each group, by its letter."""
+        letters = dict.fromkeys(letter for team in self.teams for letter in team.groups)
+        return {
+            letter: tuple(team.name for team in self.teams if letter in team.groups)
+            for letter in letters
+        }
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one flat row for each team, the best first; the groups are a text."""
+        return [dict(zip(RANKING_COLUMNS, row, strict=True)) for row in self.rows()]
+
+    def rows(self) -> list[list[Any]]:
+        """Return the values of `to_records` in the order of the columns."""
+        return [_row(team) for team in self.teams]
+
+
+def _row(team: RankedTeam) -> list[Any]:
+    correct = team.correct
+    ranks: Sequence[Any] = (team.name, team.rank, team.best_rank, team.worst_rank)
+    counts = (correct.count, correct.total, team.unanswered)
+    return [*ranks, " ".join(team.groups), *counts, correct.rate, correct.low, correct.high]
+
+
+# --- ranking teams ---
+
 
 _ByPair = Mapping[PairKey, Answer]
 
@@ -242,3 +385,70 @@ def _left_out(found: Mapping[str, _ByPair], tasks: Collection[str]) -> dict[str,
         for name, pairs in found.items()
     }
     return {name: every for name, every in left_out.items() if every}
+
+
+# --- letters of groups ---
+
+
+_Group = tuple[int, ...]
+
+
+def groups_of(size: int, is_alike: Callable[[int, int], bool]) -> list[_Group]:
+    """Return groups, so that two teams are in one group if and only if they are alike.
+
+    This is a compact letter display (Piepho, An Algorithm for a Letter-Based Representation of
+    All-Pairwise Comparisons, Journal of Computational and Graphical Statistics 13, 2004). The
+    fewest groups are hard to find, so groups are made greedily, as Gramm et al. do (Algorithms
+    for Compact Letter Displays, Computational Statistics & Data Analysis 52, 2007). There are at
+    most as many as pairs of teams. If the teams that are alike follow each other in the order,
+    as they mostly do, there are as few as possible.
+
+    Args:
+        size: The number of teams, which are named by their places in the order of their rates.
+        is_alike: Whether the first team, which comes before the second, cannot be told apart
+            from it.
+
+    Returns:
+        The places of the teams of each group, in their order. Groups are sorted by their first
+        and then by their last team.
+    """
+    alike = {pair for pair in combinations(range(size), 2) if is_alike(*pair)}
+    covered: set[tuple[int, int]] = set()
+    groups: list[_Group] = []
+    for first in range(size):
+        others = [other for other in range(first + 1, size) if (first, other) in alike]
+        for last in others:
+            if (first, last) not in covered:
+                groups.append(_grown(first, last, size, alike))
+                covered.update(combinations(groups[-1], 2))
+    alone = set(range(size)).difference(*groups)
+    return sorted([*_needed(groups), *((each,) for each in alone)], key=lambda g: (g[0], g[-1], g))
+
+
+def _grown(first: int, last: int, size: int, alike: set[tuple[int, int]]) -> _Group:
+    """Return a group of two teams and of all others that can be added, tried in their order."""
+    group = {first, last}
+    for each in range(size):
+        if all((min(each, one), max(each, one)) in alike for one in group - {each}):
+            group.add(each)
+    return tuple(sorted(group))
+
+
+def _needed(groups: list[_Group]) -> Iterator[_Group]:
+    """Yield the groups that have two teams which no other group has."""
+    kept = list(groups)
+    for group in groups:
+        others = [set(each) for each in kept if each is not group]
+        if all(any(set(pair) <= other for other in others) for pair in combinations(group, 2)):
+            kept = [each for each in kept if each is not group]
+    yield from kept
+
+
+def letter(place: int) -> str:
+    """Return the letters of a place that is counted from 0: a to z, then aa, ab and so on."""
+    text = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, len(ascii_lowercase))
+        text = ascii_lowercase[rest] + text
+    return text

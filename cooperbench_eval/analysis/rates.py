@@ -5,10 +5,10 @@ from typing import Any
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.analysis.clusters import Counts, effective_total
+from cooperbench_eval.analysis.intervals import Counts, effective_total, mcnemar, wilson
 from cooperbench_eval.analysis.signflips import flip_test
-from cooperbench_eval.analysis.tails import mcnemar, wilson
 from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.plain import Plain
 from cooperbench_eval.support.rendering.shown import Shown
 
 _is_count = validators.ge(0)
@@ -28,7 +28,7 @@ def _as_cells(clusters: Iterable[Cells] | None) -> tuple[Cells, ...] | None:
 
 
 @frozen(field_transformer=named_fields)
-class Rate(Shown):
+class Rate(Shown, Plain):
     """A count out of a total, with the share and its interval.
 
     Without *clusters*, the interval assumes that the counted things are independent. Pairs of
@@ -48,6 +48,8 @@ class Rate(Shown):
         >>> print(rate)
         8/10 = 80.0% [49.0%, 94.3%]
     """
+
+    _written = ("count", "total", "rate", "low", "high")
 
     count: int = field(validator=_is_count)
     total: int = field(validator=_is_count)
@@ -125,8 +127,7 @@ class Rate(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts, the share and its interval as plain JSON values."""
-        names = ("count", "total", "rate", "low", "high")
-        plain = {name: getattr(self, name) for name in names}
+        plain = super().to_dict()
         if self.clusters is None:
             return plain
         return plain | {"clusters": len(self.clusters), "effective_total": self.effective_total}
@@ -141,7 +142,7 @@ class Rate(Shown):
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
-class Comparison(Shown):
+class Comparison(Shown, Plain):
     """Two ways to get a pair right, on the same pairs.
 
     Only pairs with both answers are compared; the others are counted separately.
@@ -165,6 +166,11 @@ class Comparison(Shown):
         >>> print(f"{teams.difference:+.2f} {teams.p_value:.4f}")
         -0.16 0.0215
     """
+
+    _written = (
+        *("first", "second", "both", "only_first", "only_second", "neither", "unanswered"),
+        *("unmatched_first", "unmatched_second", "difference", "p_value"),
+    )
 
     first: str = "first"
     second: str = "second"
@@ -235,12 +241,6 @@ class Comparison(Shown):
             return flip_test([each[1] - each[2] for each in self.clusters])
         disagreements = self.only_first + self.only_second
         return mcnemar(min(self.only_first, self.only_second), disagreements)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts, both shares and the p-value as plain JSON values."""
-        names = ("first", "second", "both", "only_first", "only_second", "neither")
-        beside = ("unanswered", "unmatched_first", "unmatched_second", "difference", "p_value")
-        return {name: getattr(self, name) for name in (*names, *beside)}
 
     def __str__(self) -> str:
         p_value = "-" if self.p_value is None else f"{self.p_value:.3g}"

@@ -1,10 +1,10 @@
 """Makes facts from reports, and iterates over the facts and reports that a caller passes."""
 
 import os
-from collections.abc import Iterable, Iterator
-from typing import Protocol, overload, runtime_checkable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol, overload, runtime_checkable
 
-from attrs import asdict
+from attrs import asdict, fields
 
 from cooperbench_eval.analysis.facts import (
     AttemptFacts,
@@ -17,10 +17,12 @@ from cooperbench_eval.analysis.facts import (
 )
 from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.errors import AnalysisError, ArgumentError
-from cooperbench_eval.git.merging.conflicts import Conflict, total_usage
+from cooperbench_eval.git.merging.conflicts import Conflict
+from cooperbench_eval.reporting.agent_costs import total_usage
+from cooperbench_eval.reporting.identity import PairOrigin
 from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.reporting.report import MergeReport
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, MergeRow
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
 from cooperbench_eval.running.results import Judgement, TestResult, name_counts
 from cooperbench_eval.support.arguments import checked
@@ -133,32 +135,35 @@ def _needs_reports(purpose: str) -> AnalysisError:
 def _pair_facts(report: MergeReport) -> PairFacts:
     details = report.conflict_details
     return PairFacts(
-        repo_name=report.repo_name,
-        task_id=report.task_id,
-        timestamp=report.timestamp,
         feature1=_feature(report.feature1),
         feature2=_feature(report.feature2),
-        merge_status=report.merge_status,
         conflict_sections=None if details is None else details.conflict_sections,
         conflict_lines=None if details is None else details.conflict_lines,
-        conflict_score=None if details is None else details.conflict_score,
         severity=None if details is None else details.severity,
-        failure=None if report.failure is None else report.failure.kind,
-        problem=_one_line(report.problem),
-        attempts=tuple(_attempt(report, attempt) for attempt in report.attempts),
-        base_tree_id=report.base_tree_id,
-        base_commit=report.base_commit,
-        model=report.model,
-        setting=report.setting,
-        k=report.k,
-        language=_language(report, report.conflicts),
-        agent_usage=report.agent_usage,
+        attempts=(_attempt(report, attempt) for attempt in report.attempts),
+        **_of_group(report, report.conflicts),
     )
 
 
-def _language(report: GroupReport, conflicts: Iterable[Conflict]) -> str:
+def _team_facts(report: TeamReport) -> TeamFacts:
+    return TeamFacts(
+        features=map(_feature, report.features),
+        attempts=[_team_attempt(report, each) for each in report.attempts],
+        **_of_group(report, [found for step in report.merges for found in step.conflicts]),
+    )
+
+
+def _of_group(report: GroupReport, conflicts: Iterable[Conflict]) -> dict[str, Any]:
+    """Return what the facts of pairs and of teams have in common."""
     hunks = [hunk.path for each in report.features for hunk in each.patch.hunks if hunk.path]
-    return find_language(hunks or [conflict.path for conflict in conflicts])
+    return {each.name: getattr(report, each.name) for each in fields(PairOrigin)} | {
+        "merge_status": report.merge_status,
+        "conflict_score": report.conflict_score,
+        "failure": None if report.failure is None else report.failure.kind,
+        "problem": _one_line(report.problem),
+        "language": find_language(hunks or [conflict.path for conflict in conflicts]),
+        "agent_usage": report.agent_usage,
+    }
 
 
 def _feature(feature: FeatureReport) -> FeatureFacts:
@@ -174,64 +179,43 @@ def _feature(feature: FeatureReport) -> FeatureFacts:
 def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
     left = attempt.conflict_details
     return AttemptFacts(
-        strategy=attempt.strategy,
-        status=attempt.status,
-        blame=report.blame(attempt.strategy).kind,
-        conflicts_met=attempt.conflicts_met,
         conflict_sections=None if left is None else left.conflict_sections,
         conflict_score=None if left is None else left.conflict_score,
         feature1_tests=_run(*attempt.own_runs[0]),
         feature2_tests=_run(*attempt.own_runs[1]),
-        duration_seconds=attempt.duration_seconds,
-        **asdict(total_usage(attempt.usage), recurse=False),
         failure=_one_line(attempt.failure),
-        service_failed=attempt.service_failed,
         joint_tests=_run(*attempt.joint_run),
         regression_tests=_run(*attempt.regression_run),
-    )
-
-
-def _team_facts(report: TeamReport) -> TeamFacts:
-    conflicts = [conflict for step in report.merges for conflict in step.conflicts]
-    return TeamFacts(
-        repo_name=report.repo_name,
-        task_id=report.task_id,
-        timestamp=report.timestamp,
-        features=map(_feature, report.features),
-        merge_status=report.merge_status,
-        conflict_score=report.conflict_score,
-        failure=None if report.failure is None else report.failure.kind,
-        problem=_one_line(report.problem),
-        attempts=[_team_attempt(report, each) for each in report.attempts],
-        base_tree_id=report.base_tree_id,
-        base_commit=report.base_commit,
-        model=report.model,
-        setting=report.setting,
-        k=report.k,
-        language=_language(report, conflicts),
-        agent_usage=report.agent_usage,
+        **_of_row(report, attempt, [attempt]),
     )
 
 
 def _team_attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
-    steps = attempt.steps
-    usage = total_usage([each for step in steps for each in step.usage])
     return TeamAttemptFacts(
-        strategy=attempt.strategy,
-        status=attempt.status,
         verdict=attempt.verdict,
-        blame=report.blame(attempt.strategy).kind,
         landed=attempt.landed,
         left_out=[
             LeftOut(number=each.number, reason=each.reason, features=each.features)
             for each in attempt.left_out
         ],
-        conflicts_met=sum(step.conflicts_met for step in steps),
-        duration_seconds=sum(step.duration_seconds for step in steps),
-        **asdict(usage, recurse=False),
-        service_failed=attempt.service_failed,
         absolute_verdict=attempt.absolute_verdict,
+        **_of_row(report, attempt, attempt.steps),
     )
+
+
+def _of_row(
+    report: GroupReport, row: Attempt | TeamAttempt, merges: Sequence[MergeRow]
+) -> dict[str, Any]:
+    """Return what the facts of a pair's and of a team's rows have in common."""
+    usage = total_usage([each for merge in merges for each in merge.usage])
+    return asdict(usage, recurse=False) | {
+        "strategy": row.strategy,
+        "status": row.status,
+        "blame": report.blame(row.strategy).kind,
+        "conflicts_met": sum(merge.conflicts_met for merge in merges),
+        "duration_seconds": sum(merge.duration_seconds for merge in merges),
+        "service_failed": row.service_failed,
+    }
 
 
 def _one_line(failure: str) -> str:

@@ -3,32 +3,38 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import asdict, frozen
 
-from cooperbench_eval.analysis.answers import (
-    ByTask,
-    Ends,
-    answers_of,
-    gold_answers,
-    has_answer,
-    task_of,
-    verdicts_of,
-)
-from cooperbench_eval.analysis.clusters import Cluster, cluster_of
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
-from cooperbench_eval.analysis.costs import (
+from cooperbench_eval.analysis.facts import GroupFacts, TeamFacts
+from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
+from cooperbench_eval.analysis.intervals import Cluster, cluster_of
+from cooperbench_eval.analysis.measures import (
     CostPerCorrect,
+    Distribution,
     KnownCost,
+    Mean,
     added_up,
     measure_agents,
     measure_cost,
 )
-from cooperbench_eval.analysis.facts import GroupFacts, TeamFacts
-from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
-from cooperbench_eval.analysis.measures import Distribution, Mean
-from cooperbench_eval.analysis.policies import LEAD, POLICIES, Policy, find_policies
+from cooperbench_eval.analysis.policies import (
+    LEAD,
+    POLICIES,
+    ByTask,
+    Ends,
+    PairAnswers,
+    Policy,
+    answers_of,
+    by_pair,
+    find_policies,
+    has_answer,
+    task_of,
+    verdicts_of,
+)
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
@@ -41,7 +47,7 @@ from cooperbench_eval.analysis.verdicts import (
     Verdicts,
 )
 from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.identity import PairId
+from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import FailureKind, PairStatus
 from cooperbench_eval.support.arguments import checked, rule_of
@@ -88,7 +94,9 @@ def summarize(
     """
     names = group_names(by)
     judges = find_policies(tuple(POLICIES) if policies is None else policies)
-    reached = None if gold is None else gold_answers(iterate_facts(gold, "gold"), judges)
+    reached: Mapping[PairKey, PairAnswers] | None = None
+    if gold is not None:
+        reached = by_pair(iterate_facts(gold, "gold"), "gold", partial(answers_of, policies=judges))
     key_of: Callable[[GroupFacts], Hashable] = _no_key if by is None else make_key(by)
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
     for facts in iterate_all_facts(reports):

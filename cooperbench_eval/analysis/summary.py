@@ -5,19 +5,19 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.clusters import Cluster, Counts
-from cooperbench_eval.analysis.costs import AgentSummary
 from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
-from cooperbench_eval.analysis.measures import Distribution
+from cooperbench_eval.analysis.intervals import Cluster, Counts
+from cooperbench_eval.analysis.measures import AgentSummary, Distribution
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary, TeamStrategySummary
-from cooperbench_eval.git.merging.conflicts import USAGE
+from cooperbench_eval.reporting.agent_costs import USAGE
 from cooperbench_eval.reporting.report import FailureKind, PairStatus
+from cooperbench_eval.support.plain import Plain
 from cooperbench_eval.support.rendering.shown import Shown
 
 
 @frozen(kw_only=True)
-class TeamSummary(Shown):
+class TeamSummary(Shown, Plain):
     """The statistics of teams of one size.
 
     Attributes:
@@ -32,6 +32,11 @@ class TeamSummary(Shown):
         strategies: Each strategy by name, in the order of `Summary.strategies`.
         agents: What the agents' work cost.
     """
+
+    _written = (
+        *("size", "teams", "statuses", "failures", "problems", "repeated", "strategies"),
+        "agents",
+    )
 
     size: int
     teams: int
@@ -49,20 +54,12 @@ class TeamSummary(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values."""
-        return {
-            "size": self.size,
-            "teams": self.teams,
-            "statuses": {status.value: count for status, count in self.statuses.items()},
-            "failures": {kind.value: count for kind, count in self.failures.items()},
-            "problems": dict(self.problems),
-            "repeated": self.repeated,
-            "strategies": [each.to_dict() for each in self.strategies.values()],
-            "agents": self.agents.to_dict(),
-        }
+        plain = super().to_dict()
+        return plain | {"strategies": [*plain["strategies"].values()]}
 
 
 @frozen(kw_only=True)
-class Summary(Shown):
+class Summary(Shown, Plain):
     """The statistics of many pairs, and of teams by their size.
 
     Teams count only in *teams*; everything else is about pairs.
@@ -100,6 +97,12 @@ class Summary(Shown):
         cluster: What the intervals are clustered by, if by anything.
         clusters: The `statuses` of each cluster, if the intervals are clustered.
     """
+
+    _written = (
+        *("pairs", "not_evaluated", "failures", "problems", "repeated", "clean", "conflicts"),
+        *("missing_input", "conflict_score", "features_alone", "cases_alone"),
+        *("test_seconds_alone", "strategies", "policies", "comparisons", "agents"),
+    )
 
     pairs: int
     statuses: Mapping[PairStatus, int] = field(hash=False)
@@ -154,19 +157,9 @@ class Summary(Shown):
 
         Parts of a group's key that JSON cannot hold, such as a date, become text.
         """
-        measures = ("clean", "conflicts", "missing_input", "conflict_score", "features_alone")
-        plain: dict[str, Any] = {
-            "pairs": self.pairs,
-            "not_evaluated": self.not_evaluated,
-            "failures": {kind.value: count for kind, count in self.failures.items()},
-            "problems": dict(self.problems),
-            "repeated": self.repeated,
-        }
-        for name in (*measures, "cases_alone", "test_seconds_alone"):
-            plain[name] = getattr(self, name).to_dict()
+        plain = super().to_dict()
         for name in ("strategies", "policies", "comparisons"):
-            plain[name] = [each.to_dict() for each in getattr(self, name).values()]
-        plain["agents"] = self.agents.to_dict()
+            plain[name] = [*plain[name].values()]
         if self.teams:
             plain["teams"] = [each.to_dict() for each in self.teams.values()]
         if self.cluster:

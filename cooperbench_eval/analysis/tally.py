@@ -13,7 +13,15 @@ from typing import Self, TypeVar
 
 from attrs import define, field, fields
 
-from cooperbench_eval.analysis.answers import (
+from cooperbench_eval.analysis.facts import (
+    AttemptFacts,
+    GroupFacts,
+    PairFacts,
+    RunFacts,
+    TeamAttemptFacts,
+)
+from cooperbench_eval.analysis.intervals import Cluster
+from cooperbench_eval.analysis.policies import (
     CORRECT,
     Answer,
     Ends,
@@ -22,16 +30,8 @@ from cooperbench_eval.analysis.answers import (
     has_answer,
     was_evaluated,
 )
-from cooperbench_eval.analysis.clusters import Cluster
-from cooperbench_eval.analysis.facts import (
-    AttemptFacts,
-    GroupFacts,
-    PairFacts,
-    RunFacts,
-    TeamAttemptFacts,
-)
-from cooperbench_eval.git.merging.conflicts import MergeStatus, UsageTotals
-from cooperbench_eval.reporting.agent_costs import AGENT_USAGE, AgentUsage
+from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.reporting.agent_costs import AGENT_USAGE, AgentUsage, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.landings import LeftOutReason

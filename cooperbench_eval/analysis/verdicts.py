@@ -10,20 +10,20 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.clusters import Cluster, Counts, cluster_of
-from cooperbench_eval.analysis.costs import CostPerCorrect
-from cooperbench_eval.analysis.measures import Distribution, Mean
+from cooperbench_eval.analysis.intervals import Cluster, Counts, cluster_of
+from cooperbench_eval.analysis.measures import CostPerCorrect, Distribution, Mean
 from cooperbench_eval.analysis.rates import Rate
-from cooperbench_eval.git.merging.conflicts import USAGE, UsageTotals
+from cooperbench_eval.reporting.agent_costs import USAGE, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.identity import inherited_after
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.support.arguments import checked
+from cooperbench_eval.support.plain import Plain
 from cooperbench_eval.support.rendering.shown import Shown
 
 
 @frozen(kw_only=True)
-class Verdicts:
+class Verdicts(Plain):
     """The number of pairs with each verdict under a strategy or a policy.
 
     In the summary of teams, it is the number of teams, and the same rules hold.
@@ -38,6 +38,11 @@ class Verdicts:
         missing_input: The part of `not_run` in which a side is missing: its patch is
             empty or does not apply.
     """
+
+    _written = (
+        *("correct", "incorrect", "unhandled", "not_run", "missing_input"),
+        *("answered", "unanswered", "at_least", "at_most"),
+    )
 
     correct: int = 0
     incorrect: int = 0
@@ -116,15 +121,9 @@ class Verdicts:
         merges = self.correct + self.incorrect + self.unhandled
         return 1 - (self.unhandled + k * self.incorrect) / merges if merges else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts, and both bounds of the share, as plain JSON values."""
-        names = ("correct", "incorrect", "unhandled", "not_run", "missing_input")
-        derived = ("answered", "unanswered", "at_least", "at_most")
-        return {name: getattr(self, name) for name in (*names, *derived)}
-
 
 @frozen(kw_only=True)
-class GoldSummary:
+class GoldSummary(Plain):
     """What gold, the tasks' own patches, achieves on the same pairs.
 
     Gold is a yardstick and not an upper limit: the tasks' patches were written
@@ -138,18 +137,15 @@ class GoldSummary:
         unmatched: The team's pairs for which gold has no answer.
     """
 
+    _written = ("ceiling", "reached", "beyond", "unmatched")
+
     ceiling: Rate
     reached: Rate
     beyond: Rate
     unmatched: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain JSON values."""
-        shares = {name: getattr(self, name).to_dict() for name in ("ceiling", "reached", "beyond")}
-        return shares | {"unmatched": self.unmatched}
 
-
-class JudgedSummary(Shown):
+class JudgedSummary(Shown, Plain):
     """The base of the summaries of a policy and a strategy."""
 
     __slots__ = ()
@@ -183,23 +179,13 @@ class JudgedSummary(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values."""
-        return {"name": self.name, **self.verdicts.to_dict(), "rate": self.correct.to_dict()}
-
-
-class _OfPairs(JudgedSummary):
-    __slots__ = ()
-
-    gold: GoldSummary | None
-    cost_per_correct: CostPerCorrect
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain JSON values."""
-        plain = super().to_dict() | {"cost_per_correct": self.cost_per_correct.to_dict()}
-        return plain if self.gold is None else plain | {"gold": self.gold.to_dict()}
+        plain = {name: each for name, each in super().to_dict().items() if name != "gold" or each}
+        head = {"name": self.name, **self.verdicts.to_dict(), "rate": self.correct.to_dict()}
+        return head | plain
 
 
 @frozen(kw_only=True)
-class PolicySummary(_OfPairs):
+class PolicySummary(JudgedSummary):
     """The statistics of pairs under a policy.
 
     Attributes:
@@ -214,6 +200,8 @@ class PolicySummary(_OfPairs):
         cost_per_correct: What the agents' work cost for each correct pair.
     """
 
+    _written = ("cost_per_correct", "gold")
+
     name: str
     verdicts: Verdicts
     gold: GoldSummary | None = None
@@ -225,7 +213,7 @@ class PolicySummary(_OfPairs):
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("test_seconds"))
-class StrategySummary(UsageTotals, _OfPairs):
+class StrategySummary(UsageTotals, JudgedSummary):
     """The statistics of pairs under a strategy, and what the strategy costs.
 
     Features and cases are counted once for each pair they are run in, so those of a
@@ -253,6 +241,11 @@ class StrategySummary(UsageTotals, _OfPairs):
         cluster: What the intervals are clustered by, if by anything.
     """
 
+    _written = (
+        *("cost_per_correct", "gold", "blame", "features", "cases", "seconds", "test_seconds"),
+        *USAGE,
+    )
+
     name: str
     verdicts: Verdicts
     blame: Mapping[BlameKind, int] = field(hash=False)
@@ -266,16 +259,6 @@ class StrategySummary(UsageTotals, _OfPairs):
     cost_per_correct: CostPerCorrect = field(factory=CostPerCorrect)
     tasks: Mapping[str, Verdicts] = field(factory=dict, hash=False, repr=False)
     cluster: Cluster | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain JSON values."""
-        shares = ("features", "cases", "seconds", "test_seconds")
-        return (
-            super().to_dict()
-            | {"blame": {kind.value: count for kind, count in self.blame.items()}}
-            | {name: getattr(self, name).to_dict() for name in shares}
-            | {name: getattr(self, name) for name in USAGE}
-        )
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("seconds"))
@@ -300,6 +283,8 @@ class TeamStrategySummary(UsageTotals, JudgedSummary):
         cluster: What the intervals are clustered by, if by anything.
     """
 
+    _written = ("landed", "left_out", "blame", "seconds", *USAGE)
+
     name: str
     verdicts: Verdicts
     landed: Mean
@@ -310,14 +295,3 @@ class TeamStrategySummary(UsageTotals, JudgedSummary):
     confidence: float = 0.95
     tasks: Mapping[str, Verdicts] = field(factory=dict, hash=False, repr=False)
     cluster: Cluster | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain JSON values."""
-        return (
-            super().to_dict()
-            | {"landed": self.landed.to_dict()}
-            | {"left_out": {reason.value: count for reason, count in self.left_out.items()}}
-            | {"blame": {kind.value: count for kind, count in self.blame.items()}}
-            | {"seconds": self.seconds.to_dict()}
-            | {name: getattr(self, name) for name in USAGE}
-        )

@@ -23,17 +23,13 @@ def base_tree(place: Folder, commit: str, *, owner: str) -> Snapshot:
     Calls for the same commit, one after another, return one snapshot, which keeps what it has
     read.
 
-    Args:
-        place: The clone, or the folder that holds clones.
-        commit: The id of the commit.
-        owner: What has this base, for the error.
-
     Raises:
-        RepositoryError: *place* is neither, or no clone has the commit.
+        RepositoryError: *place* is neither a clone nor such a folder, or no clone has the commit,
+            which is the base of *owner*.
     """
     folder = Path(place).absolute()
     clone: Folder = place
-    if _holds_clones(folder):
+    if not _is_clone(folder) and next(_clones_in(folder), None) is not None:
         clone = _CLONES.recall((folder, commit), lambda: _clone_in(folder, commit, owner))
     found = Snapshot.from_repo(clone, commit)
     return _LAST.recall((found.location, found.commit_id), lambda: found)
@@ -50,10 +46,6 @@ def _clone_in(folder: Path, commit: str, owner: str) -> Path:
             return clone
     problem = f"has no clone with the base of {owner}, commit {commit}; its clones: {listed(names)}"
     raise RepositoryError(str(folder), problem)
-
-
-def _holds_clones(folder: Path) -> bool:
-    return not _is_clone(folder) and next(_clones_in(folder), None) is not None
 
 
 def _clones_in(folder: Path) -> Iterator[Path]:

@@ -9,16 +9,12 @@ from typing import Unpack
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.cooperbench.clones import Folder
-from cooperbench_eval.cooperbench.runlogs import PatchLocation, Setting
 from cooperbench_eval.cooperbench.tasks import Counted, PairOptions, Task
 from cooperbench_eval.cooperbench.taskscripts import read_text
 from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.evaluation.pairs import FeaturePair
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.error_texts import it_has
-
-__all__ = ["Dataset", "PatchLocation", "RepoDirs", "Setting", "Task", "as_dataset"]
-
 
 RepoDirs = Folder | Mapping[str, Folder]
 """A folder that holds clones, one clone, or a clone for each folder of the dataset."""

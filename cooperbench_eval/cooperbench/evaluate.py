@@ -17,7 +17,7 @@ from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.evaluation.evaluator import Evaluator
 from cooperbench_eval.evaluation.pairs import FeaturePair
 from cooperbench_eval.reporting import MergeReport
-from cooperbench_eval.reporting.settings import PatchLocationName, SettingName
+from cooperbench_eval.reporting.cooperbench_results import PatchLocationName, SettingName
 from cooperbench_eval.running import Sandbox, TestRunner
 from cooperbench_eval.running.preparation import Preparation
 from cooperbench_eval.running.readers.frameworks import Framework
@@ -35,51 +35,55 @@ class Testing:
     """How the pairs of a task are tested, and where their base comes from.
 
     Attributes:
-        evaluator: Evaluates the pairs.
         suite_of: Returns the tests of a task's feature; `None` if the evaluator runs none.
+        in_image: Whether they run in the image of their task.
+        timeout_seconds: The deadline of one run there.
         image: The sandbox in which they run, if it is the task's image: the image has the
             repository as well.
     """
 
     evaluator: Evaluator
     suite_of: SuiteOf | None
+    in_image: bool = False
+    timeout_seconds: float | None = None
     image: ContainerSandbox | None = None
 
     @classmethod
     def of(
         cls,
-        evaluator: Evaluator,
+        evaluator: Evaluator | None,
         suite_of: SuiteOf | None,
         options: SuiteOptions,
         *,
         readable: Iterable[Folder] = (),
         in_image: bool = False,
     ) -> Self:
-        """Return tests as *suite_of* makes them, if the evaluator has a runner.
+        """Return tests as *suite_of* makes them, if the evaluator has a runner, as by default.
 
         Raises:
             DatasetError: An option does not go with an image, which has its own programs.
             TestRunError: The runner's sandbox cannot show the *readable* paths.
         """
-        given = {
-            "readable": readable,
-            "python": options.get("python"),
-            "setup": options.get("setup"),
-        }
+        evaluator = evaluator or Evaluator(runner=TestRunner())
+        given = {"readable": readable, **{name: options.get(name) for name in ("python", "setup")}}
         if in_image and (wrong := next((name for name, value in given.items() if value), "")):
             problem = "cannot be combined with in_image=True: the image has its own programs"
             raise DatasetError(problem, wrong)
         made = suites_with(suite_of, options)
-        runner = evaluator.runner
-        if runner is None:
-            return cls(evaluator=evaluator, suite_of=None)
-        runner = Preparation(readable=readable).of_runner(runner)
-        return cls(evaluator=evolve(evaluator, runner=runner), suite_of=made)
+        if evaluator.runner is not None:
+            runner = Preparation(readable=readable).of_runner(evaluator.runner)
+            evaluator = evolve(evaluator, runner=runner)
+        return cls(
+            evaluator=evaluator,
+            suite_of=made if evaluator.runner else None,
+            in_image=in_image,
+            timeout_seconds=options.get("timeout_seconds"),
+        )
 
-    def in_image_of(
-        self, task: Task, *, given: Sandbox | None = None, timeout_seconds: float | None = None
-    ) -> Self:
-        """Return this with the tests, if any, in the image of *task*."""
+    def for_task(self, task: Task, given: Sandbox | None = None) -> Self:
+        """Return this for one task; in images, with its own, in *given* or a default sandbox."""
+        if not self.in_image:
+            return self
         image = _image_sandbox(task, given)
         runner = self.evaluator.runner
         if runner is None:
@@ -87,24 +91,19 @@ class Testing:
         return evolve(
             self,
             evaluator=evolve(self.evaluator, runner=evolve(runner, sandbox=image)),
-            suite_of=partial(Task.image_suite, timeout_seconds=timeout_seconds),
+            suite_of=partial(Task.image_suite, timeout_seconds=self.timeout_seconds),
             image=image,
         )
 
     def repository(self, task: Task, repo_dir: Folder | None) -> Folder | None:
         """Return the clone that is given or that *task* knows, or else that of the image."""
         place = task.repo_dir if repo_dir is None else repo_dir
-        return _repository_of(self.image) if place is None and self.image else place
-
-
-def _repository_of(image: ContainerSandbox) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return repository_from_image(
-        image.image,
-        cache / "cooperbench_eval" / "bases",
-        pull=image.pull,
-        base_url=image.base_url,
-    )
+        image = self.image
+        if place is not None or image is None:
+            return place
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        folder = cache / "cooperbench_eval" / "bases"
+        return repository_from_image(image.image, folder, pull=image.pull, base_url=image.base_url)
 
 
 @checked(runner=able_to("run"), setting=rule_of(str), patch_location=rule_of(str))
@@ -206,8 +205,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     )
     evaluator = evolve(evaluator, runner=runner)
     testing = Testing.of(evaluator, Task.suite, suite, readable=readable, in_image=in_image)
-    if in_image:
-        testing = testing.in_image_of(task, given=sandbox, timeout_seconds=timeout_seconds)
+    testing = testing.for_task(task, sandbox)
     handed_in, agents = None, None
     if location is not PatchLocation.GOLD:
         patches, runs = find_work(

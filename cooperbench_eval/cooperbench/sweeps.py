@@ -1,10 +1,9 @@
 """Batches of the benchmark: all pairs or teams of a task's own solutions, and of a run."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import suppress
 from itertools import chain, groupby
-from typing import Literal, TypedDict, Unpack, cast, overload
+from typing import Literal, Unpack, cast, overload
 
 from attrs import frozen
 
@@ -15,32 +14,15 @@ from cooperbench_eval.cooperbench.runlogs import Setting
 from cooperbench_eval.cooperbench.runlogs.run_folders import RunTeam, discover_run
 from cooperbench_eval.cooperbench.tasks import Counted, PairOptions, SuiteOf, SuiteOptions, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
-from cooperbench_eval.evaluation.batch.evaluating import evaluate_many
+from cooperbench_eval.evaluation.batch.evaluating import BatchOptions, evaluate_many
 from cooperbench_eval.evaluation.batch.payloads import failure_of
-from cooperbench_eval.evaluation.batch.progress import Progress
-from cooperbench_eval.evaluation.batch.store import ReportStore
 from cooperbench_eval.evaluation.evaluator import Evaluator, report_failure
 from cooperbench_eval.evaluation.pairs import FeaturePair, FeatureTeam
-from cooperbench_eval.reporting import Failure, MergeReport
-from cooperbench_eval.reporting.identity import PairId, PairKey
-from cooperbench_eval.reporting.settings import SettingName
+from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.cooperbench_results import SettingName
+from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.teams import TeamReport
-from cooperbench_eval.running import TestRunner
 from cooperbench_eval.support.arguments import able_to, checked, rule_of
-
-
-class BatchOptions(TypedDict, total=False):
-    """Options that are passed on to `evaluate_many`."""
-
-    executor: Executor | None
-    store: ReportStore | Folder | None
-    progress: Progress | bool | None
-    on_error: Literal["record", "raise"]
-
-
-def _with_tests() -> Evaluator:
-    """Return the evaluator that a sweep uses by default."""
-    return Evaluator(runner=TestRunner())
 
 
 class SweepOptions(BatchOptions, SuiteOptions, total=False):
@@ -92,7 +74,8 @@ def gold_matrix(
         BatchError: See `evaluate_many`, which raises other errors as well.
     """
     suite, batch = split(options)
-    testing = _testing(task, evaluator, suite_of, suite, readable=readable, in_image=in_image)
+    testing = Testing.of(evaluator, suite_of, suite, readable=readable, in_image=in_image)
+    testing = testing.for_task(task)
     clone = testing.repository(task, repo_dir)
     pairs = task.all_pairs(repo_dir=clone, suite_of=testing.suite_of)
     return evaluate_many(pairs, evaluator=testing.evaluator, **batch)
@@ -134,26 +117,11 @@ def gold_teams(
     """
     task.teams(size)  # raises before the repository is read
     suite, batch = split(options)
-    testing = _testing(task, evaluator, suite_of, suite, readable=readable, in_image=in_image)
+    testing = Testing.of(evaluator, suite_of, suite, readable=readable, in_image=in_image)
+    testing = testing.for_task(task)
     clone = testing.repository(task, repo_dir)
     teams = task.all_teams(size, repo_dir=clone, suite_of=testing.suite_of)
     return evaluate_many(teams, evaluator=testing.evaluator, **batch)
-
-
-def _testing(
-    task: Task,
-    evaluator: Evaluator | None,
-    suite_of: SuiteOf,
-    options: SuiteOptions,
-    *,
-    readable: Iterable[Folder],
-    in_image: bool,
-) -> Testing:
-    evaluator = evaluator or _with_tests()
-    testing = Testing.of(evaluator, suite_of, options, readable=readable, in_image=in_image)
-    if not in_image:
-        return testing
-    return testing.in_image_of(task, timeout_seconds=options.get("timeout_seconds"))
 
 
 class _RunOptions(SweepOptions, total=False):
@@ -256,31 +224,25 @@ def evaluate_run(
         "repo_name": repo_name,
         "task_id": task_id,
     }
-    listed = None if subset is None else frozenset(_listed(dataset, subset))
+    rows = () if subset is None else dataset.subset(subset)
+    listed = {(task.repo_name, task.task_id, frozenset(pair)) for task, pair in rows}
     found = [
         team
         for team in discover_run(logs_dir, run_name, teams=teams)
         if all(value in {None, getattr(team, name)} for name, value in wanted.items())
-        and (listed is None or (team.repo_name, team.task_id, frozenset(team.numbers)) in listed)
+        and (subset is None or (team.repo_name, team.task_id, frozenset(team.numbers)) in listed)
     ]
     if not found:
         sought = "team" if teams else "pair"
         raise DatasetError(f"has no {sought} that matches the arguments", run_name)
     suite, batch = split(options)
-    evaluator = evaluator or _with_tests()
     testing = Testing.of(evaluator, suite_of, suite, readable=readable, in_image=in_image)
     run = _Run(dataset, are_teams=teams)
     if not in_image:
         return run.evaluate(found, testing, batch)
-    seconds = suite.get("timeout_seconds")
     by_task = groupby(found, lambda team: (team.repo_name, team.task_id))
-    batches = (run.in_image(list(of_task), testing, seconds, batch) for _, of_task in by_task)
+    batches = (run.in_image(list(of_task), testing, batch) for _, of_task in by_task)
     return chain.from_iterable(batches)
-
-
-def _listed(dataset: Dataset, subset: str) -> Iterator[PairKey]:
-    for task, numbers in dataset.subset(subset):
-        yield task.repo_name, task.task_id, frozenset(numbers)
 
 
 @frozen
@@ -291,16 +253,12 @@ class _Run:
     are_teams: bool
 
     def in_image(
-        self,
-        found: Sequence[RunTeam],
-        testing: Testing,
-        timeout_seconds: float | None,
-        options: BatchOptions,
+        self, found: Sequence[RunTeam], testing: Testing, options: BatchOptions
     ) -> Iterator[MergeReport | TeamReport]:
         """Evaluate pairs or teams of one task in its image."""
         with suppress(DatasetError):  # each report says that the task is missing
             task = self.dataset.task(found[0].repo_name, found[0].task_id)
-            testing = testing.in_image_of(task, timeout_seconds=timeout_seconds)
+            testing = testing.for_task(task)
         return self.evaluate(found, testing, options)
 
     def evaluate(
@@ -313,6 +271,10 @@ class _Run:
     def _built(
         self, found: RunTeam, testing: Testing
     ) -> FeaturePair | FeatureTeam | MergeReport | TeamReport:
+        # CooperBench's evaluator merges the first of two into the second, and a team merges each
+        # next feature into the result so far. So in a team the last feature starts, and of any two
+        # features the earlier one is merged into the later one, as in their pair.
+        numbers = found.numbers[::-1] if self.are_teams else found.numbers
         try:
             task = self.dataset.task(found.repo_name, found.task_id)
             task.require(*found.numbers)
@@ -325,17 +287,11 @@ class _Run:
                 setting=found.setting.value,
             )
             if self.are_teams:
-                return task.team(*_landing_order(found.numbers), **given)
-            first, second = found.numbers
+                return task.team(*numbers, **given)
+            first, second = numbers
             return task.pair(first, second, **given)
         except (CooperBenchEvalError, OSError, ValueError) as exc:
-            return self._failed(found, testing.evaluator, failure_of(exc))
-
-    def _failed(
-        self, found: RunTeam, evaluator: Evaluator, failure: Failure
-    ) -> MergeReport | TeamReport:
-        # As in the report of the pair or team that would have been built.
-        numbers = _landing_order(found.numbers) if self.are_teams else found.numbers
+            failure = failure_of(exc)
         identity = PairId(
             repo_name=found.repo_name,
             task_id=found.task_id,
@@ -344,14 +300,4 @@ class _Run:
             setting=found.setting.value,
         )
         kind = TeamReport if self.are_teams else MergeReport
-        return report_failure(evaluator.strategies, failure, identity, kind)
-
-
-def _landing_order(numbers: Sequence[int]) -> tuple[int, ...]:
-    """Return features in the order in which they land as a team, given CooperBench's order.
-
-    CooperBench's evaluator merges the first of two into the second, and a team merges each next
-    feature into the result so far. So the order is reversed: the last feature starts, and of
-    any two features the earlier one is merged into the later one, as in their pair.
-    """
-    return tuple(numbers)[::-1]
+        return report_failure(testing.evaluator.strategies, failure, identity, kind)

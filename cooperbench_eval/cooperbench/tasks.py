@@ -11,7 +11,12 @@ from typing import Generic, TypedDict, TypeVar, Unpack
 from attrs import field, frozen
 
 from cooperbench_eval.cooperbench.clones import Folder, base_tree
-from cooperbench_eval.cooperbench.taskscripts import command_in, commit_in, read_text, scripts_in
+from cooperbench_eval.cooperbench.taskscripts import (
+    checked_out_commit,
+    plain_pytest_command,
+    read_text,
+    scripts_in,
+)
 from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.evaluation.pairs import Feature, FeaturePair, FeatureTeam
 from cooperbench_eval.git.patching.patch import GivenPatch, Patch
@@ -139,7 +144,11 @@ class Task:
         Raises:
             DatasetError: There is no Dockerfile, or it checks out no commit.
         """
-        return commit_in(self.directory)
+        file = self.directory / "Dockerfile"
+        commit = checked_out_commit(read_text(file))
+        if commit is None:
+            raise DatasetError("checks out no commit", str(file))
+        return commit
 
     @checked
     def gold_patch(self, feature: int) -> Patch:
@@ -167,7 +176,14 @@ class Task:
         Raises:
             DatasetError: No script has such a line; pass *command* to `suite`.
         """
-        return command_in(self.directory)
+        for script in scripts_in(self.directory):
+            if command := plain_pytest_command(script):
+                return command
+        raise DatasetError(
+            "has no script with a plain pytest command; pass command=(...), or suite_of=None for "
+            "pairs without tests",
+            str(self.directory),
+        )
 
     @checked
     def suite(
@@ -270,9 +286,7 @@ class Task:
             PatchError: A file with a patch cannot be read.
             RepositoryError: No clone has the base commit.
         """
-        self.require(first, second)
-        shared, features = self._parts((first, second), **options)
-        return FeaturePair(feature1=features[first], feature2=features[second], **shared)
+        return next(self.all_pairs([(first, second)], **options))
 
     @checked
     def team(self, *numbers: int, **options: Unpack[PairOptions]) -> FeatureTeam:
@@ -346,16 +360,23 @@ class Task:
             k=k,
         )
         tests_of = suites_with(suite_of, suite_options)
-        features = {
-            number: _feature(
-                number=number,
-                patch=self.gold_patch(number) if patches is None else _patch(self, patches, number),
-                tests=tests_of(self, number) if tests_of else None,
-                description=self.description(number),
-                agent=None if agents is None else agents.get(number),
-            )
-            for number in numbers
-        }
+        features = {}
+        for number in numbers:
+            patch = self.gold_patch(number) if patches is None else _patch(self, patches, number)
+            tests = tests_of(self, number) if tests_of else None
+            try:
+                features[number] = Feature(
+                    number=number,
+                    patch=patch,
+                    tests=tests,
+                    description=self.description(number),
+                    agent=None if agents is None else agents.get(number),
+                )
+            except ArgumentError as exc:
+                # The error names the argument from which the patch or the suite comes.
+                source = {"patch": "patches", "tests": "suite_of"}.get(exc.argument, exc.argument)
+                problem = f"is wrong for feature {number}: its value {exc.problem}"
+                raise ArgumentError(source, problem) from exc
         return shared, features
 
     def _file(self, feature: int, name: str) -> Path:
@@ -405,25 +426,6 @@ def _with_options(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | 
     if command is not None:
         options["command"] = tuple(command)  # each feature needs it
     return partial(Task.suite, **options)
-
-
-def _feature(
-    *,
-    number: int,
-    patch: GivenPatch,
-    tests: TestSuite | None,
-    description: str,
-    agent: AgentRun | None,
-) -> Feature:
-    """Return a feature; errors name the argument from which its patch or suite comes."""
-    try:
-        return Feature(
-            number=number, patch=patch, tests=tests, description=description, agent=agent
-        )
-    except ArgumentError as exc:
-        source = {"patch": "patches", "tests": "suite_of"}.get(exc.argument, exc.argument)
-        problem = f"is wrong for feature {number}: its value {exc.problem}"
-        raise ArgumentError(source, problem) from exc
 
 
 def _patch(task: Task, patches: Patches, number: int) -> GivenPatch:

@@ -52,35 +52,6 @@ def _pytest_command(line: str) -> tuple[str, ...] | None:
     return None
 
 
-def commit_in(task: Path) -> str:
-    """Return the commit that the Dockerfile in a task's folder checks out.
-
-    Raises:
-        DatasetError: There is no Dockerfile, or it checks out no commit.
-    """
-    file = task / "Dockerfile"
-    commit = checked_out_commit(read_text(file))
-    if commit is None:
-        raise DatasetError("checks out no commit", str(file))
-    return commit
-
-
-def command_in(task: Path) -> tuple[str, ...]:
-    """Return the first plain pytest command of the scripts in a task's folder.
-
-    Raises:
-        DatasetError: No script has one.
-    """
-    for script in scripts_in(task):
-        if command := plain_pytest_command(script):
-            return command
-    raise DatasetError(
-        "has no script with a plain pytest command; pass command=(...), or suite_of=None for "
-        "pairs without tests",
-        str(task),
-    )
-
-
 def scripts_in(task: Path) -> Iterator[str]:
     """Yield the text of each script in a task's folder."""
     for name in _SCRIPTS:

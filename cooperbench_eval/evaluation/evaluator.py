@@ -15,8 +15,8 @@ from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, Feature
 from cooperbench_eval.evaluation.sides import Merged, Side, merge_sides, pair_merge_input
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.evaluation.tracing import trace_failures
-from cooperbench_eval.git.merging.conflicts import MergeStatus
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.merging.conflicts import ConflictScorer, MergeStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.languages.hazards.kinds import Hazard
@@ -24,9 +24,8 @@ from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeRep
 from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
-from cooperbench_eval.reporting.scoring import ConflictScorer
+from cooperbench_eval.reporting.rows import FailureTrace
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
-from cooperbench_eval.reporting.traces import FailureTrace
 from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
 from cooperbench_eval.strategies.run import implementation_of

@@ -9,12 +9,15 @@ from cooperbench_eval.evaluation.placing import Placed
 from cooperbench_eval.evaluation.suite_runs import SuiteRuns
 from cooperbench_eval.git.patching.apply import ApplyResult
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
-from cooperbench_eval.git.patching.placements import ApplyPolicy
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
+from cooperbench_eval.git.patching.path_kinds import (
+    PathKind,
+    classify_path,
+    files_that_name_a_framework,
+)
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of
 from cooperbench_eval.reporting import FeatureReport, PatchReport
 from cooperbench_eval.running import TestSuite
-from cooperbench_eval.running.control_files import files_that_name_a_framework
 from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.memo import Memo
 

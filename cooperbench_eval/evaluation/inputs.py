@@ -13,7 +13,7 @@ from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import GivenPatch, Patch, as_patch
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting import Attempt
 from cooperbench_eval.running import TestSuite

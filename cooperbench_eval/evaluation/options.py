@@ -7,8 +7,8 @@ from attrs import field, frozen
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.pairs import Suites, suites_of
 from cooperbench_eval.evaluation.placing import Placed, place, rule_for
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.running.results import JudgeRule

@@ -10,8 +10,8 @@ from cooperbench_eval.evaluation.pairs import Feature, Suites, start_of, suites_
 from cooperbench_eval.evaluation.sides import Side, merge_input
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import Patch
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, is_same, rewritten
 from cooperbench_eval.support.error_texts import listed
 

@@ -20,6 +20,7 @@ from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictDetails,
     ConflictKind,
+    ConflictScorer,
     LedgerRow,
     MergeStatus,
     ModelUsage,
@@ -29,7 +30,6 @@ from cooperbench_eval.git.merging.merge_base import different, step_base
 from cooperbench_eval.git.merging.three_way_merge import Labels, Stage
 from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
-from cooperbench_eval.reporting.scoring import ConflictScorer
 from cooperbench_eval.strategies.protocol import (
     FeatureContext,
     MergeInput,

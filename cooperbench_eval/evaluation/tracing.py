@@ -12,7 +12,7 @@ from attrs import define, field
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.project import MERGED, FileVersions, Merged
 from cooperbench_eval.languages.outline import Function, UnreadableError, functions, is_known
-from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction, TraceKind
 
 _VERSIONS = 4  # the base, both sides and the merged tree
 _MOST_FUNCTIONS = 20

@@ -75,7 +75,7 @@ def merge_tokens(
         ours, theirs = theirs, ours
     ending = _ending((base, ours, theirs))
     old, edits, spaces = _compared(base, ours, theirs, max_tokens, coalesce=coalesce)
-    merged = _Merge(old, edits, spaces, order).run()
+    merged = _merge(old, edits, spaces, order)
     if any(map(_are_glued, merged, merged[1:])):
         raise TokenMergeError("two words would become one word")
     text = b"".join(token.space + token.word for token in merged)
@@ -136,85 +136,68 @@ def _tokens(text: bytes, ending: bytes, most: int) -> list[Token]:
     return tokens[:-1] if tokens[-2:-1] and not tokens[-2].word else tokens
 
 
-class _Merge:
-    def __init__(
-        self,
-        base: Sequence[Token],
-        edits: Sequence[Sequence[TokenEdit]],
-        spaces: Sequence[dict[int, bytes]],
-        order: Order,
-    ) -> None:
-        self._base = base
-        self._order = order
-        self._ours, self._theirs = edits
-        self._our_spaces, self._their_spaces = spaces
+def _merge(
+    base: Sequence[Token],
+    edits: Sequence[Sequence[TokenEdit]],
+    spaces: Sequence[dict[int, bytes]],
+    order: Order,
+) -> list[Token]:
+    """Make the edits of both sides."""
+    ours, theirs = (list(reversed(of_side)) for of_side in edits)
+    out: list[Token] = []
+    at = 0
+    while ours or theirs:
+        edit = min((left[-1] for left in (ours, theirs) if left), key=_place)
+        out += _kept(base, spaces, range(at, edit.start))
+        at = edit.end
+        both = [left.pop() for left in (ours, theirs) if left and _place(left[-1]) == _place(edit)]
+        if any(left and left[-1].start < edit.end for left in (ours, theirs)):
+            raise TokenMergeError(_SAME_CHANGED)
+        if len(both) > 1 and edit.start == edit.end:
+            out += _both(both[0].new, both[1].new, order)
+        elif _texts(both[0].new) == _texts(both[-1].new):
+            out += both[0].new
+        else:
+            raise TokenMergeError(_SAME_CHANGED)
+    return out + _kept(base, spaces, range(at, len(base)))
 
-    def run(self) -> list[Token]:
-        ours, theirs = list(reversed(self._ours)), list(reversed(self._theirs))
-        out: list[Token] = []
-        at = 0
-        while ours or theirs:
-            start = min(edits[-1].start for edits in (ours, theirs) if edits)
-            out += self._kept(at, start)
-            mine = ours.pop() if ours and ours[-1].start == start else None
-            other = theirs.pop() if theirs and theirs[-1].start == start else None
-            if mine and other:
-                if _is_insertion(mine) and _is_insertion(other):
-                    out += self._both(mine, other)
-                    at = start
-                    continue
-                if _same(mine, other):
-                    out += mine.new
-                    at = mine.end
-                    continue
-                if _is_insertion(mine):
-                    theirs.append(other)
-                    other = None
-                elif _is_insertion(other):
-                    ours.append(mine)
-                    mine = None
-                else:
-                    raise TokenMergeError("both sides changed the same tokens")
-            edit, rest = (mine, theirs) if mine else (other, ours)
-            if edit is None:  # pragma: no cover - one of the two edits starts here
-                break
-            if rest and rest[-1].start < edit.end:
-                raise TokenMergeError("both sides changed the same tokens")
-            out += edit.new
-            at = edit.end
-        return out + self._kept(at, len(self._base))
 
-    def _kept(self, start: int, end: int) -> list[Token]:
-        """Return base tokens, each with the white space that a side changed it to."""
-        kept = []
-        for i in range(start, end):
-            token = self._base[i]
-            ours = self._our_spaces.get(i, token.space)
-            theirs = self._their_spaces.get(i, token.space)
-            kept.append(Token(theirs if ours == token.space else ours, token.word))
-        return kept
+def _place(edit: TokenEdit) -> tuple[int, int]:
+    return edit.start, edit.end
 
-    def _both(self, mine: TokenEdit, other: TokenEdit) -> list[Token]:
-        for one, longer in ((mine, other), (other, mine)):
-            if _starts_or_ends(_texts(one.new), _texts(longer.new)):
-                return list(longer.new)
-        first, second = list(mine.new), list(other.new)
-        if self._order is Order.THEIRS_FIRST:
-            first, second = second, first
-        second = _without_items_of(first, second)
-        if not second:
-            return first
-        if first[-1].word == second[0].word == b",":
-            first.pop()
-        elif (
-            b"," not in {first[-1].word, second[0].word}
-            and b"\n" not in second[0].space
-            and {b","} & {*_texts(first), *_texts(second)}
-        ):
-            first.append(Token(b"", b","))
-        elif b"," not in {first[-1].word, second[0].word} and b"\n" not in second[0].space:
+
+_SAME_CHANGED = "both sides changed the same tokens"
+
+
+def _kept(base: Sequence[Token], spaces: Sequence[dict[int, bytes]], places: range) -> list[Token]:
+    """Return base tokens, each with the white space that a side changed it to."""
+    kept = []
+    for i in places:
+        space, word, _ = base[i]
+        ours, theirs = (each.get(i, space) for each in spaces)
+        kept.append(Token(theirs if ours == space else ours, word))
+    return kept
+
+
+def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[Token]:
+    """Return what both sides insert at one point."""
+    for one, longer in ((ours, theirs), (theirs, ours)):
+        if _starts_or_ends(_texts(one), _texts(longer)):
+            return list(longer)
+    first, second = list(ours), list(theirs)
+    if order is Order.THEIRS_FIRST:
+        first, second = second, first
+    second = _without_items_of(first, second)
+    if not second:
+        return first
+    ends = {first[-1].word, second[0].word}
+    if ends == {b","}:
+        first.pop()
+    elif b"," not in ends and b"\n" not in second[0].space:
+        if b"," not in {*_texts(first), *_texts(second)}:
             raise TokenMergeError("both sides insert at one point without a separator")
-        return first + second
+        first.append(Token(b"", b","))
+    return first + second
 
 
 def _are_glued(token: Token, following: Token) -> bool:
@@ -224,16 +207,8 @@ def _are_glued(token: Token, following: Token) -> bool:
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 
 
-def _is_insertion(edit: TokenEdit) -> bool:
-    return edit.start == edit.end
-
-
 def _starts_or_ends(one: Sequence[bytes], longer: Sequence[bytes]) -> bool:
     return one in (longer[: len(one)], longer[len(longer) - len(one) :])
-
-
-def _same(one: TokenEdit, other: TokenEdit) -> bool:
-    return one.end == other.end and _texts(one.new) == _texts(other.new)
 
 
 def _texts(tokens: Sequence[Token]) -> list[bytes]:

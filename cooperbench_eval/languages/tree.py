@@ -6,7 +6,7 @@ construct that moves into another suite is indented correctly there.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -163,6 +163,16 @@ class Construct:
     def space(self) -> bytes:
         """The white space before its first token."""
         return self.children[0].space if self.children else b""
+
+    @property
+    def parts(self) -> list["Construct"]:
+        """The constructs among its children."""
+        return [each for each in self.children if isinstance(each, Construct)]
+
+    def with_parts(self, change: Callable[["Construct"], "Element"]) -> "Construct":
+        """Return it with each construct among its children changed."""
+        children = [change(e) if isinstance(e, Construct) else e for e in self.children]
+        return evolve(self, children=tuple(children))
 
     def with_space(self, space: bytes) -> "Construct":
         """Return it with other white space before its first token."""

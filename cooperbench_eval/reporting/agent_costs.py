@@ -1,4 +1,4 @@
-"""What the agents' own work cost, as the benchmark's records say."""
+"""What agents' own work cost, as the benchmark's records say, and the totals of models' use."""
 
 import math
 from collections.abc import Iterable
@@ -7,6 +7,7 @@ from typing import Any
 from attrs import Attribute, field, fields, frozen
 
 from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.git.merging.conflicts import ModelUsage
 from cooperbench_eval.support.arguments import checked_fields
 
 MOST_USAGE = 10**15
@@ -86,9 +87,7 @@ def total_agents(runs: Iterable[AgentRun | None]) -> AgentUsage:
     known = [run for run in distinct if run is not None]
     if not known or len(known) < len(distinct):
         return AgentUsage()
-    totals: dict[str, Any] = {}
-    for name in AGENT_USAGE:
-        totals[name] = _sum([getattr(run.usage, name) for run in known])
+    totals = {name: _sum([getattr(run.usage, name) for run in known]) for name in AGENT_USAGE}
     together = {run.messages_together for run in known}
     if totals["messages_sent"] is None and len(together) == 1:
         totals["messages_sent"] = together.pop()
@@ -100,3 +99,54 @@ def _sum(amounts: list[Any]) -> Any:
         return None
     total = math.fsum(amounts) if float in map(type, amounts) else sum(amounts)
     return total if total <= MOST_USAGE else None
+
+
+# --- requests to models ---
+
+
+@frozen(kw_only=True)
+class UsageTotals:
+    """Totals over requests to models.
+
+    Attributes:
+        requests: The number of requests, answered or not.
+        unpriced_requests: The number of requests without a known price.
+        prompt_tokens: The number of tokens that the models read.
+        completion_tokens: The number of tokens that they wrote.
+        cost_usd: The cost of the requests with a known price; `None` if there were
+            requests and no price is known.
+    """
+
+    requests: int = 0
+    unpriced_requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    def __add__(self, other: "UsageTotals") -> "UsageTotals":
+        """Add the totals of more requests."""
+        if not any(getattr(other, name) for name in USAGE):
+            return self
+        added = {name: (getattr(self, name) or 0) + (getattr(other, name) or 0) for name in USAGE}
+        is_unpriced = added["requests"] and added["requests"] == added["unpriced_requests"]
+        added["cost_usd"] = None if is_unpriced else float(added["cost_usd"])
+        return UsageTotals(**added)
+
+
+USAGE = tuple(each.name for each in fields(UsageTotals))
+"""The names under which the use of models is reported."""
+
+
+def total_usage(usage: Iterable[ModelUsage]) -> UsageTotals:
+    """Add up the requests to each model in one merge."""
+    usage = tuple(usage)
+    requests = sum(each.requests for each in usage)
+    unpriced = sum(each.requests for each in usage if each.cost_usd is None)
+    cost = sum(each.cost_usd for each in usage if each.cost_usd is not None)
+    return UsageTotals(
+        requests=requests,
+        unpriced_requests=unpriced,
+        prompt_tokens=sum(each.prompt_tokens for each in usage),
+        completion_tokens=sum(each.completion_tokens for each in usage),
+        cost_usd=None if requests and requests == unpriced else float(cost),
+    )

@@ -111,8 +111,8 @@ class AuditedEntry:
     fate: Fate = field(converter=Fate)
 
 
-def _of(fate: Fate, lines: Iterable[AuditedLines]) -> int:
-    return sum(each.count for each in lines if each.fate is fate)
+def _count(lines: Iterable[AuditedLines], fate: Fate | None) -> int:
+    return sum(each.count for each in lines if fate is None or each.fate is fate)
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
@@ -156,16 +156,12 @@ class AuditedFile:
     @checked
     def added_lines(self, fate: Fate | None = None) -> int:
         """Return the number of lines that were added, or of those with one fate."""
-        if fate is None:
-            return sum(each.count for each in self.added)
-        return _of(fate, self.added)
+        return _count(self.added, fate)
 
     @checked
     def removed_lines(self, fate: Fate | None = None) -> int:
         """Return the number of lines that were removed, or of those with one fate."""
-        if fate is None:
-            return sum(each.count for each in self.removed)
-        return _of(fate, self.removed)
+        return _count(self.removed, fate)
 
     @property
     def fate(self) -> Fate:
@@ -182,8 +178,7 @@ class AuditedFile:
     @property
     def fates(self) -> Iterator[Fate]:
         """The fates of all parts of the work."""
-        yield from (each.fate for each in self.added)
-        yield from (each.fate for each in self.removed)
+        yield from (each.fate for each in (*self.added, *self.removed))
         yield from (each.fate for each in self.entries)
 
 

@@ -11,13 +11,17 @@ from enum import StrEnum
 from typing import Any, Final, NoReturn
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails, MergeStatus
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+    ConflictDetails,
+    ConflictScorer,
+    MergeStatus,
+)
 from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
 from cooperbench_eval.reporting.options import UsedOptions
-from cooperbench_eval.reporting.rows import RUNS, FeatureReport, Verdict
-from cooperbench_eval.reporting.scoring import ConflictScorer
-from cooperbench_eval.running.results import COUNTS, TestResult, count_cases
+from cooperbench_eval.reporting.rows import Verdict
+from cooperbench_eval.running.results import COUNTS, count_cases
 
 _Json = Mapping[str, Any]
 
@@ -39,92 +43,86 @@ _BLAMED: Final = {
 """The kinds of blame that are possible with each verdict on a merge."""
 
 
-def check_derived(report: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the `MergeReport` that was read from it.
+_ALONE = ("tests", "base_tests", "other_tests", "joint_tests", "regression_tests")
+_ON_BASE = ("base_joint_tests", "base_regression_tests")
+_FACTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "MergeReport": ("merge_status", "conflict_score"),
+    "TeamReport": ("merge_status", "conflict_score"),
+    "AgentUsage": AGENT_USAGE,
+    "FeatureReport": ("tests_passed", "test_output"),
+    "ConflictDetails": ("avg_lines_per_conflict",),
+    "Attempt": ("verdict",),
+    "TeamAttempt": ("score", "verdict"),
+    "LandingPlan": ("landed",),
+    "Probe": ("landing",),
+    "Audit": ("is_complete", "score"),
+    "AuditedFile": ("fate",),
+    "StrategyComparison": ("is_equal",),
+    "TestResult": COUNTS,
+}
+"""The attributes that follow from the others of a record, by its class."""
+_PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "MergeReport": (*_ON_BASE, "feature1", "feature2", "conflict_details", "attempts"),
+    "TeamReport": (*_ON_BASE, "features", "merges", "attempts"),
+    "FeatureReport": _ALONE,
+    "Attempt": ("conflict_details", "feature1_tests", "feature2_tests", *_ALONE[-2:]),
+    "TeamAttempt": ("steps", "tests", "landed_tests"),
+    "TeamStep": ("conflict_details",),
+    "SuiteRun": ("tests",),
+    "Probe": ("plan",),
+    "Audit": ("files", "comparisons"),
+}
+"""The parts of a record that have such attributes, too."""
+
+
+def facts_of(record: Any) -> dict[str, Any]:
+    """Return the facts that are written with a record, because they follow from it."""
+    kind = type(record).__name__
+    source = count_cases(record.cases) if kind == "TestResult" else record
+    facts = {name: _plain(getattr(source, name)) for name in _FACTS.get(kind, ())}
+    if kind == "Probe":
+        facts["collisions"] = [[each.one, each.other] for each in record.collisions]
+    return facts
+
+
+def _plain(fact: Any) -> Any:
+    if isinstance(fact, tuple):
+        return list(fact)
+    return fact.value if isinstance(fact, StrEnum) else fact
+
+
+def check_derived(record: Any, data: _Json, place: str = "") -> None:
+    """Check the derived facts in *data* against the record that was read from it.
 
     A missing fact is not a contradiction. For blame, only the kind is checked, and only
     whether it is possible with the verdict: the rules of blame are refined from time to
     time, and older reports must stay readable. For the same reason, only the type of the
     warnings and the pre-existing failures is checked.
 
+    Args:
+        record: The record, or a part of it.
+        data: What it was read from.
+        place: Where it is in the whole, for messages.
+
+    Raises:
+        ReportError: A fact contradicts the rest of the record.
+    """
+    _compare(place, data, facts_of(record))
+    for name in _PARTS.get(type(record).__name__, ()):
+        part = getattr(record, name)
+        if isinstance(part, tuple):
+            for index, each in enumerate(part):
+                check_derived(each, data[name][index], f"{place}{name}[{index}].")
+        elif part is not None:
+            check_derived(part, data[name], f"{place}{name}.")
+
+
+def check_report(report: Any, data: _Json) -> None:
+    """Check the derived facts in *data* against the report of a pair or team, as `check_derived`.
+
     Raises:
         ReportError: A fact contradicts the rest of the report.
     """
-    _check_facts(report, data)
-    _check_feature("feature1.", report.feature1, data["feature1"])
-    _check_feature("feature2.", report.feature2, data["feature2"])
-    _check_details("", report.conflict_details, data)
-    _check_conflicts("", report.conflict_details, report.conflicts, report.options)
-    _check_sides(report)
-    for index, attempt in enumerate(report.attempts):
-        place, row = f"attempts[{index}].", data["attempts"][index]
-        _check_verdict(place, report, attempt, row)
-        _check_details(place, attempt.conflict_details, row)
-        _check_runs(place, attempt, row)
-
-
-def check_team(report: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the `TeamReport` that was read from it.
-
-    The rules are those of `check_derived`.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the report.
-    """
-    _check_facts(report, data)
-    _check_sides(report)
-    for index, feature in enumerate(report.features):
-        _check_feature(f"features[{index}].", feature, data["features"][index])
-    _check_steps("merges", report.merges, data, report.options)
-    for index, attempt in enumerate(report.attempts):
-        place, row = f"attempts[{index}].", data["attempts"][index]
-        _compare(place, row, {"score": attempt.score})
-        _check_verdict(place, report, attempt, row)
-        _check_steps(f"{place}steps", attempt.steps, row, report.options)
-        for name in ("tests", "landed_tests"):
-            for number, run in enumerate(getattr(attempt, name)):
-                _check_runs(f"{place}{name}[{number}].", run, row[name][number])
-
-
-def check_plan(plan: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the `LandingPlan` that was read from it.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the plan.
-    """
-    _compare("", data, {"landed": list(plan.landed)})
-
-
-def check_probe(probe: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the `Probe` that was read from it.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the probe.
-    """
-    collisions = [[each.one, each.other] for each in probe.collisions]
-    _compare("", data, {"landing": list(probe.landing), "collisions": collisions})
-    _compare("plan.", data["plan"], {"landed": list(probe.plan.landed)})
-
-
-def check_audit(audit: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the `Audit` that was read from it.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the audit.
-    """
-    _compare("", data, {"is_complete": audit.is_complete, "score": audit.score})
-    for index, file in enumerate(audit.files):
-        _compare(f"files[{index}].", data["files"][index], {"fate": file.fate})
-    for index, each in enumerate(audit.comparisons):
-        row = data["comparisons"][index]
-        _compare(f"comparisons[{index}].", row, {"is_equal": each.is_equal})
-    for index, run in enumerate(audit.suites):
-        _compare(f"suites[{index}].", data["suites"][index], {"passed": run.outcome})
-
-
-def _check_facts(report: Any, data: _Json) -> None:
-    score = {"merge_status": report.merge_status, "conflict_score": report.conflict_score}
-    _compare("", data, score)
     for name in ("preexisting_failures", "warnings"):
         found = data.get(name, [])
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
@@ -132,16 +130,32 @@ def _check_facts(report: Any, data: _Json) -> None:
     usage = data.get("agent_usage", {})
     if not isinstance(usage, dict):
         raise ReportError(f"is {shown(usage)}, but must be an object", "agent_usage")
-    _compare("agent_usage.", usage, {n: getattr(report.agent_usage, n) for n in AGENT_USAGE})
-    _check_runs("", report, data)
+    check_derived(report.agent_usage, usage, "agent_usage.")
+    check_derived(report, data)
+    _check_sides(report)
+    _check_measures(report)
+    for index, attempt in enumerate(report.attempts):
+        if report.failure is not None:
+            kinds = {BlameKind.UNKNOWN}
+        elif attempt.status is MergeStatus.NOT_TRIED:
+            kinds = {BlameKind.MISSING_SIDE}
+        else:
+            kinds = _BLAMED[attempt.verdict]
+        _check_blame(f"attempts[{index}].", kinds, data["attempts"][index].get("blame"))
 
 
-def _check_steps(place: str, steps: Any, data: _Json, options: UsedOptions | None) -> None:
-    name = place.rpartition(".")[2]
-    for index, step in enumerate(steps):
-        _check_details(f"{place}[{index}].", step.conflict_details, data[name][index])
+def _check_measures(report: Any) -> None:
+    """Check the measures of all merges whose conflicts the report has."""
+    if isinstance(getattr(report, "conflicts", None), tuple):
+        _check_conflicts("", report.conflict_details, report.conflicts, report.options)
+        return
+    steps = [(f"merges[{at}].", step) for at, step in enumerate(report.merges)]
+    for index, attempt in enumerate(report.attempts):
+        place = f"attempts[{index}].steps"
+        steps += [(f"{place}[{at}].", step) for at, step in enumerate(attempt.steps)]
+    for place, step in steps:
         if step.conflict_details is not None:
-            _check_conflicts(f"{place}[{index}].", step.conflict_details, step.conflicts, options)
+            _check_conflicts(place, step.conflict_details, step.conflicts, report.options)
 
 
 def _check_sides(report: Any) -> None:
@@ -194,22 +208,15 @@ def _compare_attribute(place: str, name: str, found: object, expected: object) -
     _compare(place, {name: getattr(found, name)}, {name: getattr(expected, name)})
 
 
-def _check_verdict(place: str, report: Any, attempt: Any, row: _Json) -> None:
-    verdict = attempt.verdict
-    _compare(place, row, {"verdict": verdict})
-    if report.failure is not None:
-        kinds = {BlameKind.UNKNOWN}
-    elif attempt.status is MergeStatus.NOT_TRIED:
-        kinds = {BlameKind.MISSING_SIDE}
-    else:
-        kinds = _BLAMED[verdict]
-    _check_blame(place, kinds, row.get("blame"))
+def check_audit(audit: Any, data: _Json) -> None:
+    """Check the derived facts in *data* against the `Audit` that was read from it.
 
-
-def _check_feature(place: str, feature: FeatureReport, data: _Json) -> None:
-    alone = {"tests_passed": feature.tests_passed, "test_output": feature.test_output}
-    _compare(place, data, alone)
-    _check_runs(place, feature, data)
+    Raises:
+        ReportError: A fact contradicts the rest of the audit.
+    """
+    check_derived(audit, data)
+    for index, run in enumerate(audit.suites):
+        _compare(f"suites[{index}].", data["suites"][index], {"passed": run.outcome})
 
 
 def _check_blame(place: str, kinds: set[BlameKind], blame: object) -> None:
@@ -220,27 +227,11 @@ def _check_blame(place: str, kinds: set[BlameKind], blame: object) -> None:
         _refuse(f"{place}blame.kind", kind, follows)
 
 
-def _check_details(place: str, details: ConflictDetails | None, data: _Json) -> None:
-    if details is not None:
-        average = {"avg_lines_per_conflict": details.avg_lines_per_conflict}
-        _compare(f"{place}conflict_details.", data["conflict_details"], average)
-
-
-def _check_runs(place: str, row: object, data: _Json) -> None:
-    for name in RUNS:
-        tests: TestResult | None = getattr(row, name, None)
-        if tests is not None:
-            counts = count_cases(tests.cases)
-            derived = {key: getattr(counts, key) for key in COUNTS}
-            _compare(f"{place}{name}.", data[name], derived)
-
-
 def _compare(place: str, data: _Json, derived: _Json) -> None:
     for key, value in derived.items():
         found = data.get(key, value)
         if found != value and not _is_close(found, value):
-            follows = shown(value.value if isinstance(value, StrEnum) else value)
-            _refuse(f"{place}{key}", found, follows)
+            _refuse(f"{place}{key}", found, shown(value))
 
 
 def _is_close(found: object, derived: object) -> bool:

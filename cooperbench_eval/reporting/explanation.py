@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Any
 
-from attrs import asdict, field, frozen
+from attrs import field, frozen
 
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.plain import Plain
 from cooperbench_eval.support.rendering.shown import Shown
 
 
@@ -105,7 +105,7 @@ def _summed_up(findings: Iterable[Finding]) -> ExplanationStatus:
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
-class Explanation(Shown):
+class Explanation(Shown, Plain):
     """Why a strategy's merge of a pair lost tests.
 
     Attributes:
@@ -119,6 +119,11 @@ class Explanation(Shown):
         budget: How many times it was allowed to be run.
         options: The options with which the report was made; `None` if that is not known.
     """
+
+    _written = (
+        *("strategy", "pair", "status", "reason", "tests", "feature1_hunks", "feature2_hunks"),
+        *("is_minimal", "runs_used", "budget", "findings"),
+    )
 
     strategy: str
     pair: PairId
@@ -170,32 +175,3 @@ class Explanation(Shown):
             if hunk.feature == feature and (place not in found or hunk.role is HunkRole.BREAKS):
                 found[place] = hunk
         yield from (found[place] for place in sorted(found))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain JSON values, derived facts included."""
-        return {
-            "strategy": self.strategy,
-            "pair": _plain(self.pair),
-            "status": self.status.value,
-            "reason": self.reason,
-            "tests": list(self.tests),
-            "feature1_hunks": [_plain(hunk) for hunk in self.feature1_hunks],
-            "feature2_hunks": [_plain(hunk) for hunk in self.feature2_hunks],
-            "is_minimal": self.is_minimal,
-            "runs_used": self.runs_used,
-            "budget": self.budget,
-            "findings": [
-                {**_plain(each), "hunks": [_plain(hunk) for hunk in each.hunks]}
-                for each in self.findings
-            ],
-        }
-
-
-def _plain(record: ExplainedHunk | Finding | PairId) -> dict[str, Any]:
-    return asdict(record, recurse=False, value_serializer=_plain_value)
-
-
-def _plain_value(_: object, __: object, value: Any) -> Any:
-    if isinstance(value, StrEnum):
-        return value.value
-    return list(value) if isinstance(value, tuple) else value

@@ -13,12 +13,12 @@ from cooperbench_eval.git.merging.conflicts import (
     ResolutionKind,
     Severity,
 )
-from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.worktrees.records import RefKind
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
 from cooperbench_eval.reporting.agent_costs import AgentRun, AgentUsage
-from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction, TraceKind
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction, TraceKind
 from cooperbench_eval.running.results import (
     Judgement,
     JudgeRule,

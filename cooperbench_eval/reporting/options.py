@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 from attrs import field, frozen
 
+from cooperbench_eval.git.merging.conflicts import ConflictScorer
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy
-from cooperbench_eval.reporting.scoring import ConflictScorer
 from cooperbench_eval.running.results import JudgeRule
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.error_texts import listed

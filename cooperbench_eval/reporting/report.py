@@ -4,27 +4,112 @@ The module that writes JSON is imported when a report is first written or read, 
 cattrs would add much to the import time of the library.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 
 from cooperbench_eval.errors import UnknownAttemptError
-from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+    ConflictDetails,
+    LedgerRow,
+    MergeStatus,
+    Replacement,
+    ResolutionKind,
+)
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agent_costs import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import Blame, BlameKind, find_blame
-from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
+from cooperbench_eval.reporting.identity import PairOrigin, beginning_with, inherited_after
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
-from cooperbench_eval.reporting.options import UsedOptions
-from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
-from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
+from cooperbench_eval.reporting.options import UsedOptions, about_dropped
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Tried, have_own_names, runs_in
-from cooperbench_eval.running.results import JudgeRule, TestResult, TestStatus
+from cooperbench_eval.running.results import (
+    Judgement,
+    JudgeRule,
+    TestResult,
+    TestStatus,
+    outcome_of,
+)
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.upcalls import upcall
+
+
+@frozen(kw_only=True, field_transformer=beginning_with("conflict", "kind", "text", "together"))
+class ConflictResolution(Replacement):
+    """A strategy's resolution of one conflict of the naive merge.
+
+    Attributes:
+        conflict: The conflict.
+        kind: What the strategy did with it.
+        text: The text that replaced it. For a conflict about a whole file, the contents
+            of the file. `None` unless *kind* is `TEXT`.
+        together: The indexes, among the report's conflicts, of all conflicts that *text*
+            replaced, this one included. There are several if the strategy replaced them by one
+            text, or if the text could be divided between them in several ways; *text*
+            then also contains the settled lines between them.
+        lines_before: How many settled lines before the first of them *text* also replaced.
+        lines_after: How many settled lines after the last of them *text* also replaced.
+        is_exact: Whether *text* is certain. It is uncertain if the strategy changed lines
+            outside of conflicts, or if an indented copy of settled lines might be theirs.
+        reason: Why it is not known what the strategy did; empty otherwise.
+        ledger: The row of the strategy's ledger that is about this conflict; `None` if
+            there is none, or if the rows of the file do not match its conflicts.
+    """
+
+    conflict: Conflict
+    ledger: LedgerRow | None = field(default=None, repr=False)
+
+
+def read_resolutions(
+    conflicts: Sequence[Conflict], attempt: Attempt
+) -> tuple[ConflictResolution, ...]:
+    """Return a strategy's resolution of each of the naive merge's *conflicts*, in order."""
+    recorded = {i: each for each in attempt.replacements for i in each.together}
+    reason = "the report was written by an earlier version, which did not record resolutions"
+    if attempt.replacements:
+        reason = "the report does not record it"
+    if attempt.status is MergeStatus.FAILED:
+        reason = "the strategy failed"
+    rows = _match_ledger(conflicts, attempt.ledger)
+    found = []
+    for i, conflict in enumerate(conflicts):
+        unknown = Replacement(kind=ResolutionKind.UNKNOWN, together=(i,), reason=reason)
+        values = asdict(recorded.get(i, unknown), recurse=False)
+        found.append(ConflictResolution(conflict=conflict, ledger=rows.get(i), **values))
+    return tuple(found)
+
+
+def _match_ledger(
+    conflicts: Sequence[Conflict], ledger: Sequence[LedgerRow]
+) -> dict[int, LedgerRow]:
+    """Return the ledger's row for each conflict, by the conflict's index.
+
+    The line numbers of a later member of a cascade may be those of a file that an
+    earlier member changed. The rows of a file are therefore used only if together they
+    name each of its conflicts once.
+    """
+    matched: dict[int, LedgerRow] = {}
+    places: dict[tuple[str, bool], list[int]] = defaultdict(list)
+    for i, conflict in enumerate(conflicts):
+        places[conflict.path, conflict.has_lines].append(i)
+    for (path, has_lines), numbers in places.items():
+        rows = [row for row in ledger if row.path == path and (row.line is not None) == has_lines]
+        at = {conflicts[i].line: place for place, i in enumerate(numbers)}
+        named = [
+            (place, row)
+            for row in rows
+            if row.line in at
+            for place in range(at[row.line], min(at[row.line] + row.conflicts, len(numbers)))
+        ]
+        if sorted(place for place, _ in named) == list(range(len(numbers))):
+            matched |= {numbers[place]: row for place, row in named}
+    return matched
+
 
 _Row = TypeVar("_Row", bound=Tried)
 
@@ -113,18 +198,24 @@ class Report(Shown, JsonRecord):
             return self.failure.kind is FailureKind.DUPLICATE
         if any(attempt.service_failed for attempt in self.attempts):
             return False
-        runs = runs_in((self, *self.features, *self._tested))
-        return not any(run.status is TestStatus.INFRASTRUCTURE_ERROR for run in runs)
+        return next(self._unanswered, None) is None
 
     @property
     def problem(self) -> str:
-        """Why it was not evaluated, or why a feature's tests cannot run; else empty."""
-        return find_problem(self)
+        """Why it was not evaluated, or why a test run has no answer; else empty."""
+        if self.failure is not None:
+            return self.failure.problem
+        return next((run.reason for run in self._unanswered), "")
+
+    @property
+    def _unanswered(self) -> Iterator[TestResult]:
+        runs = runs_in((*self.features, *self._tested, self))
+        return (run for run in runs if run.status is TestStatus.INFRASTRUCTURE_ERROR)
 
     @property
     def preexisting_failures(self) -> tuple[str, ...]:
         """The failing cases that already fail on the base, sorted; no feature is blamed."""
-        return find_preexisting(self)
+        return tuple(sorted({i for each in _judgements(self) for i in each.preexisting}))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -134,7 +225,7 @@ class Report(Shown, JsonRecord):
         without the merge, which cases are flaky, and which suites gave no result on the
         base.
         """
-        return find_warnings(self)
+        return tuple(dict.fromkeys(_warnings(self)))
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:
@@ -315,3 +406,122 @@ class MergeReport(PairOrigin, Report):
             UnknownAttemptError: The report has no row for the strategy.
         """
         return read_resolutions(self.conflicts, self.attempt(strategy))
+
+
+_FEW = 3
+
+
+def _warnings(report: Any) -> Iterator[str]:
+    features: tuple[FeatureReport, ...] = report.features
+    dropped = {path for each in features for path in each.patch.dropped_files}
+    yield from about_dropped(sorted(dropped))
+    yield from _joint_warnings(report.base_joint_tests, features)
+    if report.judge is JudgeRule.DELTA:
+        yield from _without_base(features, report)
+        yield from filter(None, map(_alone_differs, features))
+        yield from filter(None, map(_merged_differs, report.attempts))
+    yield from _without_result(report.attempts)
+    for problem in (each.agent.problem for each in features if each.agent is not None):
+        if problem:
+            yield f"What the agents' work cost is not fully known: {problem}."
+    flaky = sorted({id_ for each in _judgements(report) for id_ in each.flaky})
+    if flaky:
+        yield (
+            f"These cases both failed and passed on the same tree, so they decide nothing: "
+            f"{_some(flaky)}."
+        )
+
+
+def _joint_warnings(on_base: TestResult | None, features: Iterable[FeatureReport]) -> Iterator[str]:
+    places = [
+        ("the base", on_base),
+        *((f"feature {each.number} without the other", each.joint_tests) for each in features),
+    ]
+    passing = [place for place, run in places if run is not None and run.passed]
+    if passing:
+        yield f"The joint tests pass on {_listed(passing)}, so they prove nothing about the merge."
+
+
+def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[str]:
+    """Say which suites are judged by all their cases, because they gave no result on the base."""
+    suites = [
+        (f"tests of feature {each.number}", each.base_tests, [(each.tests, each.judgement)])
+        for each in features
+    ]
+    joint = [each.joint_run for each in report.attempts]
+    own = [each.regression_run for each in report.attempts]
+    suites += [
+        ("joint tests", report.base_joint_tests, joint),
+        ("repository's own tests", report.base_regression_tests, own),
+    ]
+    for name, on_base, runs in suites:
+        by_all_cases = any(run is not None and judgement is None for run, judgement in runs)
+        if by_all_cases and on_base is not None and not on_base.cases:
+            yield (
+                f"The {name} gave no result on the base "
+                f"({on_base.status.value.replace('_', ' ')}), so all of their cases must pass."
+            )
+
+
+def _without_result(attempts: Iterable[Tried]) -> Iterator[str]:
+    """Say why a suite of the pair gave no result on a merged tree."""
+    for attempt in attempts:
+        runs = (("joint", attempt.joint_run), ("repository's own", attempt.regression_run))
+        for name, (run, _) in runs:
+            if run is not None and not run.was_run:
+                where = f"On the merge of {attempt.strategy}"
+                yield f"{where}, the {name} tests did not run: {run.reason}."
+
+
+def _alone_differs(feature: FeatureReport) -> str:
+    if feature.judgement is None or feature.is_right is feature.tests_passed:
+        return ""
+    rule = "fails" if feature.is_right else "passes"
+    why = _reason(feature.judgement)
+    return f"Feature {feature.number} alone {rule} under the absolute rule, but not here: {why}."
+
+
+def _merged_differs(attempt: Tried) -> str:
+    differing = [
+        judgement
+        for run, judgement in attempt.own_runs
+        if judgement is not None and outcome_of(run) is not outcome_of(run, judgement)
+    ]
+    if not differing or attempt.verdict is attempt.absolute_verdict:
+        return ""
+    why = "; ".join(dict.fromkeys(map(_reason, differing)))
+    return (
+        f"Under the absolute rule, {attempt.strategy} would be "
+        f"{attempt.absolute_verdict.value.replace('_', ' ')}: {why}."
+    )
+
+
+def _reason(judgement: Judgement) -> str:
+    twice = "failed and passed on the same tree"
+    parts = (
+        (judgement.preexisting, "already fails on the base", "already fail on the base"),
+        (judgement.foreign, "belongs to another suite", "belong to another suite"),
+        (judgement.broken, "passes on the base but not here", "pass on the base but not here"),
+        (judgement.flaky, twice, twice),
+    )
+    return ", and ".join(
+        f"{_some(ids)} {one if len(ids) == 1 else many}" for ids, one, many in parts if ids
+    )
+
+
+def _judgements(report: Any) -> Iterator[Judgement]:
+    for each in report.features:
+        yield from filter(None, (each.judgement, each.regression_judgement))
+    for attempt in report.attempts:
+        runs = (*attempt.own_runs, attempt.joint_run, attempt.regression_run)
+        yield from (judgement for _, judgement in runs if judgement is not None)
+
+
+def _some(ids: Iterable[str]) -> str:
+    names = list(ids)
+    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+    return ", ".join(names[:_FEW]) + more
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -20,18 +20,11 @@ from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.derived import (
     check_audit,
     check_derived,
-    check_plan,
-    check_probe,
-    check_team,
+    check_report,
+    facts_of,
     shown,
 )
-from cooperbench_eval.running.results import (
-    COUNTS,
-    TestCase,
-    TestCaseStatus,
-    TestResult,
-    count_cases,
-)
+from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult
 from cooperbench_eval.support.json_records import (
     Converter,
     load_number,
@@ -152,8 +145,7 @@ def _written_pair(report: Any, data: _Json) -> _Json:
         "timestamp": data.pop("timestamp"),
         "feature1": _written_feature(report.feature1, data.pop("feature1")),
         "feature2": _written_feature(report.feature2, data.pop("feature2")),
-        "merge_status": report.merge_status.value,
-        "conflict_score": report.conflict_score,
+        **facts_of(report),
     }
     if data["conflict_details"] is None:  # CooperBench's keys are always written
         data["conflict_details"] = dict.fromkeys(_DETAILS)
@@ -175,14 +167,8 @@ def _pair_attributes(data: _Json) -> _Json:
 def _written_team(report: Any, data: _Json) -> _Json:
     features = zip(report.features, data["features"], strict=True)
     data["features"] = [_written_feature(each, row) for each, row in features]
-    for attempt, row in zip(report.attempts, data["attempts"], strict=True):
-        row["score"] = attempt.score
     _add_verdicts(report, data)
-    merge = {
-        "merge_status": report.merge_status.value,
-        "conflict_score": report.conflict_score,
-    }
-    return data | merge | _remarks(report)
+    return data | facts_of(report) | _remarks(report)
 
 
 def _team_attributes(data: _Json) -> _Json:
@@ -197,7 +183,7 @@ def _team_attributes(data: _Json) -> _Json:
 
 def _add_verdicts(report: Any, data: _Json) -> None:
     for attempt, row in zip(report.attempts, data["attempts"], strict=True):
-        row["verdict"] = attempt.verdict.value
+        row.update(facts_of(attempt))
         row["blame"] = _CONVERTER.unstructure(report.blame(attempt.strategy))
 
 
@@ -214,13 +200,7 @@ def _written_feature(feature: Any, data: _Json) -> _Json:
     tests = data.pop("tests")
     if tests is not None:
         tests.pop("output")
-    return {
-        "number": data.pop("number"),
-        "tests_passed": feature.tests_passed,
-        "test_output": feature.test_output,
-        **data,
-        "tests": tests,
-    }
+    return {"number": data.pop("number"), **facts_of(feature), **data, "tests": tests}
 
 
 def _feature_attributes(data: Any) -> Any:
@@ -233,30 +213,27 @@ def _feature_attributes(data: Any) -> Any:
 
 
 def _written_plan(plan: Any, data: _Json) -> _Json:
-    return {"landed": list(plan.landed)} | data
+    return facts_of(plan) | data
 
 
 def _written_probe(probe: Any, data: _Json) -> _Json:
-    data["plan"] = probe.plan.to_dict()
-    collisions = [[each.one, each.other] for each in probe.collisions]
-    return data | {"landing": list(probe.landing), "collisions": collisions}
+    return data | {"plan": probe.plan.to_dict()} | facts_of(probe)
 
 
 def _written_audit(audit: Any, data: _Json) -> _Json:
-    for file, row in zip(audit.files, data["files"], strict=True):
-        row["fate"] = file.fate.value
-    for comparison, row in zip(audit.comparisons, data["comparisons"], strict=True):
-        row["is_equal"] = comparison.is_equal
+    for name in ("files", "comparisons"):
+        for record, row in zip(getattr(audit, name), data[name], strict=True):
+            row.update(facts_of(record))
     for run, row in zip(audit.suites, data["suites"], strict=True):
         row["passed"] = run.outcome
-    return {"is_complete": audit.is_complete, "score": audit.score} | data
+    return facts_of(audit) | data
 
 
 _FORMATS = {
-    _PAIR: _Format("merge report", "MergeReport", _written_pair, check_derived, _pair_attributes),
-    "team": _Format("team report", "TeamReport", _written_team, check_team, _team_attributes),
-    "landing plan": _Format("landing plan", "LandingPlan", _written_plan, check_plan),
-    "probe": _Format("probe", "Probe", _written_probe, check_probe),
+    _PAIR: _Format("merge report", "MergeReport", _written_pair, check_report, _pair_attributes),
+    "team": _Format("team report", "TeamReport", _written_team, check_report, _team_attributes),
+    "landing plan": _Format("landing plan", "LandingPlan", _written_plan, check_derived),
+    "probe": _Format("probe", "Probe", _written_probe, check_derived),
     "audit": _Format("audit", "Audit", _written_audit, check_audit),
 }
 
@@ -320,15 +297,12 @@ def _make_converter() -> Converter:
     plain_tests = converter.gen_unstructure_attrs_fromdict(TestResult)
 
     def dump_details(details: ConflictDetails) -> _Json:
-        average = {"avg_lines_per_conflict": details.avg_lines_per_conflict}
         data = plain_details(details)
-        return {k: data.pop(k) for k in ("conflict_sections", "conflict_lines")} | average | data
+        return {name: data.pop(name) for name in _DETAILS[:2]} | facts_of(details) | data
 
     def dump_tests(tests: TestResult) -> _Json:
-        cases = count_cases(tests.cases)
-        counts = {name: getattr(cases, name) for name in COUNTS}
         data = plain_tests(tests)
-        return {"status": data.pop("status")} | counts | data
+        return {"status": data.pop("status")} | facts_of(tests) | data
 
     plain_case = converter.gen_structure_attrs_fromdict(TestCase)
 

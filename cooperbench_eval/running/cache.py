@@ -1,15 +1,27 @@
-"""Keeps results of test runs by their inputs, so that no run is repeated."""
+"""Keeps results of test runs by their inputs, so that no run is repeated.
 
-import hashlib
+The processes of one machine may share them. Only the process that holds a run's lock on a file
+makes the run. The operating system releases the lock however the process ends, so nobody waits
+for a dead process. A fixed number of lock files serves all keys, because it is not safe to delete
+a file that another process may be opening. If two keys have the same lock file, which is rare,
+one run waits for the other.
+"""
+
+import hmac
 import json
 import os
+import platform
+import secrets
 import sqlite3
+import stat
 import threading
 import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -17,9 +29,11 @@ import attrs
 from attrs import field, frozen
 
 from cooperbench_eval.errors import TestRunError
+from cooperbench_eval.running.processes.temporary import discard_with, make_folder
+from cooperbench_eval.running.readers.result_files import UnreadableResultError, read_result_file
 from cooperbench_eval.running.results import TestCase, TestResult
-from cooperbench_eval.running.shared_results import SharedFolder, is_locked, lock_key
 from cooperbench_eval.support.arguments import checked, checked_fields
+from cooperbench_eval.support.staging import staged
 
 _VERSION = 2
 """Incremented when a key or a row gets a new meaning; rows of other versions are not found."""
@@ -35,7 +49,138 @@ def key_of(*facts: object) -> str:
     A fact is a string, a number, `None`, or a sequence of facts.
     """
     text = json.dumps((_VERSION, facts), ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text.encode()).hexdigest()
+
+
+_DIGITS = 3
+"""How many hexadecimal digits of a digest name its lock file: there are 4,096 files."""
+_LOCK = ".lock"
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@contextmanager
+def _lock_key(folder: Path, key: str) -> Iterator[None]:
+    """Let one thread of one process at a time work on *key*, or raise an `OSError`."""
+    from filelock import FileLock  # noqa: PLC0415 - loads slowly
+
+    with FileLock(_lock_file(folder, key), poll_interval=_PAUSE_SECONDS):
+        yield
+
+
+def _is_locked(folder: Path, key: str) -> bool:
+    """Whether another thread or process works on *key*, as far as can be told."""
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - as above
+
+    file = _lock_file(folder, key)
+    try:
+        if file.exists():
+            with FileLock(file, blocking=False):
+                pass
+    except Timeout:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def _lock_file(folder: Path, key: str) -> Path:
+    return folder / f"{_digest(key).hex()[:_DIGITS]}{_LOCK}"
+
+
+class SharedFolder:
+    """A temporary folder with the results of one cache and of its copies in other processes.
+
+    Only its owner can read it. A copy uses the folder only on the same machine and as the
+    same user. The latest results are kept, up to 256 MiB. Each file is authenticated with a
+    secret that is in no file, so a file that anybody else wrote there counts as absent. If
+    the folder cannot be used (any more), each process keeps its own results.
+    """
+
+    def __init__(self) -> None:
+        """Create the folder; it is removed when this object is collected.
+
+        Raises:
+            OSError: It cannot be created.
+        """
+        self._folder = make_folder("results-")
+        discard_with(self, self._folder)
+        self._identity = _identity_of(self._folder)
+        self._secret = secrets.token_bytes()
+        self._unchecked = 0
+
+    def get(self, key: str) -> bytes | None:
+        """Return what was put there under *key*, if it can be read."""
+        try:
+            data = read_result_file(self._file(key)) if self.folder else b""
+        except UnreadableResultError:
+            return None
+        row = data[sha256().digest_size :]
+        return row if hmac.compare_digest(self._seal(key, row), data) else None
+
+    def put(self, key: str, row: bytes) -> None:
+        """Put *row* there completely, or not at all, for example if the disk is full."""
+        with suppress(OSError):
+            if self.folder:
+                with staged(self._file(key)) as part:
+                    part.write_bytes(self._seal(key, row))
+                self._unchecked += len(row)
+            if self._unchecked > _MEMORY_LIMIT >> 4:
+                self._unchecked = 0
+                self._drop_oldest()
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder, if it is on this machine, still exists, and belongs to nobody else."""
+        with suppress(OSError):
+            if _identity_of(self._folder) == self._identity:
+                return self._folder
+        return None
+
+    def _file(self, key: str) -> Path:
+        return self._folder / _digest(key).hex()
+
+    def _seal(self, key: str, row: bytes) -> bytes:
+        return hmac.digest(self._secret, _digest(key) + row, "sha256") + row
+
+    def _drop_oldest(self) -> None:
+        with os.scandir(self._folder) as entries:
+            rows = [(e.stat(), e.path) for e in entries if not e.name.endswith(_LOCK)]
+        size = sum(found.st_size for found, _ in rows)
+        for found, path in sorted(rows, key=lambda row: row[0].st_mtime_ns):
+            if size <= _MEMORY_LIMIT:
+                return
+            os.unlink(path)  # noqa: PTH108 - one of many
+            size -= found.st_size
+
+
+def _digest(key: str) -> bytes:
+    return sha256(key.encode(errors="surrogatepass")).digest()
+
+
+def _identity_of(folder: Path) -> tuple[str, int, int]:
+    """Return what distinguishes a folder from any other one under its name, on any machine.
+
+    If there is no folder, or somebody else may write there, raise an `OSError`.
+    """
+    found = folder.lstat()
+    if not (_is_private(found) and stat.S_ISDIR(found.st_mode)):
+        raise PermissionError(folder)
+    return _machine(), found.st_dev, found.st_ino
+
+
+def _is_private(found: os.stat_result) -> bool:
+    """Whether only this user can use a folder; on Windows, temporary folders always are private."""
+    if not hasattr(os, "getuid"):
+        return True
+    return stat.S_IMODE(found.st_mode) == stat.S_IRWXU and found.st_uid == os.getuid()
+
+
+@cache
+def _machine() -> str:
+    try:
+        return _BOOT.read_text(encoding="ascii").strip()
+    except OSError:
+        return platform.node()
 
 
 class _Memory:
@@ -187,28 +332,26 @@ class ResultCache:
         """
         if self.get(key) is not None:
             return False
-        if key in self._memory.locks:
-            return True
-        if self._memory.shared:
-            return self._memory.shared.is_locked(key)
-        return self.path is not None and is_locked(self._locks, key)
+        locks = self._locks
+        return key in self._memory.locks or (locks is not None and _is_locked(locks, key))
 
     @property
-    def _locks(self) -> Path:
-        assert self.path is not None  # noqa: S101 - for mypy
-        return self.path.with_name(f"{self.path.name}-locks")
+    def _locks(self) -> Path | None:
+        """The folder of the lock files; `None` if no other process shares this cache."""
+        if self.path is not None:
+            return self.path.with_name(f"{self.path.name}-locks")
+        return self._memory.shared.folder if self._memory.shared else None
 
     @contextmanager
     def _locked(self, key: str) -> Iterator[None]:
         """Let one of the processes that share this cache work on *key*."""
         with ExitStack() as waiting:
-            if self.path is not None:
-                # Without a lock, for example in the folder of another user, nobody waits.
-                with suppress(OSError, ImportError):
-                    self._locks.mkdir(parents=True, exist_ok=True)
-                    waiting.enter_context(lock_key(self._locks, key))
-            elif self._memory.shared:
-                waiting.enter_context(self._memory.shared.lock_key(key))
+            # Without a lock, for example in the folder of another user, nobody waits.
+            with suppress(OSError, ImportError):
+                if locks := self._locks:
+                    if self.path is not None:
+                        locks.mkdir(parents=True, exist_ok=True)
+                    waiting.enter_context(_lock_key(locks, key))
             yield
 
     @contextmanager
@@ -216,16 +359,11 @@ class ResultCache:
         # Each use opens one: this takes little time compared with a test run, and a
         # connection cannot be shared between threads or survive a fork.
         assert self.path is not None  # noqa: S101 - for mypy
-        with self._cache_errors():
+        try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as connection:
                 _prepare(connection)
                 yield connection
-
-    @contextmanager
-    def _cache_errors(self) -> Iterator[None]:
-        try:
-            yield
         except (OSError, sqlite3.Error) as exc:
             raise TestRunError(f"the cache {self.path} cannot be used ({exc})") from exc
 

@@ -234,37 +234,3 @@ def _shadows(
 def _has_module(base: Snapshot, root: PurePosixPath, name: str) -> bool:
     module = str(root / name)
     return any(base.get(file) for file in (f"{module}.py", f"{module}/__init__.py"))
-
-
-# Code under test has little reason to contain these words, and code that forges a verdict
-# from inside the tested process needs them.
-_FRAMEWORK_WORDS = re.compile(
-    rb"\b_?pytest\b|PYTEST_|\bSkipTest\b|\bjunit_?xml\b|\bpytest_runtest|\bunittest\.(?:case|main|result|runner)"
-    rb"|\bos\._exit\b|\blibtest\b|\btest2json\b|\b(?:jest|vitest)\b|COOPERBENCH"
-)
-
-
-def files_that_name_a_framework(base: Snapshot, changes: Changes) -> tuple[str, ...]:
-    """Return the changed files, except tests, in which a new line names a test framework.
-
-    Code under test shares a process with the framework and can rewrite it; nothing
-    inside that process could prevent it. This is a hint for the reader of the report,
-    not a verdict: many honest changes name pytest.
-
-    Returns:
-        The paths, sorted.
-    """
-    return tuple(
-        path
-        for path, entry in changes.items()
-        if entry is not None
-        and classify_path(path) in {PathKind.CODE, PathKind.DEPENDENCIES}
-        # Matching the new lines is much faster than matching the whole file.
-        and _FRAMEWORK_WORDS.search(b"\n".join(_lines(entry) - _lines(base.get(path))))
-    )
-
-
-def _lines(entry: Entry | None) -> set[bytes]:
-    if entry is None or not entry.mode.is_regular:
-        return set()
-    return set(entry.data.splitlines())

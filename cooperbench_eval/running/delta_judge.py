@@ -13,7 +13,7 @@ import attrs
 from attrs import field, frozen
 
 from cooperbench_eval.git.patching.apply import apply_patch
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.javascript_tests import NAME_SEPARATOR
@@ -21,6 +21,7 @@ from cooperbench_eval.running.readers.protocol import NewTests, Reader
 from cooperbench_eval.running.readers.result_files import is_unnamed
 from cooperbench_eval.running.results import (
     BAD,
+    COMPLETE,
     Judgement,
     TestCase,
     TestCaseStatus,
@@ -74,7 +75,7 @@ class DeltaJudge:
         failed = frozenset(case.id for case in run.cases if case.status in BAD)
         before = [self.on_base] if alone is None else [self.on_base, alone]
         lost = [
-            frozenset(lost_cases(each, run)) - failed if _is_complete(each) else frozenset()
+            frozenset(lost_cases(each, run)) - failed if each.status in COMPLETE else frozenset()
             for each in before
         ]
         if not failed and not any(lost):
@@ -82,7 +83,7 @@ class DeltaJudge:
         return _sorted(self, run, names, frozenset().union(*lost))
 
     def _can_judge(self, run: TestResult, on_base: TestResult) -> bool:
-        if self._reader.added is None or not _shows_cases(on_base) or not _is_complete(run):
+        if self._reader.added is None or not _shows_cases(on_base) or run.status not in COMPLETE:
             return False
         fails = TestStatus.FAILED in {run.status, on_base.status}
         if (fails and _stops_early(self.suite)) or any(map(is_unnamed, run.cases)):
@@ -111,14 +112,7 @@ def _stops_early(suite: TestSuite) -> bool:
 
 
 def _sorted(judge: DeltaJudge, run: TestResult, names: "_Names", lost: frozenset[str]) -> Judgement:
-    """Sort the cases of a run that do not pass.
-
-    Args:
-        judge: The judge.
-        run: The run.
-        names: The tests that the suites' patches touch.
-        lost: The cases that passed before and neither pass nor fail now.
-    """
+    """Sort the cases that do not pass; *lost* ones passed before and neither pass nor fail now."""
     assert judge.on_base is not None  # noqa: S101 - for mypy
     before = _statuses(judge.on_base)
     ran = {case.id: case for case in run.cases}
@@ -145,7 +139,8 @@ def _sorted(judge: DeltaJudge, run: TestResult, names: "_Names", lost: frozenset
             (foreign if names.is_foreign(case) else broken).append(id_)
     if unsure and not broken and not run.missing_tests:
         # Their result on the base may be due to the suite's own patch.
-        before = _bare_statuses(judge)
+        bare = judge.on_bare_base()
+        before = _statuses(bare) if bare is not None and _shows_cases(bare) else {}
     for id_ in unsure:
         (preexisting if before.get(id_) in BAD else broken).append(id_)
     return Judgement(broken=broken, preexisting=preexisting, foreign=foreign)
@@ -262,19 +257,10 @@ def _statuses(run: TestResult) -> dict[str, TestCaseStatus]:
     return {case.id: case.status for case in run.cases}
 
 
-def _bare_statuses(judge: DeltaJudge) -> dict[str, TestCaseStatus]:
-    bare = judge.on_bare_base()
-    return _statuses(bare) if bare is not None and _shows_cases(bare) else {}
-
-
 def _shows_cases(run: TestResult) -> bool:
     """Whether a run on the base shows which cases pass there.
 
     A run in which required tests did not run is complete too.
     """
     is_short = run.status is TestStatus.INCONCLUSIVE and bool(run.missing_tests)
-    return bool(run.cases) and (is_short or _is_complete(run))
-
-
-def _is_complete(run: TestResult) -> bool:
-    return run.status in {TestStatus.PASSED, TestStatus.FAILED}
+    return bool(run.cases) and (is_short or run.status in COMPLETE)

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.objects import folders_above
+from cooperbench_eval.git.trees.objects import folders_above, folders_of
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.verdict import SOURCES
 from cooperbench_eval.support.memo import Memo
@@ -69,17 +69,16 @@ class MoveWatch:
 
     def moved(self) -> frozenset[str]:
         """Return the names of the folders that were moved since they were added."""
-        return frozenset(self._moved())
-
-    def _moved(self) -> Iterable[str]:
+        moved: set[str] = set()
         while data := self._read():
             while data:
                 number, event, _, length = _HEADER.unpack_from(data)
                 data = data[_HEADER.size + length :]
                 if event & _OVERFLOWED:
-                    yield from self._names.values()
+                    moved.update(self._names.values())
                 elif event & _MOVED:
-                    yield self._names[number]
+                    moved.add(self._names[number])
+        return frozenset(moved)
 
     def _read(self) -> bytes:
         # Without events, reading fails instead of waiting.
@@ -121,20 +120,14 @@ _WATCHED: Memo[str, frozenset[str]] = Memo(8)
 
 
 def files_to_watch(base: Snapshot, tree: Snapshot, brought: Changes) -> tuple[str, ...]:
-    """Return the files that an honest run leaves as they are.
+    """Return the paths of the files that an honest run leaves as they are, sorted.
 
     These are the files of the tests patch, except lists of dependencies, which package
     managers update. From the rest of the tree, these are the test sources and the files
     that control a run. Other files in test folders are left out, because tests write to
     their own data.
 
-    Args:
-        base: A tree from which *tree* differs little.
-        tree: The tree that is tested.
-        brought: The changes that the tests patch made to it.
-
-    Returns:
-        The paths, sorted.
+    The *tree* is tested; it differs little from *base*. The tests patch has *brought* changes.
     """
     known = _WATCHED.recall(base.tree_id, lambda: frozenset(filter(_decides, base.paths())))
     changes = Changes.between(base, tree)
@@ -152,13 +145,10 @@ def _is_data(path: str, entry: Entry) -> bool:
 def _decides(path: str) -> bool:
     kind, pure = classify_path(path), PurePosixPath(path)
     if kind is PathKind.RUNNER_CONTROL:
-        return _GENERATED.isdisjoint(pure.parts) and not _is_metadata(pure)
+        # Installing a project rewrites its metadata.
+        is_metadata = any(each.lower().endswith(("-info", ".pyc", ".pyo")) for each in pure.parts)
+        return _GENERATED.isdisjoint(pure.parts) and not is_metadata
     return kind is PathKind.TESTS and pure.suffix in SOURCES
-
-
-def _is_metadata(path: PurePosixPath) -> bool:
-    # Installing a project rewrites these.
-    return any(part.lower().endswith(("-info", ".pyc", ".pyo")) for part in path.parts)
 
 
 class FileWatch:
@@ -171,8 +161,7 @@ class FileWatch:
         """Note the stamps of files below *root*, and watch the folders above them."""
         self._root = root
         self._paths = tuple(paths)
-        folders = {folder for path in self._paths for folder in folders_above(path)}
-        self._folders = tuple(sorted(folders))
+        self._folders = tuple(sorted(folders_of(self._paths)))
         self._moves = MoveWatch()
         self._before = self._stamps()
         if self._paths:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
-from operator import attrgetter
 from typing import ClassVar, Literal
 
 from attrs import evolve, field, fields, frozen
@@ -138,11 +137,8 @@ def count_cases(cases: Iterable[TestCase]) -> CaseCounts:
 
 def name_counts(cases: Iterable[TestCase]) -> dict[str, int]:
     """Return the numbers of *cases* that are not zero, by the names of `CaseCounts`."""
-    counts = Counter(map(_status_of, cases))
+    counts = Counter(case.status for case in cases)
     return {f"{status.value}_tests": count for status, count in counts.items()}
-
-
-_status_of = attrgetter("status")
 
 
 COUNTS = (*(each.name for each in fields(CaseCounts)), "total_tests", "pass_rate")
@@ -305,7 +301,8 @@ JudgeName = Literal["delta", "absolute"]
 """A `JudgeRule` by its value, so that editors complete it."""
 BAD = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
 """The statuses of a case that failed or could not be completed."""
-_COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
+COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
+"""The statuses of a run that ended by itself and whose cases count."""
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
@@ -340,7 +337,7 @@ class Judgement:
         or missing, and every case that failed is excused. If only excused cases ran, it
         decides nothing, and the answer is `None`.
         """
-        if run.status not in _COMPLETE or self.broken or run.missing_tests:
+        if run.status not in COMPLETE or self.broken or run.missing_tests:
             return False
         excused = self.excused
         counting = [case for case in run.cases if case.id not in excused]
@@ -353,9 +350,7 @@ class Judgement:
 def outcome_of(run: TestResult | None, judgement: Judgement | None = None) -> bool | None:
     """Return whether a run counts as a pass; `None` if that is not known.
 
-    Args:
-        run: The run.
-        judgement: Its judgement; `None` if every case must pass.
+    Without a judgement, every case must pass.
     """
     if run is None or not run.was_run:
         return None

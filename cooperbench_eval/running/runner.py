@@ -6,7 +6,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, TypeVar
 
@@ -15,37 +15,27 @@ from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import CooperBenchEvalError, SandboxError, TestRunError
 from cooperbench_eval.git.patching.apply import apply_patch
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control_files import ControlFiles, put_back
 from cooperbench_eval.running.file_watch import FileWatch, files_to_watch
-from cooperbench_eval.running.processes.supervision import describe_exit
-from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, other_framework
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, NewTests
-from cooperbench_eval.running.readers.result_files import (
-    UnreadableResultError,
-    read_ends,
-    read_result_file,
-)
-from cooperbench_eval.running.results import RepeatPolicy, TestResult, TestStatus
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.protocol import Launch, NewTests
+from cooperbench_eval.running.readers.result_files import read_ends
+from cooperbench_eval.running.results import COMPLETE, RepeatPolicy, TestResult, TestStatus
 from cooperbench_eval.running.sandboxes.environments import installed_modules
 from cooperbench_eval.running.sandboxes.local import search_path
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox, default_sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
 from cooperbench_eval.running.trees_on_disk import TreeLender
-from cooperbench_eval.running.verdict import NOT_FOUND, judge, last_words, require_tests
+from cooperbench_eval.running.verdict import NOT_FOUND, SETUP_MARK, judge, require_tests
 from cooperbench_eval.support.arguments import checked, checked_fields
+from cooperbench_eval.support.systems import versions
 
-_SETUP_MARK = "setup-failed"
 _SHOWN = 1 << 20
-_RESTS_ON_FILES = {
-    TestStatus.PASSED,
-    TestStatus.FAILED,
-    TestStatus.NO_TESTS,
-    TestStatus.INCONCLUSIVE,
-}
+_RESTS_ON_FILES = COMPLETE | {TestStatus.NO_TESTS, TestStatus.INCONCLUSIVE}
 _NAMED = 5
 """How many changed files a reason names."""
 
@@ -74,7 +64,7 @@ class _PreparedRun:
         """Return everything that the verdict depends on, except the sandbox."""
         suite = self.suite
         return (
-            _version(),
+            versions()["cooperbench_eval"],
             self.base.tree_id if suite.delivery is Delivery.PATCHES else None,
             (self.untested.tree_id, self.tree.tree_id),
             (suite.command, suite.setup, suite.framework, suite.delivery, suite.required),
@@ -101,31 +91,21 @@ class _PreparedRun:
         The base holds only the benchmark's own work, so an agent's changes to the
         tree cannot hide a test in it.
         """
-        found = [self._new_tests(self.untested, self.tree, self.brought)]
-        if self.untested.tree_id != self.base.tree_id:
-            on_base = apply_patch(self.base, self.suite.patch)
-            if on_base.status is not PatchStatus.FAILED:
-                after = self.base.overlay(on_base.changes)
-                brought = Changes.between(self.base, after)
-                found.append(self._new_tests(self.base, after, brought))
-        return tuple(found)
-
-    def _new_tests(self, before: Snapshot, after: Snapshot, brought: Changes) -> NewTests:
-        return NewTests(
-            before=before,
-            after=after,
-            paths=tuple(brought),
+        found = NewTests(
+            before=self.untested,
+            after=self.tree,
+            paths=tuple(self.brought),
             command=self.suite.command,
             env=self.suite.env,
         )
-
-
-@cache
-def _version() -> str:
-    # Imported here because it takes much of the time that importing the library takes.
-    from importlib.metadata import version  # noqa: PLC0415
-
-    return version("cooperbench-eval")
+        if self.untested.tree_id == self.base.tree_id:
+            return (found,)
+        on_base = apply_patch(self.base, self.suite.patch)
+        if on_base.status is PatchStatus.FAILED:
+            return (found,)
+        after = self.base.overlay(on_base.changes)
+        paths = tuple(Changes.between(self.base, after))
+        return found, attrs.evolve(found, before=self.base, after=after, paths=paths)
 
 
 def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> TestResult:
@@ -157,7 +137,9 @@ def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> T
                 )
             if not isinstance(execution, Execution):
                 raise SandboxError(f"the sandbox returned {execution!r:.80}, not an Execution")
-            result = _judged(execution, prepared, scratch)
+            result = judge(execution, suite, prepared.tree, scratch)
+            if result.status in COMPLETE and prepared.require_new_tests:
+                result = require_tests(result, reader, prepared.new_tests, suite.required)
             changed = execution.changed_files.union(watch.changed())
             result = _unless_changed(result, prepared, changed)
         except TestRunError as exc:
@@ -169,7 +151,8 @@ def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> T
             if not (_has_new_program(prepared) or _has_new_entry(prepared, exc.path)):
                 raise
             result = TestResult(status=TestStatus.SETUP_FAILED, reason=str(exc))
-        output = _output(execution, launch)
+        shown = b"" if launch.stdout is None else read_ends(launch.stdout, _SHOWN)
+        output = shown + execution.output
     return attrs.evolve(
         result,
         exit_code=execution.exit_code,
@@ -209,19 +192,8 @@ def _with_setup(launch: Launch, suite: TestSuite, scratch: Path) -> Launch:
         for number, command in enumerate(suite.setup)
     )
     script = "\n".join((*steps, ': >"$0-not"', 'exec "$@"'))
-    mark = str(scratch / _SETUP_MARK)
+    mark = str(scratch / SETUP_MARK)
     return attrs.evolve(launch, command=("sh", "-c", script, mark, *launch.command))
-
-
-def _setup_failure(suite: TestSuite, scratch: Path) -> str:
-    """Return which command of the set-up failed, and how; empty if none did."""
-    try:
-        number, status = map(int, read_result_file(scratch / _SETUP_MARK).split())
-        command = shlex.join(suite.setup[number])
-    # There is no mark, or we did not write it.
-    except (UnreadableResultError, ValueError, IndexError):
-        return ""
-    return f"the set-up's {command} {describe_exit(status)}"
 
 
 def _has_new_program(prepared: _PreparedRun) -> bool:
@@ -240,39 +212,6 @@ def _has_new_entry(prepared: _PreparedRun, path: str) -> bool:
     return prepared.base.get(path) is None
 
 
-def _judged(execution: Execution, prepared: _PreparedRun, scratch: Path) -> TestResult:
-    suite = prepared.suite
-    if execution.timed_out:
-        is_in_setup = suite.setup and not (scratch / f"{_SETUP_MARK}-not").exists()
-        what = "the set-up" if is_in_setup else "it"
-        reason = f"{what} did not end within {suite.timeout_seconds:g} seconds"
-        return TestResult(status=TestStatus.TIMED_OUT, reason=reason)
-    if execution.out_of_memory:
-        return TestResult(
-            status=TestStatus.OUT_OF_MEMORY, reason="a process was killed because memory ran out"
-        )
-    if execution.exit_code is None:
-        reason = execution.reason or "the command brought down its sandbox"
-        return TestResult(status=TestStatus.INCONCLUSIVE, reason=reason)
-    if failure := suite.setup and _setup_failure(suite, scratch):
-        reason = f"{failure}{last_words(execution.output)}"
-        return TestResult(status=TestStatus.SETUP_FAILED, reason=reason)
-    run = FinishedRun(
-        command=suite.command,
-        exit_code=execution.exit_code,
-        scratch=scratch,
-        tree=prepared.tree,
-        output=execution.output,
-    )
-    reader = FRAMEWORKS[suite.framework]
-    result = judge(run, reader)
-    if not result.cases and (advice := other_framework(suite.command, suite.framework)):
-        result = attrs.evolve(result, reason=f"{advice}; {result.reason}")
-    if result.status in {TestStatus.PASSED, TestStatus.FAILED} and prepared.require_new_tests:
-        result = require_tests(result, reader, prepared.new_tests, suite.required)
-    return result
-
-
 def _unless_changed(
     result: TestResult, prepared: _PreparedRun, changed: frozenset[str]
 ) -> TestResult:
@@ -287,12 +226,6 @@ def _unless_changed(
     if result.reason:
         reason = f"{reason}; {result.reason}"
     return attrs.evolve(result, status=TestStatus.INCONCLUSIVE, reason=reason)
-
-
-def _output(execution: Execution, launch: Launch) -> bytes:
-    if launch.stdout is None:
-        return execution.output
-    return read_ends(launch.stdout, _SHOWN) + execution.output
 
 
 _PAUSE_SECONDS = 0.2

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from attrs import Attribute, converters, field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.git.patching.patch import GivenText, Patch, parse_given
+from cooperbench_eval.git.patching.patch import Patch, parse_given
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, Framework
 from cooperbench_eval.support.arguments import checked, checked_fields, follows
 
@@ -44,9 +44,7 @@ def _as_words(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def as_commands(
-    commands: Iterable[Iterable[str]] | Iterable[str],
-) -> tuple[tuple[str, ...], ...]:
+def as_commands(commands: Iterable[Iterable[str]] | Iterable[str]) -> tuple[tuple[str, ...], ...]:
     """Return several commands, or one that is given by its words, as a sequence of commands."""
     if isinstance(commands, str):
         return (_as_command(commands, "setup"),)  # raises
@@ -55,10 +53,6 @@ def as_commands(
     if words and words == parts:
         return (words,)
     return tuple(_as_command(each, "setup") for each in parts)
-
-
-def _as_patch(patch: GivenText) -> Patch:
-    return parse_given(patch)
 
 
 def _as_pairs(env: Mapping[str, str] | Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -104,7 +98,7 @@ class TestSuite:
     __test__: ClassVar[bool] = False
 
     command: tuple[str, ...] = field(converter=_as_command, metadata=follows(None))
-    patch: Patch = field(factory=lambda: Patch.parse(b""), converter=_as_patch, repr=False)
+    patch: Patch = field(factory=lambda: Patch.parse(b""), converter=parse_given, repr=False)
     framework: Framework = field(default="pytest")
     timeout_seconds: float = field(default=DEFAULT_TIMEOUT_SECONDS, converter=float)
     setup: tuple[tuple[str, ...], ...] = field(default=(), converter=as_commands)

@@ -17,8 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from cooperbench_eval.errors import RepositoryError, SandboxError
-from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.forbidden_paths import written_path_problem
+from cooperbench_eval.git.trees.entries import Entry, FileMode, written_path_problem
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, write_entry
 from cooperbench_eval.running.file_watch import Stamp, stamp
 from cooperbench_eval.running.processes.folders import remove
@@ -54,9 +53,7 @@ class TreeLender:
     def lend(self, base: Snapshot, tree: Snapshot) -> Iterator[Path]:
         """Write *tree* to a directory, and lend the directory while the context lasts.
 
-        Args:
-            base: A tree from which *tree* differs little; it is kept on disk.
-            tree: The tree that the directory holds.
+        The *base*, from which *tree* differs little, is kept on disk.
 
         Raises:
             RepositoryError: A tree cannot be read.
@@ -86,10 +83,7 @@ class TreeLender:
 
     @contextmanager
     def lend_patches(self, patches: Mapping[str, tuple[Snapshot, Changes]]) -> Iterator[Path]:
-        """Lend a new directory with patches.
-
-        Args:
-            patches: By the name of the file, the tree that it changes, and the changes.
+        """Lend a new directory with patches: by their name, the trees that they change, and how.
 
         Raises:
             SandboxError: The directory cannot be written.
@@ -114,13 +108,11 @@ class TreeLender:
 
     def _take(self, base: Snapshot) -> "_KeptTree":
         with _disk_errors():
-            home = self._directory()
-            tree_id = base.tree_id
+            home, tree_id = self._directory(), base.tree_id
             with self._lock:
-                for kept in self._idle:
+                for number, kept in enumerate(self._idle):
                     if kept.tree_id == tree_id:
-                        self._idle.remove(kept)
-                        return kept
+                        return self._idle.pop(number)
             root = Path(tempfile.mkdtemp(prefix="tree-", dir=home))
             try:
                 return _KeptTree(root, base)
@@ -154,13 +146,11 @@ class _KeptTree:
         self._folders: dict[str, int] = {}
         self._stamps: dict[str, Stamp] = {}
         for path, entry in _walk(str(root)):
-            self._note(path, entry.stat(follow_symlinks=False))
-
-    def _note(self, path: str, found: os.stat_result) -> None:
-        if stat.S_ISDIR(found.st_mode):
-            self._folders[path] = found.st_mode
-        else:
-            self._stamps[path] = stamp(found)
+            found = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(found.st_mode):
+                self._folders[path] = found.st_mode
+            else:
+                self._stamps[path] = stamp(found)
 
     def change(self, tree: Snapshot) -> None:
         changes = Changes.between(self._base, tree)

@@ -1,19 +1,30 @@
 """Judges a run by its exit status and by what its framework wrote."""
 
 import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import attrs
 
+from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.processes.supervision import describe_exit
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, other_framework
 from cooperbench_eval.running.readers.protocol import FinishedRun, NewTests, Reader
-from cooperbench_eval.running.readers.result_files import UnreadableResultError, is_unnamed
+from cooperbench_eval.running.readers.result_files import (
+    UnreadableResultError,
+    is_unnamed,
+    read_result_file,
+)
 from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult, TestStatus
+from cooperbench_eval.running.sandboxes.protocol import Execution
+from cooperbench_eval.running.suite import TestSuite
 
 NOT_FOUND = 127
 """A shell's exit status if the program that it should run is missing."""
+SETUP_MARK = "setup-failed"
+"""The name of the file that a command of the set-up writes if it fails."""
 SOURCES = frozenset(
     {".py", ".go", ".rs", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"}
 )
@@ -30,8 +41,47 @@ _EXCUSES = {
 }
 
 
-def judge(run: FinishedRun, reader: Reader) -> TestResult:
-    """Judge a run by its exit status and by the framework's own result."""
+def judge(execution: Execution, suite: TestSuite, tree: Snapshot, scratch: Path) -> TestResult:
+    """Judge how a suite's command ended on a tree, and what its framework wrote to *scratch*."""
+    if execution.timed_out:
+        is_in_setup = suite.setup and not (scratch / f"{SETUP_MARK}-not").exists()
+        what = "the set-up" if is_in_setup else "it"
+        reason = f"{what} did not end within {suite.timeout_seconds:g} seconds"
+        return TestResult(status=TestStatus.TIMED_OUT, reason=reason)
+    if execution.out_of_memory:
+        reason = "a process was killed because memory ran out"
+        return TestResult(status=TestStatus.OUT_OF_MEMORY, reason=reason)
+    if execution.exit_code is None:
+        reason = execution.reason or "the command brought down its sandbox"
+        return TestResult(status=TestStatus.INCONCLUSIVE, reason=reason)
+    if failure := suite.setup and _setup_failure(suite, scratch):
+        reason = f"{failure}{_last_words(execution.output)}"
+        return TestResult(status=TestStatus.SETUP_FAILED, reason=reason)
+    run = FinishedRun(
+        command=suite.command,
+        exit_code=execution.exit_code,
+        scratch=scratch,
+        tree=tree,
+        output=execution.output,
+    )
+    result = _judged(run, FRAMEWORKS[suite.framework])
+    if not result.cases and (advice := other_framework(suite.command, suite.framework)):
+        return attrs.evolve(result, reason=f"{advice}; {result.reason}")
+    return result
+
+
+def _setup_failure(suite: TestSuite, scratch: Path) -> str:
+    """Return which command of the set-up failed, and how; empty if none did."""
+    try:
+        number, status = map(int, read_result_file(scratch / SETUP_MARK).split())
+        command = shlex.join(suite.setup[number])
+    # There is no mark, or we did not write it.
+    except (UnreadableResultError, ValueError, IndexError):
+        return ""
+    return f"the set-up's {command} {describe_exit(status)}"
+
+
+def _judged(run: FinishedRun, reader: Reader) -> TestResult:
     try:
         cases = reader.read(run)
     except UnreadableResultError as exc:
@@ -41,18 +91,15 @@ def judge(run: FinishedRun, reader: Reader) -> TestResult:
         ending = _ending(run.exit_code)
         if missing := _missing_module(run):
             return TestResult(status=status, reason=f"{missing}; {exc}; {ending}")
-        return TestResult(status=status, reason=f"{exc}; {ending}{last_words(run.output)}")
+        return TestResult(status=status, reason=f"{exc}; {ending}{_last_words(run.output)}")
     status, reason = _verdict(cases, run.exit_code, reader)
     if status is TestStatus.INCONCLUSIVE and not cases:
-        reason += last_words(run.output)
+        reason += _last_words(run.output)
     return TestResult(status=status, reason=reason, cases=cases)
 
 
 def require_tests(
-    result: TestResult,
-    reader: Reader,
-    new: tuple[NewTests, ...],
-    required: tuple[str, ...] | None,
+    result: TestResult, reader: Reader, new: tuple[NewTests, ...], required: tuple[str, ...] | None
 ) -> TestResult:
     """Return *result* with the required tests that did not run.
 
@@ -146,15 +193,12 @@ def _counts(case: TestCase, name: str, new: NewTests) -> bool:
     if excuse is None:
         return True
     file = name.partition("::")[0]
-    files = [file] if file in new.paths else [p for p in new.paths if _is_source(p)]
+    sources = (path for path in new.paths if PurePosixPath(path).suffix in SOURCES)
+    files = [file] if file in new.paths else list(sources)
     folders = {folder for each in files for folder in PurePosixPath(each).parents}
     conftests = [str(folder / "conftest.py") for folder in folders]
     entries = (new.after.get(path) for path in (*files, *conftests))
     return any(entry is not None and excuse.search(entry.data) for entry in entries)
-
-
-def _is_source(path: str) -> bool:
-    return PurePosixPath(path).suffix in SOURCES
 
 
 def _missing_module(run: FinishedRun) -> str:
@@ -174,7 +218,7 @@ def _last_lines(output: bytes) -> list[str]:
     return output.decode(errors="backslashreplace").split("\n")[-20:]
 
 
-def last_words(output: bytes) -> str:
+def _last_words(output: bytes) -> str:
     """Return a clause with the last line that reports an error, or else the last line."""
     lines = [line.strip() for line in reversed(_last_lines(output))]
     error = next(filter(_ERROR_LINE.match, lines), "")

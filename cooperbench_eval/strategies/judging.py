@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow, Replacement, ResolutionKind
-from cooperbench_eval.git.merging.entry_merge import Answer
-from cooperbench_eval.git.merging.text_merge import TextConflict
+from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.languages.alignment import similarity

@@ -7,7 +7,7 @@ from cooperbench_eval.git.merging.three_way_merge import Labels
 from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import GivenPatch, as_patch
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy

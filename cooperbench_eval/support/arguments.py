@@ -111,12 +111,7 @@ def _rule_of_class(kind: Any, args: tuple[Any, ...]) -> Rule | None:
         return _mapping(kind, *args)
     if issubclass(kind, Iterable) and args:
         return _iterable(kind, args)
-    return _instance(kind)
-
-
-def _instance(*kinds: type) -> Rule:
-    names = tuple(kind.__name__ for kind in kinds)
-    return Rule(names, lambda value: isinstance(value, kinds), kinds=kinds)
+    return Rule((kind.__name__,), lambda value: isinstance(value, kind), kinds=(kind,))
 
 
 def _is_integer(value: Any) -> bool:
@@ -133,12 +128,9 @@ def _any_of(hints: Iterable[Any]) -> Rule | None:
     if any(isinstance(hint, type) and issubclass(hint, Enum) for hint in hints):
         # `JudgeRule | str` means a member or its value, not any text.
         hints = [hint for hint in hints if hint is not str]
-    rules = []
-    for hint in hints:
-        rule = rule_of(hint)
-        if rule is None:
-            return None
-        rules.append(rule)
+    rules = [rule for rule in map(rule_of, hints) if rule is not None]
+    if len(rules) < len(hints):
+        return None
 
     def allows(value: Any) -> bool:
         return any(rule.allows(value) for rule in rules)
@@ -243,8 +235,6 @@ _FORMS: Final[Mapping[Any, Callable[[tuple[Any, ...]], Rule | None]]] = {
     Callable: lambda _: _SIMPLE[Callable],
 }
 
-
-__all__ = ["Rule", "able_to", "checked", "checked_fields", "follows", "named_fields", "rule_of"]
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -371,17 +361,10 @@ def checked_fields(cls: type, fields: list[_Field]) -> list[_Field]:
 def _transformed(cls: type, field: _Field, *, checks: bool) -> _Field:
     if _DONE in field.metadata or not field.init:  # the first is inherited
         return field
-    rules, validate = _Rules(cls, field), field.validator
-    convert: Any = field.converter
-    if convert is not None:
-        accepted = _input_of(convert, field.type, inspect.get_annotations)
-        convert = _named_converter(rules, convert, checks=checks)
-        # With it, the signature of the record keeps its types.
-        convert.__annotations__ = {"value": accepted}
-    named = validate and _named_validator(rules, validate)
+    rules = _Rules(cls, field, checks=checks)
     return field.evolve(
-        converter=convert,
-        validator=_checking_validator(rules, named) if checks else named,
+        converter=field.converter and rules.converter(),
+        validator=rules.validate if checks or field.validator else None,
         metadata={**field.metadata, _DONE: True},
     )
 
@@ -389,18 +372,16 @@ def _transformed(cls: type, field: _Field, *, checks: bool) -> _Field:
 class _Rules:
     """What a field of a record accepts, and what its type allows after the conversion."""
 
-    def __init__(self, cls: type, field: _Field) -> None:
+    def __init__(self, cls: type, field: _Field, *, checks: bool) -> None:
         self._cls = cls
         self._field = field
-        self.name = field.alias or field.name
+        self._checks = checks
+        self._name = field.alias or field.name
 
     @cached_property
     def accepted(self) -> Rule:
-        """What the field accepts; made at the first use, when all names are defined."""
-        convert = self._field.converter
-        return self._rule(
-            self._hint if convert is None else _input_of(convert, self._hint, _hints_of)
-        )
+        """What its converter accepts; made at the first use, when all names are defined."""
+        return self._rule(_input_of(self._field.converter, self._hint, _hints_of))
 
     @cached_property
     def allowed(self) -> Rule:
@@ -415,55 +396,53 @@ class _Rules:
         metadata = self._field.metadata
         return (metadata[_RULE] if _RULE in metadata else rule_of(hint)) or ANYTHING
 
-    def check(self, rule: Rule, value: Any) -> None:
-        """Refuse a value that breaks a rule."""
-        if not rule.allows(value):
-            raise ArgumentError(self.name, rule.problem(value))
+    def converter(self) -> Callable[[Any], Any]:
+        """Return the converter of the field, with errors that name it."""
+        convert: Any = self._field.converter
 
-    def error(self, exc: Exception) -> ArgumentError:
+        def converted(value: Any) -> Any:
+            # The elements of a tuple are checked after the conversion, which leaves it as it is.
+            checks = self._checks and type(value) is not tuple
+            if checks and not isinstance(value, self.accepted.kinds):
+                self._check(self.accepted, value)
+            try:
+                return convert(value)
+            except CooperBenchEvalError:
+                raise
+            except _WRONG as exc:
+                self._check(self.accepted, value)
+                raise self._error(exc) from exc
+
+        # So the signature of the record keeps its types.
+        accepted = _input_of(convert, self._field.type, inspect.get_annotations)
+        converted.__annotations__ = {"value": accepted}
+        return converted
+
+    def validate(self, record: Any, attribute: _Field, value: Any) -> None:
+        """Refuse a value that the type or the validator of the field does not allow."""
+        if self._checks and not isinstance(value, self.allowed.kinds):
+            self._check(self.allowed, value)
+        validate = self._field.validator
+        if validate is None:
+            return
+        try:
+            validate(record, attribute, value)
+        except CooperBenchEvalError:
+            raise
+        except _WRONG as exc:
+            raise self._error(exc) from exc
+
+    def _check(self, rule: Rule, value: Any) -> None:
+        if not rule.allows(value):
+            raise ArgumentError(self._name, rule.problem(value))
+
+    def _error(self, exc: Exception) -> ArgumentError:
         """Return an error about a value as one that names the field."""
         message = str(exc.args[0]) if exc.args else str(exc)
         # The messages of attrs' own validators begin with the name.
         clause = message.removeprefix(f"'{self._field.name}' ")
-        return ArgumentError(self.name, clause if clause != message else f"is not valid: {message}")
-
-
-def _named_converter(rules: _Rules, convert: Any, *, checks: bool) -> Callable[[Any], Any]:
-    def converted(value: Any) -> Any:
-        # The elements of a tuple are checked after the conversion, which leaves it as it is.
-        if checks and type(value) is not tuple and not isinstance(value, rules.accepted.kinds):
-            rules.check(rules.accepted, value)
-        try:
-            return convert(value)
-        except CooperBenchEvalError:
-            raise
-        except _WRONG as exc:
-            rules.check(rules.accepted, value)
-            raise rules.error(exc) from exc
-
-    return converted
-
-
-def _named_validator(rules: _Rules, validate: Callable[..., None]) -> Callable[..., None]:
-    def validated(record: Any, field: _Field, value: Any) -> None:
-        try:
-            validate(record, field, value)
-        except CooperBenchEvalError:
-            raise
-        except _WRONG as exc:
-            raise rules.error(exc) from exc
-
-    return validated
-
-
-def _checking_validator(rules: _Rules, validate: Callable[..., None] | None) -> Callable[..., None]:
-    def validated(record: Any, field: _Field, value: Any) -> None:
-        if not isinstance(value, rules.allowed.kinds):
-            rules.check(rules.allowed, value)
-        if validate is not None:
-            validate(record, field, value)
-
-    return validated
+        problem = clause if clause != message else f"is not valid: {message}"
+        return ArgumentError(self._name, problem)
 
 
 def _input_of(convert: Any, hint: Any, hints: Callable[[Any], Mapping[str, Any]]) -> Any:

@@ -13,22 +13,10 @@ from typing import Any, Final, Generic, TypeVar, get_args, get_origin
 
 import attrs
 import cattrs
-from cattrs import Converter
 from cattrs.cols import list_structure_factory
 from cattrs.v import format_exception
 
 from cooperbench_eval.errors import ReportError
-
-__all__ = [
-    "MOST",
-    "Compact",
-    "Converter",
-    "SharedList",
-    "load_number",
-    "make_converter",
-    "parse_json",
-    "structure",
-]
 
 MOST: Final = 2**63 - 1
 """The greatest integer that is accepted; a greater one may not fit into a float."""
@@ -42,16 +30,13 @@ _FAILURES: Final = (
     cattrs.BaseValidationError,
 )
 
+Converter = cattrs.Converter
 _Record = TypeVar("_Record")
 _Json = dict[str, Any]
 
 
 def make_converter(**options: Any) -> Converter:
-    """Return a converter that refuses every value that is not exactly of the expected type.
-
-    Args:
-        options: More arguments for `cattrs.Converter`.
-    """
+    """Return a converter that refuses every value that is not exactly of the expected type."""
     converter = Converter(prefer_attrib_converters=False, **options)
     converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
     converter.register_structure_hook(dt.datetime, _load_time)
@@ -87,29 +72,19 @@ def structure(
     location: str | None = None,
     path: str = "$",
 ) -> _Record:
-    """Read plain JSON values as a record.
-
-    Args:
-        converter: From `make_converter`.
-        data: The values.
-        kind: The class of the record.
-        problem: How the error begins.
-        location: The file, for the error.
-        path: The JSON path of *data* in that file, for the error.
+    """Read plain JSON values as a record of class *kind*.
 
     Raises:
-        ReportError: The values do not fit. The message says where, and what was expected.
+        ReportError: The values do not fit. The message begins with *problem*, and says where in the
+            file, in which *data* is at the JSON *path*, and what was expected.
     """
     try:
         return converter.structure(data, kind)
     except _FAILURES as exc:
-        raise ReportError(f"{problem}: {_reason(exc, path)}", location) from exc
-
-
-def _reason(exc: Exception, path: str = "$") -> str:
-    if not isinstance(exc, cattrs.BaseValidationError):
-        return f"{exc!s:.200} @ {path}"
-    return "; ".join(cattrs.transform_error(exc, path, format_exception=_problem))
+        reasons = [f"{exc!s:.200} @ {path}"]
+        if isinstance(exc, cattrs.BaseValidationError):
+            reasons = cattrs.transform_error(exc, path, format_exception=_problem)
+        raise ReportError(f"{problem}: {'; '.join(reasons)}", location) from exc
 
 
 def _problem(exc: BaseException, kind: type | None) -> str:

@@ -33,36 +33,30 @@ _COARSEST_CLOCK_NS = 2_000_000_000
 """No file system rounds the times of its directories to more than two seconds."""
 
 
-@frozen
-class _State:
-    """What decides which distributions are installed.
+_State = tuple[tuple[object, ...], ...]
 
-    Attributes:
-        items: Each existing item of `sys.path` with the times of its last change. If it changed
-            just now, also the names in it, since the next change may get the same time.
-        finders: The import system's finders, which also find distributions.
+
+def _state() -> _State:
+    """Return what decides which distributions are installed.
+
+    This is each existing item of `sys.path` with the times of its last change, and the import
+    system's finders. If an item changed just now, the names in it are there too, since the next
+    change may get the same time.
     """
-
-    items: tuple[tuple[object, ...], ...]
-    finders: tuple[object, ...]
-
-    @classmethod
-    def now(cls) -> "_State":
-        """Look at every item of `sys.path`."""
-        now = time.time_ns()
-        items: list[tuple[object, ...]] = []
-        for item in sys.path:
-            try:
-                found = os.stat(item or os.curdir)  # noqa: PTH116 - an item may be a string
-            except (OSError, ValueError):
-                continue
-            # An unpacked archive may restore the times of its directories, but not those of
-            # their inodes.
-            changed, inode_changed = found.st_mtime_ns, found.st_ctime_ns
-            is_new = min(abs(now - changed), abs(now - inode_changed)) < _COARSEST_CLOCK_NS
-            names = _names_in(item) if is_new else None
-            items.append((item, changed, inode_changed, found.st_ino, found.st_size, names))
-        return cls(tuple(items), tuple(sys.meta_path))
+    now = time.time_ns()
+    items: list[tuple[object, ...]] = []
+    for item in sys.path:
+        try:
+            found = os.stat(item or os.curdir)  # noqa: PTH116 - an item may be a string
+        except (OSError, ValueError):
+            continue
+        # An unpacked archive may restore the times of its directories, but not those of
+        # their inodes.
+        changed, inode_changed = found.st_mtime_ns, found.st_ctime_ns
+        is_new = min(abs(now - changed), abs(now - inode_changed)) < _COARSEST_CLOCK_NS
+        names = _names_in(item) if is_new else None
+        items.append((item, changed, inode_changed, found.st_ino, found.st_size, names))
+    return (*items, tuple(sys.meta_path))
 
 
 def _names_in(folder: str) -> frozenset[str]:
@@ -108,7 +102,7 @@ _last: _Installed | None = None
 def _installed() -> _Installed:
     """Return what is installed now; threads may read it at the same time, with equal results."""
     global _last  # noqa: PLW0603 - one environment, one cache
-    state = _State.now()
+    state = _state()
     last = _last
     if last is None or last.state != state:
         _last = last = _Installed.read(state)
@@ -134,7 +128,7 @@ class PluginGroup(Generic[PluginT]):
 
     def names(self) -> tuple[str, ...]:
         """Return the registered names, sorted; imports no plug-in."""
-        return tuple(sorted({point.name for point in self._points()}))
+        return tuple(sorted({p.name for p in _installed().points.select(group=self.group)}))
 
     def build(self, name: str, options: Mapping[str, object]) -> PluginT:
         """Build the plug-in registered as *name*, with *options* as its arguments.
@@ -186,19 +180,12 @@ class PluginGroup(Generic[PluginT]):
     def _broken(self) -> type[PluginLoadError]:
         return self.errors[2]
 
-    def _points(self) -> Iterable["EntryPoint"]:
-        return _installed().points.select(group=self.group)
-
     def _find(self, name: str) -> tuple[str, "EntryPoint"]:
         """Return the entry point with this name, and its distribution."""
-        installed = _installed()
-        key = self.group, name
-        if key not in installed.found:
-            points = installed.points.select(group=self.group)
-            installed.found[key] = self._find_among(points, name)
-        return installed.found[key]
-
-    def _find_among(self, points: Iterable["EntryPoint"], name: str) -> tuple[str, "EntryPoint"]:
+        installed, key = _installed(), (self.group, name)
+        if key in installed.found:
+            return installed.found[key]
+        points = installed.points.select(group=self.group)
         unknown, duplicate, _ = self.errors
         # A distribution may be found twice: in its checkout and where it is installed.
         found = {(_distribution(p), p.value): p for p in points if p.name == name}
@@ -208,7 +195,7 @@ class PluginGroup(Generic[PluginT]):
         if len(found) > 1:
             raise duplicate(name, tuple(sorted(origin for origin, _ in found)))
         ((distribution, _), point), *_ = found.items()
-        return distribution, point
+        return installed.found.setdefault(key, (distribution, point))
 
 
 def _in_words(exc: Exception) -> str:

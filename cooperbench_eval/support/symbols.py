@@ -18,16 +18,10 @@ class Step(IntEnum):
 
 
 def diff_symbols(old: str, new: str, *, coalesce: bool = False) -> list[tuple[Step, str]]:
-    """Diff two texts by Myers's algorithm.
+    """Diff two texts by Myers's algorithm; return the pieces to remove, keep and add, in order.
 
-    Args:
-        old: The old text.
-        new: The new text.
-        coalesce: Treat kept pieces that are shorter than the changes around them as
-            changed, because they are probably equal by chance.
-
-    Returns:
-        The pieces to remove, to keep and to add, in order.
+    With *coalesce*, kept pieces that are shorter than the changes around them count as changed,
+    because they are probably equal by chance.
     """
     engine = diff_match_patch()
     engine.Diff_Timeout = 0
@@ -38,16 +32,10 @@ def diff_symbols(old: str, new: str, *, coalesce: bool = False) -> list[tuple[St
 
 
 def find_similar(text: str, pattern: str, near: int, least: float) -> int:
-    """Find where *text* is most like *pattern*, by the Bitap algorithm.
+    """Return the index at which *text* is most like *pattern*, by the Bitap algorithm; or -1.
 
-    Args:
-        text: The text.
-        pattern: What to look for.
-        near: Of two equally similar places, the one nearer to this index is chosen.
-        least: The share of the pattern that the place must have.
-
-    Returns:
-        The index of the place; -1 if there is none.
+    The place must have at least the share *least* of the pattern. Of two equally similar places,
+    the one nearer to the index *near* is chosen.
     """
     if not pattern:
         return -1

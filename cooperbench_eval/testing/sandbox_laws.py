@@ -200,7 +200,7 @@ def _large_output(bench: SandboxBench) -> None:
     tracemalloc.reset_peak()
     before, _ = tracemalloc.get_traced_memory()
     try:
-        execution = bench.run("echo start; yes xxxxxxx | head -c 500000000; echo end")
+        execution = bench.run("echo start; yes xxxxxxx | head -c 200000000; echo end")
     finally:
         _, peak = tracemalloc.get_traced_memory()
         if not is_traced:

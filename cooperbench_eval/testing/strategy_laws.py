@@ -7,7 +7,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
@@ -54,30 +54,24 @@ def _contents(changes: Changes) -> str:
     return "\n".join(f"{path!r}: {row}" for path, row in rows)
 
 
-class _ProcessState:
-    """The parts of a process's state that code often changes, and other code relies on."""
-
-    def __init__(self) -> None:
-        self._parts = _parts()
-        self._threads = set(threading.enumerate())
-
-    def change(self) -> str:
-        """Return what was wanted but not kept, such as `no change of …`; empty if nothing."""
-        before, now = self._parts, _parts()
-        # Only the names, because the values of variables may be secrets.
-        changed = sorted(name for name in before | now if before.get(name) != now.get(name))
-        if changed:
-            return f"no change of {' and '.join(changed)}"
-        # New threads may be about to end.
-        new = set(threading.enumerate()) - self._threads
-        deadline = time.monotonic() + _SECONDS_TO_END
-        for thread in new:
-            thread.join(max(0.0, deadline - time.monotonic()))
-        running = sorted(thread.name for thread in new if thread.is_alive())
-        return f"no thread left running, such as {', '.join(running)}" if running else ""
+def _change_of_process(before: dict[str, object], running: Collection[threading.Thread]) -> str:
+    """Return what was wanted but not kept, such as `no change of …`; empty if nothing."""
+    now = _parts_of_process()
+    # Only the names, because the values of variables may be secrets.
+    changed = sorted(name for name in before | now if before.get(name) != now.get(name))
+    if changed:
+        return f"no change of {' and '.join(changed)}"
+    # New threads may be about to end.
+    new = set(threading.enumerate()).difference(running)
+    deadline = time.monotonic() + _SECONDS_TO_END
+    for thread in new:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    left = sorted(thread.name for thread in new if thread.is_alive())
+    return f"no thread left running, such as {', '.join(left)}" if left else ""
 
 
-def _parts() -> dict[str, object]:
+def _parts_of_process() -> dict[str, object]:
+    """Return the state of the process that code often changes, and other code relies on."""
     root = logging.getLogger()
     variables = {f"the environment variable {name}": os.environ[name] for name in os.environ}
     return variables | {
@@ -199,12 +193,12 @@ def _may_have_mode(entry: Entry, path: str, given: MergeInput) -> bool:
 @_law("The strategy changes neither its input, nor its earlier outcomes, nor the process.")
 def _no_mutation(trial: StrategyTrial, case: MergeCase) -> None:
     given = case.fresh_input()
-    before, process = _portrait(given), _ProcessState()
+    before, process, threads = _portrait(given), _parts_of_process(), threading.enumerate()
     outcome = trial.merge(case, given)
     for was, now in zip(before, _portrait(given), strict=True):
         if was != now:
             raise broken(case, came=now, wanted=was)
-    if wanted := process.change():
+    if wanted := _change_of_process(process, threads):
         raise broken(case, came=outcome, wanted=wanted)
     shown = shown_outcome(outcome, case.base)
     trial.merge(case.swapped)

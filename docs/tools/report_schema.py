@@ -21,7 +21,7 @@ import griffe
 
 import cooperbench_eval
 from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails, LedgerRow
-from cooperbench_eval.git.patching.placements import HunkPlacement
+from cooperbench_eval.git.patching.patch_parts import HunkPlacement
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
 from cooperbench_eval.reporting.agent_costs import MOST_USAGE, AgentRun, AgentUsage
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun

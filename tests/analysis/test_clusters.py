@@ -12,13 +12,12 @@ from made_pairs import pair
 from made_teams import team
 from needs import need_package
 
-from cooperbench_eval.analysis.comparing import compare
+from cooperbench_eval.analysis.comparing import compare, solved_within
+from cooperbench_eval.analysis.intervals import student
 from cooperbench_eval.analysis.measures import Mean
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.signflips import flip_test
 from cooperbench_eval.analysis.summarizing import summarize
-from cooperbench_eval.analysis.tails import student
-from cooperbench_eval.analysis.tries import solved_within
 from cooperbench_eval.errors import ArgumentError
 
 COUNTS = st.integers(1, 45).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total)))

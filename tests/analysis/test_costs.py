@@ -11,8 +11,8 @@ from made_pairs import pair
 from made_teams import team
 
 import cooperbench_eval as ce
-from cooperbench_eval.analysis.costs import KnownCost, measure_cost
-from cooperbench_eval.analysis.tails import student
+from cooperbench_eval.analysis.intervals import student
+from cooperbench_eval.analysis.measures import KnownCost, measure_cost
 from cooperbench_eval.reporting.agent_costs import AgentUsage
 
 

@@ -11,7 +11,7 @@ from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.git.merging.conflicts import Conflict, ModelUsage
-from cooperbench_eval.git.patching.placements import HunkPlacement
+from cooperbench_eval.git.patching.patch_parts import HunkPlacement
 from cooperbench_eval.reporting import Attempt, FeatureReport, PatchReport
 from cooperbench_eval.reporting.report import MergeReport
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from needs import need_package
 
-from cooperbench_eval.analysis.tails import mcnemar, student, wilson
+from cooperbench_eval.analysis.intervals import mcnemar, student, wilson
 
 CONFIDENCES = st.floats(0.01, 0.9999) | st.sampled_from([0.5, 0.9, 0.95, 0.99])
 

@@ -13,9 +13,8 @@ from made_teams import team as made_team
 from needs import need_package
 
 from cooperbench_eval.analysis.comparing import compare
-from cooperbench_eval.analysis.letters import groups_of, letter
 from cooperbench_eval.analysis.policies import Policy
-from cooperbench_eval.analysis.ranking import rank
+from cooperbench_eval.analysis.ranking import groups_of, letter, rank
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.signflips import Teams, adjusted_p_values, flip_test, is_exact
 from cooperbench_eval.analysis.summarizing import summarize

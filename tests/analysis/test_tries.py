@@ -5,9 +5,9 @@ import itertools
 import pytest
 from made_pairs import pair
 
+from cooperbench_eval.analysis.comparing import solved_within
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Rate
-from cooperbench_eval.analysis.tries import solved_within
 from cooperbench_eval.errors import AnalysisError
 
 WORDS = {"+": "clean ++", "-": "clean +-", "c": "conflicts", "m": "not_tried", "?": "clean .."}

@@ -325,8 +325,8 @@ class PolicySummary:
         tasks: Mapping[str, Verdicts] = dict(),
         cluster: Cluster | None = None,
         gold: GoldSummary | None = None,
-        cost_per_correct: CostPerCorrect = CostPerCorrect(),
         untried: tuple[str, ...] = (),
+        cost_per_correct: CostPerCorrect = CostPerCorrect(),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -475,8 +475,6 @@ class StrategySummary:
         confidence: float = 0.95,
         tasks: Mapping[str, Verdicts] = dict(),
         cluster: Cluster | None = None,
-        gold: GoldSummary | None = None,
-        cost_per_correct: CostPerCorrect = CostPerCorrect(),
         requests: int = 0,
         unpriced_requests: int = 0,
         prompt_tokens: int = 0,
@@ -487,6 +485,8 @@ class StrategySummary:
         cases: Rate,
         seconds: Distribution,
         test_seconds: Distribution,
+        gold: GoldSummary | None = None,
+        cost_per_correct: CostPerCorrect = CostPerCorrect(),
     ) -> None: ...
     def __add__(self, other: UsageTotals) -> UsageTotals: ...
     def __rich__(self) -> Renderable: ...

@@ -34,7 +34,7 @@ class ThreeWayMerge:
         labels: Labels = Labels(),
         files: Mapping[str, OpenFile] = dict(),
         cache: DiffCache = DiffCache(),
-        blocks: dict[str, tuple[TextBlock, ...]] = dict(),
+        blocks: dict[str, tuple[tuple[TextConflict, Place], ...]] = dict(),
     ) -> None: ...
     @property
     def blocks(self) -> tuple[ConflictBlock, ...]: ...

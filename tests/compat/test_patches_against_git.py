@@ -9,8 +9,7 @@ from hypothesis import assume, given, note, settings
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.patch_parts import FileChange
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, FileChange, PatchStatus, Rung
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Snapshot
 

@@ -12,10 +12,34 @@ from generators import three_way_texts
 from hypothesis import HealthCheck, Phase, given, settings
 
 from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, diff_lines, split_lines
-from cooperbench_eval.git.merging.regions import Refinement
-from cooperbench_eval.git.merging.text_merge import ConflictStyle, merge_text
+from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
 
-STYLES = pytest.mark.parametrize("style", ConflictStyle)
+STYLES = pytest.mark.parametrize("style", ["merge", "diff3"])
+
+
+def shown(merged, style, **options):
+    """Return a merged text in one of git's styles; only `diff3` shows the base."""
+    base = options.pop("base").encode()
+    if style == "merge":
+        return merged.render(**options)
+    lines = []
+    for chunk in merged.chunks:
+        if isinstance(chunk, TextConflict):
+            of_base = closed(chunk.base, chunk.newline)
+            size, end = options.get("marker_size", 7), chunk.newline
+            head = b"<" * size + b" " + options["ours"].encode() + end
+            middle = b"|" * size + b" " + base + end + of_base + b"=" * size + end
+            tail = b">" * size + b" " + options["theirs"].encode() + end
+            sides = closed(chunk.ours, end), closed(chunk.theirs, end)
+            lines += [head, sides[0], middle, sides[1], tail]
+        else:
+            lines.append(chunk)
+    return b"".join(lines)
+
+
+def closed(lines, newline):
+    """Add the newline that the last line may lack."""
+    return lines + newline if lines and not lines.endswith(b"\n") else lines
 
 
 @pytest.fixture(scope="module")
@@ -163,25 +187,14 @@ def compare_with_git_merge(git, triples, style, has_base):
     unsettled = {int(path) for path in conflicted if path}
     for i, expected in enumerate(read(git, tree, len(triples))):
         texts = (bases[i] or b"", *triples[i][1:])
-        merged = merge_text(*texts, refinement=style.refinement)
-        assert merged.render(style=style, ours="ours", base=label, theirs="theirs") == expected, (
-            texts
-        )
+        merged = merge_text(*texts, refine=style == "merge")
+        found = shown(merged, style, ours="ours", base=label, theirs="theirs")
+        assert found == expected, texts
         assert bool(merged.conflicts) == (i in unsettled), texts
 
 
-MERGE_FILE = {
-    "merge": (Refinement.ZEALOUS_ALNUM, ()),
-    "diff3": (Refinement.NONE, ("--diff3",)),
-    "zdiff3": (Refinement.TRIM, ("--zdiff3",)),
-    "union": (Refinement.ZEALOUS_ALNUM, ("--union",)),
-}
-
-
-@pytest.mark.parametrize("mode", MERGE_FILE)
-def test_merges_like_git_merge_file(git, triples, tmp_path, mode):
-    """The results equal those of `git merge-file`, with its own diff and refinement."""
-    refinement, options = MERGE_FILE[mode]
+def test_merges_like_git_merge_file(git, triples, tmp_path):
+    """With the Myers diff, unrefined results equal those of `git merge-file --diff3`."""
     paths = [tmp_path / name for name in ("ours", "base", "theirs")]
     for base, ours, theirs in triples[::10]:
         for path, data in zip(paths, (ours, base, theirs), strict=True):
@@ -189,19 +202,13 @@ def test_merges_like_git_merge_file(git, triples, tmp_path, mode):
 
         expected = git(
             *("merge-file", "-p", "-q", "-L", "A", "-L", "B", "-L", "C", "--marker-size=9"),
-            *(*options, *paths),
+            *("--diff3", *paths),
             allowed=range(128),
         )
 
-        merged = merge_text(
-            base, ours, theirs, refinement=refinement, algorithm=DiffAlgorithm.MYERS
-        )
-        if mode == "union":
-            assert merged.union() == expected, (base, ours, theirs)
-        else:
-            style = ConflictStyle(mode)
-            shown = merged.render(style=style, marker_size=9, ours="A", base="B", theirs="C")
-            assert shown == expected, (base, ours, theirs)
+        merged = merge_text(base, ours, theirs, refine=False, algorithm=DiffAlgorithm.MYERS)
+        found = shown(merged, "diff3", marker_size=9, ours="A", base="B", theirs="C")
+        assert found == expected, (base, ours, theirs)
 
 
 ADDED = [b"1", b"1\r\n", b"1\r\n2", b"1\r\n2\r\n", b"1\n2"]
@@ -215,7 +222,8 @@ def test_additions_of_both_sides_are_concatenated_as_by_git(git, tmp_path, added
     for path, data in zip(paths, (ours, b"", theirs), strict=True):
         path.write_bytes(data)
 
-    assert merge_text(b"", ours, theirs).union() == git("merge-file", "-p", "--union", *paths)
+    merged = merge_text(b"", ours, theirs).resolve(TextConflict.union)
+    assert merged.render() == git("merge-file", "-p", "--union", *paths)
 
 
 @pytest.mark.parametrize("algorithm", DiffAlgorithm)

@@ -516,6 +516,21 @@ def test_a_file_as_old_as_the_index_may_need_its_filter(tmp_path):
     assert found.tree.read("z.dat") == b"pointer 1\n"
 
 
+def test_a_staged_file_as_old_as_the_index_is_as_it_was_staged(tmp_path):
+    """What the program made of it is in the index, and differs from the commit."""
+    tree = Worktree(tmp_path / "main")
+    with_filter(tree)
+    (tree.folder / "z.dat").write_bytes(b"big 2\n")
+    tree.git("add", "--all")
+    stamp = (tree.folder / "z.dat").stat().st_mtime_ns
+    os.utime(tree.folder / ".git/index", ns=(stamp, stamp))
+
+    found = read(tree)
+
+    assert (found.unfiltered, found.is_dirty) == (("z.dat",), True)
+    assert found.tree.read("z.dat") == b"pointer 2\n"
+
+
 def test_an_edit_of_a_filtered_file_counts(tmp_path):
     """An edit of the same length at once after the checkout is seen, and named."""
     tree = Worktree(tmp_path / "main")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import cooperbench_eval as ce
 from cooperbench_eval.cooperbench.runlogs import Setting
-from cooperbench_eval.cooperbench.runlogs.agent_costs import read_agents
+from cooperbench_eval.cooperbench.runlogs.reading import read_agents
 from cooperbench_eval.cooperbench.runlogs.run_folders import discover_run
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.reporting.agent_costs import AgentRun, AgentUsage, total_agents

@@ -14,7 +14,7 @@ def patch(place, word):
     return ce.Changes({"a.txt": ce.Entry(text)}).diff(BASE)
 
 
-def evaluated(one, two=("has line",), **options):
+def evaluated(one, two=("has line", "has e"), **options):
     """Evaluate a pair whose suites have these cases; return the report and the number of runs."""
     runner = Runner()
     features = [

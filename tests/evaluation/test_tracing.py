@@ -10,7 +10,7 @@ import cooperbench_eval as ce
 from cooperbench_eval.evaluation import tracing
 from cooperbench_eval.evaluation.tracing import trace_failures
 from cooperbench_eval.languages.outline import functions
-from cooperbench_eval.reporting.traces import TraceKind
+from cooperbench_eval.reporting.rows import TraceKind
 
 CODE = b'''\
 """Books."""

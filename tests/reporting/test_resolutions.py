@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.git.merging.tree_merge import merge_changes
-from cooperbench_eval.reporting.resolutions import read_resolutions
+from cooperbench_eval.reporting.report import read_resolutions
 from cooperbench_eval.strategies.protocol import MergeInput, resolve_conflicts
 
 

@@ -16,7 +16,7 @@ from referencing import Registry
 
 import cooperbench_eval as ce
 from cooperbench_eval.reporting.options import UsedOptions
-from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction
 
 SCHEMAS = {
     ce.MergeReport: ce.reporting.report_schema(),

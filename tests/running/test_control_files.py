@@ -1,16 +1,10 @@
 """Changed files that control a test run, and the changes that remain without them."""
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.running.control_files import (
-    _FRAMEWORK_WORDS,
-    files_that_name_a_framework,
-    put_back,
-)
+from cooperbench_eval.running.control_files import put_back
 
 PYPROJECT = """\
 [project]
@@ -221,70 +215,6 @@ def test_a_link_in_place_of_settings_controls_a_run():
     changes = Changes({"setup.cfg": Entry(b"elsewhere", 0o120000)})
 
     assert put_back(BASE, changes) == (Changes(), ("setup.cfg",))
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "named"),
-    [
-        ("src/p/a.py", "import os\nos._exit(0)\n", True),
-        ("src/p/a.py", "import _pytest.runner\n", True),
-        ("src/p/a.py", "os.environ['PYTEST_ADDOPTS']\n", True),
-        ("src/p/a.py", "import sys\nsys.exit(0)\n", False),
-        ("tests/test_a.py", "import pytest\n", False),
-        ("README.md", "run pytest\n", False),
-    ],
-)
-def test_code_that_names_a_framework_is_reported(path, text, named):
-    """This is a hint for the reader, not a verdict; tests and texts may name frameworks."""
-    changes = Changes({path: Entry(text.encode())})
-
-    assert files_that_name_a_framework(BASE, changes) == ((path,) if named else ())
-
-
-def test_old_lines_that_name_a_framework_do_not_count():
-    """Only new lines count."""
-    base = Snapshot.from_files({"a.py": b"import pytest\n"})
-    changes = Changes({"a.py": Entry(b"import pytest\nnew = 1\n"), "gone.py": None})
-
-    assert files_that_name_a_framework(base, changes) == ()
-
-
-_PIECES = [
-    *(b"pytest", b"_pytest", b"pytest_runtest", b"PYTEST_", b"SkipTest", b"junit_xml", b"os._exit"),
-    *(b"unittest.case", b"jest", b"COOPERBENCH", b"_", b"x", b".", b" ", b"\xe9", b"\0"),
-    *(b"\n", b"\n", b"\n", b"\r", b"\r\n", b"\x0b", b"\x0c", b"\x85", b"\x1c"),
-]
-_FILES = st.none() | st.builds(
-    Entry,
-    st.lists(st.sampled_from(_PIECES), max_size=12).map(b"".join),
-    st.sampled_from([0o100644, 0o100644, 0o100755, 0o120000]),
-)
-
-
-def lines_that_name_a_framework(entry):
-    """Find these lines the simplest way: search the whole file."""
-    if entry is None or not entry.mode.is_regular:
-        return set()
-    found = _FRAMEWORK_WORDS.finditer(entry.data)
-    places = {match.start() for match in found}
-    lines, at = set(), 0
-    for line in entry.data.splitlines(keepends=True):
-        if any(at <= place < at + len(line) for place in places):
-            lines.add(line.rstrip(b"\r\n"))
-        at += len(line)
-    return lines
-
-
-@example(None, Entry(b"one\npytest\ntwo\n"))
-@given(_FILES, _FILES)
-def test_searching_only_new_lines_finds_the_same(before, after):
-    """The result equals a search of both files, minus the lines of the old file."""
-    base = Snapshot.from_files({"a.py": before} if before else {})
-
-    named = files_that_name_a_framework(base, Changes({"a.py": after}))
-
-    new = lines_that_name_a_framework(after) - lines_that_name_a_framework(before)
-    assert named == (("a.py",) if new else ())
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,10 @@ from forgeries import (
 from needs import need_program
 
 from cooperbench_eval import ContainerSandbox
+from cooperbench_eval.git.patching.path_kinds import files_that_name_a_framework
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running import LocalSandbox, ResultCache, TestRunner, TestSuite
-from cooperbench_eval.running.control_files import files_that_name_a_framework
 from cooperbench_eval.running.results import TestStatus
 
 

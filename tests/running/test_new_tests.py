@@ -234,6 +234,15 @@ def test_a_test_changes_with_what_it_uses_in_other_languages(framework, old, new
     assert set(found) == names
 
 
+def test_a_changed_build_constraint_changes_every_test_of_its_file():
+    """A constraint decides whether the file is compiled at all."""
+    manifest, text, path, source = FILES["go"]
+    before = {manifest: text, path: f"//go:build x\n\n{source}"}
+    after = before | {path: f"//go:build y\n\n{source}"}
+
+    assert toys.added("go", after, before) == toys.added("go", after)
+
+
 ELIFS = "if a:\n def test_0(): pass\n" + "".join(
     f"elif a{n}:\n def test_{n}(): pass\n" for n in range(900)
 )

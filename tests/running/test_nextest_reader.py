@@ -4,7 +4,7 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.running.readers.nextest_reader import NEXTEST_READER
+from cooperbench_eval.running.readers.cargo_reader import NEXTEST_READER
 from cooperbench_eval.running.readers.result_files import UnreadableResultError
 from cooperbench_eval.running.results import TestStatus
 

@@ -6,7 +6,7 @@ import pytest
 import toys
 from needs import need_program
 
-from cooperbench_eval.running.readers.node_reader import NODE_READER
+from cooperbench_eval.running.readers.javascript_reader import NODE_READER
 from cooperbench_eval.running.readers.result_files import UnreadableResultError
 from cooperbench_eval.running.results import TestStatus
 

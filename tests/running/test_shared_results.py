@@ -15,7 +15,7 @@ from needs import need_bubblewrap
 from sharingparts import RESULT, ask, die, fill_a_disk, made, make_noted
 
 import cooperbench_eval as ce
-from cooperbench_eval.running import shared_results
+from cooperbench_eval.running import cache as cache_module
 from cooperbench_eval.running.cache import share_with_copies
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -157,7 +157,7 @@ def test_a_full_disk_leaves_nothing_unfinished(shared, pool):
 def test_another_machine_does_not_use_the_folder(shared, monkeypatch):
     """On another machine, the folder with that name may be somebody else's."""
     shared.put("key", RESULT)
-    monkeypatch.setattr(shared_results, "_machine", lambda: "another")
+    monkeypatch.setattr(cache_module, "_machine", lambda: "another")
 
     copy = copy_of(shared)
     copy.put("other", RESULT)
@@ -192,7 +192,7 @@ def test_the_folder_is_private_bounded_and_removed_at_the_end(monkeypatch):
     share_with_copies(cache)
     folder = folder_of(cache)
     assert folder.stat().st_mode & 0o777 == 0o700
-    monkeypatch.setattr(shared_results, "_LIMIT_BYTES", 20_000)
+    monkeypatch.setattr(cache_module, "_MEMORY_LIMIT", 20_000)
     for number in range(100):
         text = os.urandom(2000).hex()  # about as many bytes when it is packed
         cache.put(str(number), ce.TestResult(status="passed", output=text))

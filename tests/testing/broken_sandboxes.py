@@ -227,7 +227,7 @@ class KeepsItAll(Wrapped):
     def run(self, command, **options):
         if "yes" not in command[2] or "head" not in command[2]:
             return super().run(command, **options)
-        script = command[2].replace("500000000", "60000000")
+        script = command[2].replace("200000000", "60000000")
         done = subprocess.run(("sh", "-c", script), capture_output=True, check=False)
         return Execution(exit_code=0, output=done.stdout, duration_seconds=1)
 

@@ -15,17 +15,15 @@ from attrs import field, fields, frozen, validators
 
 from cooperbench_eval.cooperbench.runlogs.run_folders import run_folders, setting_of
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.reporting.cooperbench_results import CooperBenchResult, CooperBenchRun
-from cooperbench_eval.reporting.settings import Setting
+from cooperbench_eval.reporting.cooperbench_results import (
+    CooperBenchResult,
+    CooperBenchRun,
+    Setting,
+)
 from cooperbench_eval.support.arguments import checked
-from cooperbench_eval.support.json_records import Converter, make_converter, parse_json, structure
+from cooperbench_eval.support.json_records import make_converter, parse_json, structure
 
-__all__ = [
-    "CooperBenchResult",
-    "CooperBenchRun",
-    "read_eval",
-    "read_evals",
-]
+__all__ = ["CooperBenchResult", "CooperBenchRun", "read_eval", "read_evals"]
 
 _UNFIT: Final = "is not an evaluation"
 _UNSAID: Final = "an error without a message"
@@ -48,19 +46,14 @@ class _Merge:
     strategy: str | None = field(default=None, converter=_unless_null)
 
 
-def _make_converter() -> Converter:
-    converter = make_converter()
-    converter.register_structure_hook(int, _whole_number)
-    return converter
-
-
 def _whole_number(value: object, _: object) -> int:
     if type(value) is int:
         return value
     raise ValueError(f"expected a whole number, found {value!r:.100}")
 
 
-_CONVERTER: Final = _make_converter()
+_CONVERTER: Final = make_converter()
+_CONVERTER.register_structure_hook(int, _whole_number)
 
 
 @frozen

@@ -2,32 +2,44 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from cooperbench_eval.cooperbench.runlogs.agent_costs import read_agents
+from attrs import frozen
+
 from cooperbench_eval.cooperbench.runlogs.reading import (
-    Wanted,
     letters,
     model_of,
     patch_files,
+    read_agents,
     read_patch,
 )
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.reporting.agent_costs import AgentRun
-from cooperbench_eval.reporting.settings import PatchLocation, Setting
+from cooperbench_eval.reporting.cooperbench_results import PatchLocation, Setting
+from cooperbench_eval.reporting.identity import PairId
 
-__all__ = [
-    "PatchLocation",
-    "Setting",
-    "find_work",
-]
+__all__ = ["PatchLocation", "Setting", "find_work"]
 
 _HUB_DATASET = "CodeConflict/experiments"
 
 
-def _hub_files(wanted: Wanted) -> tuple[Path, Path]:
+@frozen(kw_only=True)
+class _Wanted(PairId):
+    """The pair whose patches are wanted; its setting and model are known."""
+
+    setting: Setting
+    model: str
+
+    @property
+    def orders(self) -> tuple[tuple[int, int], ...]:
+        """The orders in which folder names may list the features; the benchmark sorts them."""
+        low, high = sorted(self.features)
+        return (low, high), (high, low)
+
+
+def _hub_files(wanted: _Wanted) -> tuple[Path, Path]:
     """Download a task's patches from the benchmark's public results and find the pair's files.
 
     Raises:
@@ -54,7 +66,7 @@ def _hub_files(wanted: Wanted) -> tuple[Path, Path]:
     return files
 
 
-def _paper_files(root: Path, wanted: Wanted) -> tuple[Path, Path] | None:
+def _paper_files(root: Path, wanted: _Wanted) -> tuple[Path, Path] | None:
     """Find the two files; `None` if the pair has no folder in this layout.
 
     Both files have the same model name: that of the wanted model, or the only matching
@@ -72,7 +84,7 @@ def _paper_files(root: Path, wanted: Wanted) -> tuple[Path, Path] | None:
     return first[name], second[name]
 
 
-def _files_by_model(task: Path, wanted: Wanted, number: int) -> dict[str, Path]:
+def _files_by_model(task: Path, wanted: _Wanted, number: int) -> dict[str, Path]:
     folders = [f"feature{i}_feature{j}" for i, j in wanted.orders]
     suffixes = [f"feature{number}"]
     if wanted.setting is Setting.SINGLE:
@@ -89,7 +101,7 @@ def _files_by_model(task: Path, wanted: Wanted, number: int) -> dict[str, Path]:
     return found
 
 
-def _one_model(names: Iterable[str], wanted: Wanted, task: Path) -> str:
+def _one_model(names: Iterable[str], wanted: _Wanted, task: Path) -> str:
     """Choose the name in the files that means the wanted model.
 
     CooperBench's own files have the name of a model family (`claude`, `qwen_coder`,
@@ -152,7 +164,7 @@ def find_work(
         DatasetError: No log has the patches, several runs have them, or a file cannot be
             read.
     """
-    wanted = Wanted(
+    wanted = _Wanted(
         setting=setting,
         repo_name=repo_name,
         task_id=task_id,
@@ -166,19 +178,15 @@ def find_work(
 
 
 def _files(
-    wanted: Wanted,
+    wanted: _Wanted,
     location: PatchLocation,
     logs_dir: str | os.PathLike[str] | None,
     run_name: str | None,
 ) -> tuple[Path, Path]:
     if location is PatchLocation.HF:
         return _hub_files(wanted)
-    if logs_dir is not None:
-        root = Path(logs_dir)
-    elif location is PatchLocation.LOGS:
-        root = Path("logs")
-    else:
-        root = Path.home() / ".cooperbench_cache"
+    default = "logs" if location is PatchLocation.LOGS else Path.home() / ".cooperbench_cache"
+    root = Path(default if logs_dir is None else logs_dir)
     if not root.is_dir():
         raise DatasetError("is not a directory; pass logs_dir=...", str(root))
     if run_name is None and (files := _paper_files(root, wanted)):
@@ -186,7 +194,7 @@ def _files(
     return _run_files(root, wanted, run_name)
 
 
-def _run_files(root: Path, wanted: Wanted, run_name: str | None) -> tuple[Path, Path]:
+def _run_files(root: Path, wanted: _Wanted, run_name: str | None) -> tuple[Path, Path]:
     folder = _run_folder(root, wanted, run_name)
     recorded = _model_of(folder)
     if recorded is not None and letters(recorded) != letters(wanted.model):
@@ -200,10 +208,14 @@ def _run_files(root: Path, wanted: Wanted, run_name: str | None) -> tuple[Path, 
     return first, second
 
 
-def _run_folder(root: Path, wanted: Wanted, run_name: str | None) -> Path:
+def _run_folder(root: Path, wanted: _Wanted, run_name: str | None) -> Path:
     """Find the pair's folder, in the named run or else in the only run that fits."""
     runs = [root / run_name] if run_name else sorted(root.iterdir())
-    found = [folder for run in runs for folder in _pair_folders(run, wanted)]
+    task = Path(wanted.setting.value, wanted.repo_name, str(wanted.task_id))
+    names = [f"f{i}_f{j}" for i, j in wanted.orders]
+    found: list[Path] = []
+    for run in runs:
+        found += [run / task / name for name in names if (run / task / name).is_dir()][:1]
     if len(found) > 1:
         plain = letters(wanted.model)
         found = [each for each in found if letters(_model_of(each) or "") == plain] or found
@@ -218,14 +230,6 @@ def _run_folder(root: Path, wanted: Wanted, run_name: str | None) -> Path:
         )
         raise DatasetError(problem, str(root))
     return found[0]
-
-
-def _pair_folders(run: Path, wanted: Wanted) -> Iterator[Path]:
-    task = run / wanted.setting.value / wanted.repo_name / str(wanted.task_id)
-    for i, j in wanted.orders:
-        if (task / f"f{i}_f{j}").is_dir():
-            yield task / f"f{i}_f{j}"
-            return
 
 
 def _model_of(folder: Path) -> str | None:

@@ -8,18 +8,18 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from cooperbench_eval.cooperbench.runlogs.agent_costs import read_agents
 from cooperbench_eval.cooperbench.runlogs.reading import (
     features_in,
     model_of,
     patch_files,
+    read_agents,
     read_patch,
     recorded,
 )
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.reporting.agent_costs import AgentRun
-from cooperbench_eval.reporting.settings import Setting
+from cooperbench_eval.reporting.cooperbench_results import Setting
 
 _SETTINGS = frozenset(setting.value for setting in Setting)
 
@@ -31,9 +31,6 @@ class RunTeam:
     Attributes:
         directory: The folder with the agents' files. If more than two agents worked
             together, several pairs have the same folder.
-        setting: How the agents worked.
-        repo_name: The repository's folder in the dataset.
-        task_id: The task's number; 0 is a valid number.
         numbers: The features, in the folder's order: CooperBench's evaluator merges the first
             into the second.
         model: The model, if the run's records name it.
@@ -70,11 +67,8 @@ class RunFolder:
     """A folder that is named after its features, with any contents.
 
     Attributes:
-        directory: The folder.
         run: The folder of its run.
         setting: How the agents worked, if the folders or the agents' record name it.
-        repo_name: The repository's folder in the dataset.
-        task_id: The task's number.
         features: The features' numbers in the order of the name: two or more,
             all different.
         names: The names of the files in the folder.
@@ -87,11 +81,6 @@ class RunFolder:
     task_id: int
     features: tuple[int, ...] = field(converter=tuple[int, ...])
     names: frozenset[str]
-
-    @property
-    def was_written(self) -> bool:
-        """Whether the runner or an agent wrote a record or a patch."""
-        return any(name == "result.json" or name.endswith(".patch") for name in self.names)
 
     def teams(self, *, whole: bool) -> Iterator[RunTeam]:
         """Yield the *whole* team, or every two of its features."""
@@ -120,14 +109,8 @@ def discover_run(
     Folders that are not named like a pair are skipped, and so are folders with neither a
     record nor a patch.
 
-    Args:
-        logs_dir: The folder of all runs.
-        run_name: The run's folder in it.
-        teams: Whether to find the teams instead: all features of each folder together.
-
-    Returns:
-        The pairs or teams, sorted by setting, repository, task and features; numbers are
-        compared as numbers.
+    With *teams*, all features of each folder are one team instead. The pairs or teams are sorted
+    by setting, repository, task and features; numbers are compared as numbers.
 
     Raises:
         DatasetError: The run does not exist, has no pair, or has a folder that cannot be
@@ -136,7 +119,7 @@ def discover_run(
     found = [
         team
         for folder in run_folders(logs_dir, run_name)
-        if folder.was_written
+        if any(name == "result.json" or name.endswith(".patch") for name in folder.names)
         for team in folder.teams(whole=teams)
     ]
     if not found:
@@ -152,22 +135,20 @@ def discover_run(
 
 
 def run_folders(logs_dir: str | os.PathLike[str], run_name: str) -> tuple[RunFolder, ...]:
-    """Find every folder of a run that is named after two or more features.
-
-    Returns:
-        The folders, sorted by their paths.
+    """Find every folder of a run that is named after two or more features, sorted by path.
 
     Raises:
         DatasetError: The run does not exist, or a folder of it cannot be read.
     """
     run = Path(logs_dir, run_name)
-    return tuple(
-        folder
-        for child in _folders(run)
-        for folder in (
-            _of_setting(run, child) if child.name in _SETTINGS else _of_repository(run, child)
-        )
-    )
+    found: list[RunFolder] = []
+    for child in _folders(run):
+        if child.name in _SETTINGS:
+            setting = Setting(child.name)
+            found += (each for r in _folders(child) for each in _of_repository(run, r, setting))
+        else:
+            found += _of_repository(run, child)
+    return tuple(found)
 
 
 def _unknown_settings(run: Path) -> list[str]:
@@ -192,11 +173,6 @@ def setting_of(directory: Path) -> Setting | None:
         if not (folder / "config.json").is_file():
             return Setting(folder.name)
     return _recorded_setting(directory)
-
-
-def _of_setting(run: Path, folder: Path) -> Iterator[RunFolder]:
-    for repository in _folders(folder):
-        yield from _of_repository(run, repository, Setting(folder.name))
 
 
 def _of_repository(

@@ -1,6 +1,7 @@
 """`audit` says whose work is in a merged tree that somebody else made."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from attrs import evolve
 
@@ -8,7 +9,7 @@ from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.auditing.file_fates import audited_ends, audited_files, with_ends
 from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
-from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, Tracking, track
+from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_features, read_merged
 from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of, suites_on
@@ -17,8 +18,8 @@ from cooperbench_eval.evaluation.sides import Side, merge_input
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.apply import apply_patch
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter, is_test_path
-from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting.audits import Audit, ForeignLines, StrategyComparison
@@ -121,7 +122,9 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
     tree = base.overlay(merged)
     tracking = track(*with_ends(base, sides, merged))
     fates = Fates(tracking)
-    touched = {path for side in sides.values() for path in side}
+    known = {path for side in sides.values() for path in side}
+    # Where the merged tree has a side's file under a new name.
+    known |= {f.path for f in tracking.files if f.expected and f.expected.path != f.path}
     return Audit(
         features=tuple(sides),
         base_tree_id=base.tree_id,
@@ -135,42 +138,23 @@ def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> A
             )
         ],
         foreign=[lines for file in tracking.files for lines in _foreign(file, fates)],
-        foreign_files=sorted(
-            path
-            for path in Changes.between(base, tree)
-            if path not in touched and not _is_renamed(path, tracking)
-        ),
-    )
-
-
-def _is_renamed(path: str, tracking: Tracking) -> bool:
-    """Whether the merged tree has a side's file at *path* under a new name."""
-    return any(
-        file.path == path and file.expected is not None and file.expected.path != path
-        for file in tracking.files
+        foreign_files=sorted(path for path in Changes.between(base, tree) if path not in known),
     )
 
 
 def _foreign(file: TrackedFile, fates: Fates) -> Iterator[ForeignLines]:
-    for lines in runs_of(fates.unknown(file)):
-        yield ForeignLines(
-            path=file.path,
-            first=lines.start + 1,
-            last=lines.stop,
-            text=b"".join(file.lines[lines.start : lines.stop]),
-        )
-    if file.expected is None:
-        return
-    gone = [line for line in fates.vanished(file) if file.base_places[line] != ABSENT]
-    text = {file.base_places[line]: file.expected.lines[line] for line in gone}
-    for lines in runs_of(sorted(text)):
-        yield ForeignLines(
-            path=file.path,
-            first=lines.start + 1,
-            last=lines.stop,
-            text=b"".join(text[line] for line in lines),
-            is_removed=True,
-        )
+    added = {line: file.lines[line] for line in fates.unknown(file)}
+    vanished = {file.base_places[line]: file.expected_lines[line] for line in fates.vanished(file)}
+    vanished.pop(ABSENT, None)
+    for text, is_removed in ((added, False), (vanished, True)):
+        for lines in runs_of(sorted(text)):
+            yield ForeignLines(
+                path=file.path,
+                first=lines.start + 1,
+                last=lines.stop,
+                text=b"".join(text[line] for line in lines),
+                is_removed=is_removed,
+            )
 
 
 # --- strategies and tests ---
@@ -191,6 +175,7 @@ def _compare_strategy(
     Raises:
         RepositoryError: A touched file cannot be read.
     """
+    failed = partial(StrategyComparison, strategy=strategy.name, status=MergeStatus.FAILED)
     so_far, *others = (Side.of(each, sides[each.number]) for each in features)
     status = MergeStatus.CLEAN
     for side in others:
@@ -198,9 +183,9 @@ def _compare_strategy(
         try:
             outcome = run_strategy(strategy, given)
         except StrategyFailedError as exc:
-            return _failed(strategy, str(exc))
+            return failed(failure=str(exc))
         if outcome.status is MergeStatus.FAILED:
-            return _failed(strategy, outcome.failure)
+            return failed(failure=outcome.failure)
         status = max(status, outcome.status, key=_WORST_LAST.index)
         changes = rewritten(outcome.changes, given.base, base)
         so_far = so_far.joined(side, changes, base)
@@ -211,10 +196,6 @@ def _compare_strategy(
         tree_id=tree.tree_id,
         files=tuple(Changes.between(tree, merged)),
     )
-
-
-def _failed(strategy: MergeStrategy, problem: str) -> StrategyComparison:
-    return StrategyComparison(strategy=strategy.name, status=MergeStatus.FAILED, failure=problem)
 
 
 def _run_suites(group: TestedGroup, merged: Changes, options: Options) -> Iterator[SuiteRun]:

@@ -9,7 +9,7 @@ letters and digits, such as a bracket, is only followed together with the lines 
 
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby
@@ -40,41 +40,21 @@ def find_moves(files: Iterable[TrackedFile]) -> dict[Place, Place]:
     """Return the merged place of each expected line that was moved."""
     files = tuple(files)
     search = _Pairing(files, _without_line_end)
-    for file in files:
-        search.pair([file])
-    search.pair(files)
-    return search.found
-
-
-def _find_reblanked(
-    files: Iterable[TrackedFile], moved: Collection[Place], explained: Collection[Place]
-) -> dict[Place, Place]:
-    """Return the merged place of each expected line whose blanks were changed.
-
-    Args:
-        files: The files.
-        moved: The expected places of lines that were moved.
-        explained: The merged places of these lines.
-    """
-    files = tuple(files)
-    search = _Pairing(files, _without_blanks, moved, explained)
-    for file in files:
-        search.pair([file])
+    for some in (*([file] for file in files), files):
+        search.pair(some)
     return search.found
 
 
 def _without_line_end(line: bytes) -> bytes:
-    """Return a line without its line end."""
     return line.rstrip(b"\r\n")
 
 
 def _without_blanks(line: bytes) -> bytes:
-    """Return a line without spaces and tabs."""
     return b"".join(line.split())
 
 
 class _Pairing:
-    """The lines that have no counterpart yet."""
+    """Pairs the lines that have no counterpart yet, by a part of their texts."""
 
     def __init__(
         self,
@@ -85,29 +65,22 @@ class _Pairing:
     ) -> None:
         self.found: dict[Place, Place] = {}
         self._key = key
-        every = [each for each in files if each.expected]
-        self._missing = {(f, n) for f in every for n in f.missing}.difference(missing)
+        self._missing = {(f, n) for f in files for n in f.missing}.difference(missing)
         self._foreign = {(f, n) for f in files for n in f.foreign}.difference(foreign)
 
-    def pair(self, files: Iterable[TrackedFile]) -> None:
+    def pair(self, files: Sequence[TrackedFile]) -> None:
         """Pair lines within *files*, in their order."""
-        missing: dict[bytes, list[Place]] = defaultdict(list)
-        for file in files:
-            for line in file.missing:
-                text = self._expected_text((file, line))
-                if (file, line) in self._missing and is_telling(text):
-                    missing[text].append((file, line))
-        for each in missing.values():
-            each.reverse()
-        for merged in self._left(files) if missing else ():
+        missing: dict[bytes, list[Place]] = defaultdict(list)  # the next one comes last
+        for expected in reversed([(file, line) for file in files for line in file.missing]):
+            text = self._expected_text(expected)
+            if expected in self._missing and is_telling(text):
+                missing[text].append(expected)
+        for merged in ((file, line) for file in files if missing for line in file.foreign):
             found = missing.get(self._merged_text(merged))
             while found and merged in self._foreign:
                 expected = found.pop()
                 if expected in self._missing and self._can_be(expected, merged):
                     self._pair_run(expected, merged)
-
-    def _left(self, files: Iterable[TrackedFile]) -> Iterator[Place]:
-        return ((file, line) for file in files for line in file.foreign)
 
     def _can_be(self, expected: Place, merged: Place) -> bool:
         """Whether a merged line can be a missing one that was moved.
@@ -122,24 +95,14 @@ class _Pairing:
         text = self._merged_text(merged)
         if sum(self._key(each) == text for each in file.lines) == 1:
             return True
-        around = ((_next(expected, step), _next(merged, step)) for step in (-1, 1))
-        return any(
-            one in self._missing
-            and other in self._foreign
-            and self._expected_text(one) == self._merged_text(other)
-            for one, other in around
-        )
+        return any(self._are_equal(_next(expected, step), _next(merged, step)) for step in (-1, 1))
 
     def _pair_run(self, expected: Place, merged: Place) -> None:
         """Pair two lines, and the equal lines before and after them."""
         self._pair(expected, merged)
         for step in (-1, 1):
             one, other = _next(expected, step), _next(merged, step)
-            while (
-                one in self._missing
-                and other in self._foreign
-                and self._expected_text(one) == self._merged_text(other)
-            ):
+            while self._are_equal(one, other):
                 self._pair(one, other)
                 one, other = _next(one, step), _next(other, step)
 
@@ -148,9 +111,14 @@ class _Pairing:
         self._missing.discard(expected)
         self._foreign.discard(merged)
 
+    def _are_equal(self, one: Place, other: Place) -> bool:
+        if one not in self._missing or other not in self._foreign:
+            return False
+        return self._expected_text(one) == self._merged_text(other)
+
     def _expected_text(self, place: Place) -> bytes:
         file, line = place
-        return self._key(file.expected.lines[line]) if file.expected else b""
+        return self._key(file.expected_lines[line])
 
     def _merged_text(self, place: Place) -> bytes:
         file, line = place
@@ -162,28 +130,27 @@ def _next(place: Place, step: int) -> Place:
 
 
 def find_changes(files: Iterable[TrackedFile], moves: Mapping[Place, Place]) -> dict[Place, Place]:
-    """Return the merged place of each expected line that was changed.
-
-    Args:
-        files: The files.
-        moves: The merged place of each expected line that was moved.
-    """
+    """Return the merged place of each expected line that was changed, and not moved."""
     files = tuple(files)
     explained = set(moves.values())
-    found = _find_reblanked(files, moves.keys(), explained)
+    reblanked = _Pairing(files, _without_blanks, moves.keys(), explained)
+    for file in files:
+        reblanked.pair([file])
+    found = reblanked.found
+    known = ChainMap(found, dict(moves))
     left = _MOST_COMPARISONS
     for file in files:
         for missing, foreign in file.gaps:
             new = [line for line in foreign if (file, line) not in explained]
-            left_over = [line for line in missing if (file, line) not in {*moves, *found}]
+            left_over = [line for line in missing if (file, line) not in known]
             for one, other in _reformatted(file, left_over, new):
                 found[file, one] = file, other
-            for old in _by_owner(file, missing, {*moves, *found}):
+            for old in _by_owner(file, missing, known):
                 left -= len(old) * len(new)
                 if left < 0:
                     return found
                 found |= {(file, one): (file, other) for one, other in _similar(file, old, new)}
-        found |= _scattered(file, {*moves, *found}, explained)
+        found |= _scattered(file, known, explained)
         found |= _followers(file, found, moves.keys())
     return found
 
@@ -192,8 +159,7 @@ def _reformatted(
     file: TrackedFile, old: Sequence[int], new: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of lines that differ only in whitespace, in their order; they may be short."""
-    expected = file.expected.lines if file.expected else ()
-    texts = [_without_blanks(expected[line]) for line in old]
+    texts = [_without_blanks(file.expected_lines[line]) for line in old]
     others = [_without_blanks(file.lines[line]) for line in new]
     places = same_lines(diff_lines(texts, others), len(others))
     for line, text, place in zip(new, others, places, strict=True):
@@ -214,7 +180,7 @@ def _similar(
     file: TrackedFile, old: Iterable[int], new: Iterable[int]
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of lines in their order, with the largest sum of similarities."""
-    expected = file.expected.lines if file.expected else ()
+    expected = file.expected_lines
     old = [line for line in old if is_telling(expected[line])]
     new = [line for line in new if is_telling(file.lines[line])]
     texts = [_shown(expected[line]) for line in old]
@@ -250,45 +216,38 @@ def _scattered(
     if file.expected is None or not foreign:
         return found
     before = list(accumulate(file.merged_places, max, initial=ABSENT))
-    for block in _blocks(file):
-        left = [line for line in block if (file, line) not in known]
+    for block in _blocks(file, file.missing):
+        telling = [line for line in block if is_telling(file.expected_lines[line])]
+        left = [line for line in telling if (file, line) not in known]
         places = {line: _spread(file, line, before[line], foreign) for line in left}
         if ABSENT not in places.values():
             found |= {(file, line): (file, place) for line, place in places.items()}
     return found
 
 
-def _blocks(file: TrackedFile) -> Iterator[list[int]]:
-    """Yield the missing lines that stand together and have one owner, without short ones."""
-    lines = file.expected.lines if file.expected else ()
-    for run in runs_of(file.missing):
+def _blocks(file: TrackedFile, missing: Iterable[int]) -> Iterator[list[int]]:
+    """Yield missing lines that stand together and have one owner."""
+    for run in runs_of(missing):
         for _, block in groupby(run, key=lambda line: file.owners[line]):
-            yield [line for line in block if is_telling(lines[line])]
+            yield list(block)
 
 
 def _spread(file: TrackedFile, line: int, before: int, foreign: Sequence[int]) -> int:
-    """Return the first foreign line that has words of a line; `ABSENT` if too many are missing."""
-    text = _shown(file.expected.lines[line]) if file.expected else b""
-    new = _between(foreign, before, before + _MOST_LINES)
-    there = range(before + 1, before + 1 + _MOST_LINES)
-    return new[0] if new and _contain(file, there, new, _tokens(text)) else ABSENT
+    """Return the first foreign line that has words of a line; `ABSENT` if too many are missing.
 
-
-def _between(lines: Sequence[int], first: int, last: int) -> Sequence[int]:
-    """Return those of ascending *lines* that come after the first and not after the last."""
-    return lines[bisect_right(lines, first) : bisect_right(lines, last)]
-
-
-def _contain(
-    file: TrackedFile, place: range, foreign: Collection[int], wanted: Counter[bytes]
-) -> bool:
+    The words may be in the lines after *before*.
+    """
+    end = before + _MOST_LINES
+    near = foreign[bisect_right(foreign, before) : bisect_right(foreign, end)]
+    if not near:
+        return ABSENT
+    wanted = _tokens(file.expected_lines[line])
     there: Counter[bytes] = Counter()
     new: Counter[bytes] = Counter()
-    for line in place:
-        if line < len(file.lines):
-            (new if line in foreign else there).update(_tokens(_shown(file.lines[line])))
+    for each in range(before + 1, min(end + 1, len(file.lines))):
+        (new if each in near else there).update(_tokens(file.lines[each]))
     is_there = (wanted & (there + new)).total() >= _LEAST_CONTAINED * wanted.total()
-    return is_there and bool((wanted - there) & new)
+    return near[0] if is_there and (wanted - there) & new else ABSENT
 
 
 def _followers(
@@ -296,14 +255,11 @@ def _followers(
 ) -> dict[Place, Place]:
     """Return the places of short lines among missing lines that were all changed."""
     found: dict[Place, Place] = {}
-    lines = file.expected.lines if file.expected else ()
-    left = [line for line in file.missing if (file, line) not in moved]
-    for run in runs_of(left):
-        for _, group in groupby(run, key=lambda line: file.owners[line]):
-            part = list(group)
-            known = [changed[file, line] for line in part if (file, line) in changed]
-            if known and all((file, n) in changed or not is_telling(lines[n]) for n in part):
-                found |= {(file, n): known[0] for n in part if (file, n) not in changed}
+    lines = file.expected_lines
+    for part in _blocks(file, (line for line in file.missing if (file, line) not in moved)):
+        known = [changed[file, line] for line in part if (file, line) in changed]
+        if known and all((file, n) in changed or not is_telling(lines[n]) for n in part):
+            found |= {(file, n): known[0] for n in part if (file, n) not in changed}
     return found
 
 
@@ -312,7 +268,7 @@ def _shown(line: bytes) -> bytes:
 
 
 def _tokens(line: bytes) -> Counter[bytes]:
-    return Counter(_TOKEN.findall(line))
+    return Counter(_TOKEN.findall(_shown(line)))
 
 
 def _similarity(one: bytes, other: bytes) -> float:

@@ -10,22 +10,22 @@ Whoever merges by hand keeps them once. Therefore there are two such trees.
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
-from cooperbench_eval.evaluation.auditing.lines import ABSENT, closed, inverse, lines_of, map_lines
-from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, diff_lines
-from cooperbench_eval.git.merging.regions import (
-    Origin,
-    Refinement,
-    Region,
-    Texts,
-    find_blocks,
-    find_regions,
+from cooperbench_eval.evaluation.auditing.lines import (
+    ABSENT,
+    closed,
+    inverse,
+    lines_of,
+    map_lines,
+    through,
 )
+from cooperbench_eval.git.merging.entry_merge import Side, Slot
+from cooperbench_eval.git.merging.line_diff import diff_lines
+from cooperbench_eval.git.merging.regions import Origin, Region, Texts, find_blocks, find_regions
 from cooperbench_eval.git.merging.renames import find_renames
-from cooperbench_eval.git.merging.slots import Side, Slot
 from cooperbench_eval.git.merging.tree_merge import align_versions
 from cooperbench_eval.git.trees.entries import Entry, with_mode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
@@ -35,12 +35,7 @@ _MOST_COMPARISONS = 100_000
 
 
 class SideTree:
-    """What a feature changes in the base, with the lines of its files.
-
-    Attributes:
-        number: The feature's number.
-        changes: What it changes.
-    """
+    """What a feature changes in the base, with the lines of its files."""
 
     def __init__(
         self, base: Snapshot, number: int, changes: Changes, *, as_blame: bool = False
@@ -153,12 +148,9 @@ Files = dict[str, ExpectedFile | None]
 
 
 def expect(base: Snapshot, sides: Mapping[int, SideTree], *, join: bool = True) -> Files:
-    """Merge all sides, and follow their lines.
+    """Merge all sides in their order, and follow their lines.
 
-    Args:
-        base: The tree from which the sides start.
-        sides: The sides by their numbers, in the order in which they are merged.
-        join: Whether to join conflicts that are close together.
+    With *join*, conflicts that are close together are joined.
 
     Raises:
         RepositoryError: A touched file of the base cannot be read.
@@ -166,7 +158,7 @@ def expect(base: Snapshot, sides: Mapping[int, SideTree], *, join: bool = True) 
     files: Files = {}
     seen: list[SideTree] = []
     for side in sides.values():
-        files = _Fold(base, files, seen, side, join=join).run()
+        files = _Fold(base, files, seen, side, join).run()
         seen.append(side)
     return files
 
@@ -180,23 +172,15 @@ def untouched_file(path: str, entry: Entry, numbers: Sequence[int]) -> ExpectedF
     )
 
 
+@frozen(eq=False)
 class _Fold:
     """Adds one side to the files that are expected so far."""
 
-    def __init__(
-        self,
-        base: Snapshot,
-        files: Files,
-        seen: Sequence[SideTree],
-        side: SideTree,
-        *,
-        join: bool,
-    ) -> None:
-        self._base = base
-        self._files = files
-        self._seen = seen
-        self._side = side
-        self._join_conflicts = join
+    _base: Snapshot
+    _files: Files
+    _seen: Sequence[SideTree]
+    _side: SideTree
+    _joins: bool
 
     def run(self) -> Files:
         so_far = Changes({p: f.entry if f else None for p, f in _fitting(self._files)})
@@ -212,10 +196,7 @@ class _Fold:
         present = ours or theirs
         if present is None or (base == present and slot.kind is None):
             return None
-        if ours is not None:
-            file = self._earlier(path, slot, ours)
-        else:
-            file = self._later(path, slot, present)
+        file = (self._earlier if ours else self._later)(path, slot, present)
         file.is_disputed = file.is_disputed or base is not None
         return file
 
@@ -231,15 +212,14 @@ class _Fold:
             return kept
         mode = theirs.mode if base is not None and ours.mode is base.mode else ours.mode
         texts = lines_of(base) or (), one.lines, other.lines
-        rows, disputed, is_joined = _combined(texts, join=self._join_conflicts)
-        lines = _joined_lines(one.lines, other.lines, rows)
+        rows, disputed, is_joined = _combined(texts, join=self._joins)
+        lines = [one.lines[o] if o != ABSENT else other.lines[t] for o, t in rows]
+        lines = [*closed(lines[:-1]), *lines[-1:]]  # only the last one may lack its newline
+        in_ours, in_theirs = zip(*rows, strict=True) if rows else ((), ())
         places: dict[int, Sequence[int]] = {
-            n: [each[o] if o != ABSENT else ABSENT for o, _ in rows]
-            for n, each in one.places.items()
+            **{number: through(in_ours, each) for number, each in one.places.items()},
+            self._side.number: through(in_theirs, other.places[self._side.number]),
         }
-        places[self._side.number] = [
-            other.places[self._side.number][t] if t != ABSENT else ABSENT for _, t in rows
-        ]
         place_of = {o: i for i, (o, _) in enumerate(rows) if o != ABSENT}
         return ExpectedFile(
             path=path,
@@ -276,10 +256,7 @@ class _Fold:
             return found
         # Both sides renamed the file, and git merged the two versions before.
         rows = map_lines(file.lines, lines)
-        places: dict[int, Sequence[int]] = {
-            n: [each[row] if row != ABSENT else ABSENT for row in rows]
-            for n, each in file.places.items()
-        }
+        places = {number: through(rows, each) for number, each in file.places.items()}
         paths = dict(file.paths)
         for side, name in self._versions_of(file):
             paths[side.number], places[side.number] = name, map_lines(side.lines(name), lines)
@@ -309,16 +286,9 @@ def _combined(texts: Texts, *, join: bool) -> tuple[list[tuple[int, int]], set[i
     """
     base, ours, theirs = texts
     diffs = diff_lines(base, ours), diff_lines(base, theirs)
-    find = partial(
-        find_regions,
-        texts,
-        *diffs,
-        refinement=Refinement.ZEALOUS,
-        algorithm=DiffAlgorithm.HISTOGRAM,
-    )
-    regions = single = find(join=False)
+    regions = single = find_regions(texts, *diffs, join=False)
     if join:
-        regions = find()
+        regions = find_regions(texts, *diffs)
     rows: list[tuple[int, int]] = []
     o = t = 0
     for region in regions:
@@ -335,14 +305,6 @@ def _combined(texts: Texts, *, join: bool) -> tuple[list[tuple[int, int]], set[i
         line for line, (o, t) in enumerate(rows) if o in ours_disputed or t in theirs_disputed
     }
     return rows, disputed, len(regions) < len(single)
-
-
-def _joined_lines(
-    ours: Sequence[bytes], theirs: Sequence[bytes], rows: Sequence[tuple[int, int]]
-) -> list[bytes]:
-    """Return the merged lines; only the last one may lack its newline."""
-    lines = [ours[o] if o != ABSENT else theirs[t] for o, t in rows]
-    return [*closed(lines[:-1]), *lines[-1:]]
 
 
 def _rows_of(region: Region) -> Iterator[tuple[int, int]]:

@@ -58,6 +58,10 @@ def _file(fates: Fates, side: SideTree, path: str, entry: Entry) -> AuditedFile:
     merged = file.entry if file else None
     is_text = lines_of(entry) is not None
     added = fates.added(side, path) if is_text else {}
+    known = cache_of(fates.tracking.base, _known_definitions)
+    before, after, now, *theirs = (
+        _functions(known, path, each) for each in (old, entry, merged, *_others(fates, side, file))
+    )
     removed = fates.removed(side, path) if is_text and lines_of(old) is not None else {}
     return AuditedFile(
         feature=side.number,
@@ -65,14 +69,8 @@ def _file(fates: Fates, side: SideTree, path: str, entry: Entry) -> AuditedFile:
         merged_path=file.path if file and merged else None,
         added=as_lines(added, side.lines(path)),
         removed=as_lines(removed, lines_of(old) or ()),
-        definitions=_definitions_of(
-            path,
-            added,
-            known=cache_of(fates.tracking.base, _known_definitions),
-            base=_source(old),
-            side=_source(entry),
-            others=[_source(each) for each in _others(fates, side, file)],
-            merged=_source(merged),
+        definitions=_definitions(
+            added, before, after, now or {}, theirs=[each or {} for each in theirs]
         ),
         entries=_entries(fates, side, path, entry, file),
     )
@@ -80,8 +78,7 @@ def _file(fates: Fates, side: SideTree, path: str, entry: Entry) -> AuditedFile:
 
 def _others(fates: Fates, side: SideTree, file: TrackedFile | None) -> Iterator[Entry | None]:
     """Yield the versions of a file in the trees of the other sides."""
-    paths = file.expected.paths if file and file.expected else {}
-    for number, path in paths.items():
+    for number, path in file.paths.items() if file else ():
         if number != side.number:
             yield fates.tracking.sides[number].get(path)
 
@@ -118,8 +115,7 @@ def _deleted(fates: Fates, side: SideTree, path: str) -> AuditedFile:
     fate, removed = Fate.KEPT, dict.fromkeys(range(len(old)), LineFate(Fate.KEPT))
     if file is not None and merged is not None:
         # If another side has the file, it had work in it.
-        is_wanted = bool(file.expected and file.expected.paths)
-        is_wanted = is_wanted and merged != fates.tracking.base.get(path)
+        is_wanted = bool(file.paths) and merged != fates.tracking.base.get(path)
         fate = Fate.SUPERSEDED if is_wanted else Fate.LOST
         for line, place in _found(file, len(old)):
             removed[line] = LineFate(fate, is_wanted, (file, place))
@@ -153,10 +149,6 @@ def _fate_of_contents(entry: Entry, merged: Entry | None, known: list[Entry | No
     return Fate.LOST if merged in known else Fate.CHANGED
 
 
-def _source(entry: Entry | None) -> bytes | None:
-    return entry.data if entry is not None and entry.mode.is_regular else None
-
-
 # --- definitions ---
 
 
@@ -164,34 +156,21 @@ def _known_definitions() -> Memo[tuple[str, bytes], _Functions]:
     return Memo(_MOST_VERSIONS)
 
 
-def _definitions_of(
-    path: str,
+def _definitions(
     added: Mapping[int, LineFate],
+    before: _Functions | None,
+    after: _Functions | None,
+    now: _Functions,
     *,
-    known: Memo[tuple[str, bytes], _Functions],
-    base: bytes | None,
-    side: bytes | None,
-    others: Sequence[bytes | None],
-    merged: bytes | None,
+    theirs: Sequence[_Functions],
 ) -> Iterator[AuditedDefinition]:
     """Yield the definitions of one file that a side adds, changes or removes.
 
-    Args:
-        path: The file, whose name tells the language.
-        added: What became of the lines that the side adds.
-        known: The definitions of the latest versions of files, which a base keeps.
-        base: The file in the base; `None` if there is none.
-        side: The file in the side's tree.
-        others: The file in the trees of the other sides.
-        merged: The file in the merged tree.
+    *before*, *after*, *now* and *theirs* are those in the base, in the trees of the side, of the
+    merge and of the other sides.
     """
-    if not is_known(path):
-        return
-    before, after = _functions(known, path, base), _functions(known, path, side)
     if before is None or after is None:
         return
-    now = _functions(known, path, merged) or {}
-    theirs = [_functions(known, path, each) or {} for each in others]
     for name, function in after.items():
         fates = [added[n] for n in range(function.first - 1, function.last) if n in added]
         is_new = name not in before
@@ -208,27 +187,25 @@ def _definitions_of(
         yield AuditedDefinition(name=name, line=function.first, fate=fate, is_new=is_new)
     for name, function in before.items():
         if name not in after:
-            expected = [
-                each for each in theirs if name in each and each[name].text != function.text
-            ]
-            back = Fate.SUPERSEDED if expected else Fate.LOST
+            wanted = any(name in each and each[name].text != function.text for each in theirs)
+            back = Fate.SUPERSEDED if wanted else Fate.LOST
             fate = back if name in now else Fate.KEPT
             yield AuditedDefinition(name=name, line=function.first, fate=fate, is_removed=True)
 
 
 def _functions(
-    known: Memo[tuple[str, bytes], _Functions], path: str, source: bytes | None
+    known: Memo[tuple[str, bytes], _Functions], path: str, entry: Entry | None
 ) -> _Functions | None:
     """Return the definitions of a version by name; `None` if it cannot be read.
 
-    An absent version has no definitions.
+    A version that is absent, or not a file, has no definitions.
     """
-    if source is None:
+    if entry is None or not entry.mode.is_regular:
         return {}
-    if len(source) > _MOST_BYTES:
+    if len(entry.data) > _MOST_BYTES or not is_known(path):
         return None
     try:
-        return known.recall((path, source), lambda: functions(path, source))
+        return known.recall((path, entry.data), lambda: functions(path, entry.data))
     except UnreadableError:
         return None
 
@@ -282,16 +259,13 @@ def audited_ends(
 ) -> Iterator[AuditedFile]:
     """Yield the files in which a side changes only the newline at the end.
 
-    Args:
-        base: The tree from which the side starts.
-        number: The side's number.
-        side: What it changes.
-        tracking: The merged tree with its sides, without such changes.
-        tree: The merged tree.
+    *tracking* is without such changes; *base*, *side* and the merged *tree* have them.
     """
     for path, entry in side.items():
         old = base.get(path)
-        if entry is None or old is None or entry == old or _is_more(old, entry):
+        if entry is None or old is None or entry == old:
+            continue
+        if closed_entry(old) != closed_entry(entry):  # it is about more than the end
             continue
         places = (file.path for file in tracking.files if file.base_path == path)
         place = path if tree.get(path) else next((p for p in places if tree.get(p)), None)
@@ -302,13 +276,8 @@ def audited_ends(
             feature=number,
             path=path,
             merged_path=place,
-            entries=[AuditedEntry(aspect=EntryAspect.END, fate=fate)],
+            entries=[_entry(EntryAspect.END, fate)],
         )
-
-
-def _is_more(old: Entry, new: Entry) -> bool:
-    """Whether a change of an entry is about more than the newline at its end."""
-    return closed_entry(old) != closed_entry(new)
 
 
 def _is_ended(entry: Entry) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 
 from attrs import frozen
 
@@ -22,7 +23,6 @@ class LineFate:
     """What became of one line.
 
     Attributes:
-        fate: What became of it.
         in_conflict: Whether the sides conflict there.
         place: The file and the line of the merged tree that has it; `None` if none does.
     """
@@ -33,11 +33,7 @@ class LineFate:
 
 
 class Fates:
-    """The fates of all lines in one merged tree.
-
-    Attributes:
-        tracking: The tree with its sides.
-    """
+    """The fates of all lines in one merged tree."""
 
     def __init__(self, tracking: Tracking) -> None:
         self.tracking = tracking
@@ -65,13 +61,8 @@ class Fates:
         """
         key = side.number, path
         if key not in self._files:
-            found = [
-                each
-                for each in self.tracking.files
-                if each.expected and each.expected.paths.get(side.number) == path
-            ]
-            kept = {id(each): sum(p != ABSENT for p in each.expected_places) for each in found}
-            self._files[key] = max(found, key=lambda each: kept[id(each)], default=None)
+            found = [each for each in self.tracking.files if each.paths.get(side.number) == path]
+            self._files[key] = max(found, key=_count_kept, default=None)
         return self._files[key]
 
     def added(self, side: SideTree, path: str) -> dict[int, LineFate]:
@@ -163,8 +154,7 @@ class Fates:
 
     def vanished(self, file: TrackedFile) -> Iterator[int]:
         """Yield the expected lines of the base that the merged tree lacks, and no side removes."""
-        paths = file.expected.paths if file.expected else {}
-        sides = self.tracking.sides
+        paths, sides = file.paths, self.tracking.sides
         if any(n not in paths and side.get(file.base_path) is None for n, side in sides.items()):
             return  # a side deleted the file
         removed = {line for n, path in paths.items() for line in sides[n].removed(path)}
@@ -178,16 +168,15 @@ class Fates:
     @cached_property
     def _kept_of_base(self) -> Collection[tuple[str, int]]:
         """The lines of the base that the merged tree has, by their files and places there."""
-        found = {
-            (file.base_path, file.base_places[line])
-            for file in self.tracking.files
-            for line in file.expected_places
-            if line != ABSENT
-        }
-        restored = (
-            (each.base_path, old) for each in self.tracking.files for old in each.restored.values()
-        )
-        return found.union(restored)
+        found = set()
+        for file in self.tracking.files:
+            kept = (file.base_places[line] for line in file.expected_places if line != ABSENT)
+            found |= {(file.base_path, old) for old in (*kept, *file.restored.values())}
+        return found
+
+
+def _count_kept(file: TrackedFile) -> int:
+    return sum(place != ABSENT for place in file.expected_places)
 
 
 def _lost_with_others(
@@ -210,41 +199,24 @@ def _lost_with_others(
                     yield line, LineFate(Fate.LOST, fates[line].in_conflict)
 
 
-def as_lines(fates: Mapping[int, LineFate], lines: Sequence[bytes]) -> tuple[AuditedLines, ...]:
-    """Return the fates of lines as records, with consecutive lines together."""
-    return tuple(_record(group, fates, lines) for group in _groups(fates))
+def as_lines(fates: Mapping[int, LineFate], lines: Sequence[bytes]) -> Iterator[AuditedLines]:
+    """Yield the fates of lines as records, with consecutive lines together."""
 
+    def run_of(numbered: tuple[int, int]) -> tuple[object, ...]:
+        number, line = numbered
+        found = fates[line]
+        file, there = found.place or (None, number)
+        return line - number, found.fate, found.in_conflict, file, there - number
 
-def _groups(fates: Mapping[int, LineFate]) -> Iterator[list[int]]:
-    group: list[int] = []
-    for line in fates:
-        if group and not _continues(fates[group[-1]], fates[line], line - group[-1]):
-            yield group
-            group = []
-        group.append(line)
-    if group:
-        yield group
-
-
-def _continues(one: LineFate, other: LineFate, step: int) -> bool:
-    if step != 1 or one.fate is not other.fate or one.in_conflict != other.in_conflict:
-        return False
-    if one.place is None or other.place is None:
-        return one.place is other.place
-    return one.place[0] is other.place[0] and other.place[1] == one.place[1] + 1
-
-
-def _record(
-    group: Sequence[int], fates: Mapping[int, LineFate], lines: Sequence[bytes]
-) -> AuditedLines:
-    first, last = group[0], group[-1]
-    found = fates[first]
-    return AuditedLines(
-        fate=found.fate,
-        first=first + 1,
-        last=last + 1,
-        text=b"".join(lines[first : last + 1]),
-        in_conflict=found.in_conflict,
-        merged_path=found.place[0].path if found.place else None,
-        merged_line=found.place[1] + 1 if found.place else None,
-    )
+    for _, run in groupby(enumerate(fates), run_of):
+        group = [line for _, line in run]
+        first, last, found = group[0], group[-1], fates[group[0]]
+        yield AuditedLines(
+            fate=found.fate,
+            first=first + 1,
+            last=last + 1,
+            text=b"".join(lines[first : last + 1]),
+            in_conflict=found.in_conflict,
+            merged_path=found.place[0].path if found.place else None,
+            merged_line=found.place[1] + 1 if found.place else None,
+        )

@@ -34,13 +34,7 @@ def closed_entry(entry: Entry) -> Entry:
 
 
 def map_lines(old: Sequence[bytes], new: Sequence[bytes], *, as_blame: bool = False) -> list[int]:
-    """Return for each line of *new* its place in *old*.
-
-    Args:
-        old: The old lines.
-        new: The new lines.
-        as_blame: Whether to diff them as `git blame` does, and not as `git diff` does.
-    """
+    """Return for each line of *new* its place in *old*, as `git diff` or `git blame` does."""
     tail = _tail_set_aside(b"".join(old), b"".join(new)) if as_blame else 0
     changes = diff_lines(
         old[: len(old) - tail],
@@ -89,14 +83,20 @@ def inverse(places: Sequence[int], count: int) -> list[int]:
     return found
 
 
+def through(rows: Iterable[int], places: Sequence[int]) -> list[int]:
+    """Return for each of *rows*, which may be absent, its place among *places*."""
+    return [places[row] if row != ABSENT else ABSENT for row in rows]
+
+
 def runs_of(numbers: Iterable[int]) -> Iterator[range]:
     """Yield ascending numbers as ranges of consecutive ones."""
-    start = end = None
+    run = range(0)
     for number in numbers:
-        if start is None or number != end:
-            if start is not None and end is not None:
-                yield range(start, end)
-            start = number
-        end = number + 1
-    if start is not None and end is not None:
-        yield range(start, end)
+        if run and number == run.stop:
+            run = range(run.start, number + 1)
+            continue
+        if run:
+            yield run
+        run = range(number, number + 1)
+    if run:
+        yield run

@@ -8,6 +8,7 @@ of lines of the base that a side removed.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, closed, map_lines, same_lines
 from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines
@@ -27,12 +28,7 @@ def match_texts(
 ) -> tuple[list[int], dict[int, int]]:
     """Find where the lines of a merged text come from.
 
-    Args:
-        expected: The lines that are expected.
-        merged: The lines of the merged text.
-        owners: Who added each expected line.
-        base: The lines of the base.
-        base_places: For each expected line its place in the base.
+    *owners* says who added each expected line, and *base_places* where the base has it.
 
     Returns:
         For each merged line its place in the expected text, and, by the merged line, the places in
@@ -101,22 +97,18 @@ class _Ghosts:
 
     def __init__(self, base: Sequence[bytes], base_places: Sequence[int]) -> None:
         self._base = base
-        held = set(base_places)
-        self._missing = [i for i in range(len(base)) if i not in held]
-        self.missing = frozenset(self._missing)
-        self._before = [ABSENT]  # the last line of the base before each expected line
-        for place in base_places:
-            self._before.append(max(self._before[-1], place))
-        self._after = [len(base)]  # the first one at or after each expected line
-        for place in reversed(base_places):
-            self._after.append(min(self._after[-1], place) if place != ABSENT else self._after[-1])
-        self._after.reverse()
+        held, end = set(base_places), len(base)
+        self.missing = [i for i in range(end) if i not in held]
+        # The last line of the base before each expected line, and the first one at or after it.
+        self._before = list(accumulate(base_places, max, initial=ABSENT))
+        after = (end if place == ABSENT else place for place in reversed(base_places))
+        self._after = list(accumulate(after, min, initial=end))[::-1]
 
     def between(self, start: int, end: int) -> list[int]:
         """Return those that were around the expected lines from *start* up to *end*."""
-        first = bisect_left(self._missing, self._before[start])
-        last = bisect_left(self._missing, self._after[end])
-        return self._missing[first:last]
+        first = bisect_left(self.missing, self._before[start])
+        last = bisect_left(self.missing, self._after[end])
+        return self.missing[first:last]
 
     def count_among(self, lines: Sequence[bytes], at: int) -> int:
         """Count those of *lines*, added before expected line *at*, that were there."""

@@ -18,10 +18,9 @@ from cooperbench_eval.evaluation.inputs import (
     read_merged,
 )
 from cooperbench_eval.evaluation.pairs import TestedGroup
-from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import split_lines
-from cooperbench_eval.git.patching.placements import ApplyPolicy
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.trees.entries import Entry, FileMode, have_same_contents
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.provenance import (
@@ -117,12 +116,11 @@ class _Finder:
         kind = _kind_of(entry)
         old = self._base_path(file)
         same = [_same_mode] if kind is FileKind.TEXT else [_same_entry, have_same_contents]
+        origins = (self._whole(file, old, entry, each) for each in same)
         return FileProvenance(
             path=file.path,
             kind=kind,
-            origin=next(
-                filter(None, (self._whole(file, old, entry, each) for each in same)), _UNKNOWN
-            ),
+            origin=next(filter(None, origins), _UNKNOWN),
             runs=_runs(self._lines(file)) if kind is FileKind.TEXT else (),
             renamed_from=None if old == file.path else old,
         )
@@ -152,8 +150,7 @@ class _Finder:
 
         if has_it(self.tracking.base.get(old)):
             return _BASE
-        paths = file.expected.paths if file.expected else {}
-        by = [n for n, path in paths.items() if has_it(self.tracking.sides[n].get(path))]
+        by = [n for n, path in file.paths.items() if has_it(self.tracking.sides[n].get(path))]
         return _by_features(by) if by else None
 
     def _lines(self, file: TrackedFile) -> Iterator[Origin]:
@@ -174,9 +171,12 @@ class _Finder:
                 yield _MARKER if is_marker else _RESOLVER if line in written else _UNKNOWN
 
     def _markers(self, path: str) -> Iterator[int]:
+        """Yield the lines of the three markers of each conflict in a file."""
         for conflict in self.merged.conflicts:
             if conflict.path == path and conflict.line is not None:
-                yield from _marker_lines(conflict, conflict.line - 1)
+                first, versions = conflict.line - 1, (conflict.ours, conflict.theirs)
+                ours, theirs = (len(split_lines(each or b"")) for each in versions)
+                yield from (first, first + 1 + ours, first + 2 + ours + theirs)
 
     def _written(self, file: TrackedFile) -> set[int]:
         """Return the lines that a strategy wrote in the place of conflicts."""
@@ -196,12 +196,6 @@ class _Finder:
                 found.update(range(start, line))
             start, before = line + 1, place
         return found
-
-
-def _marker_lines(conflict: Conflict, first: int) -> Iterator[int]:
-    """Yield the lines of the three markers of a conflict that begins at line *first*."""
-    ours, theirs = (len(split_lines(each or b"")) for each in (conflict.ours, conflict.theirs))
-    yield from (first, first + 1 + ours, first + 2 + ours + theirs)
 
 
 def _kind_of(entry: Entry) -> FileKind:

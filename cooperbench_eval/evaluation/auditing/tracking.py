@@ -50,10 +50,20 @@ class TrackedFile:
     expected_places: list[int]
     restored: dict[int, int] = field(factory=dict)
 
+    @property
+    def expected_lines(self) -> Sequence[bytes]:
+        """The lines that are expected; none if no file is expected."""
+        return self.expected.lines if self.expected else ()
+
+    @property
+    def paths(self) -> Mapping[int, str]:
+        """The path of the expected file in each side that has it, by the side's number."""
+        return self.expected.paths if self.expected else {}
+
     @cached_property
     def merged_places(self) -> Sequence[int]:
         """For each expected line its place in the merged file."""
-        return inverse(self.expected_places, len(self.expected.lines) if self.expected else 0)
+        return inverse(self.expected_places, len(self.expected_lines))
 
     @property
     def missing(self) -> Iterator[int]:
@@ -115,12 +125,8 @@ def track(
 ) -> Tracking:
     """Find the lines of *sides* in a merged tree.
 
-    Args:
-        base: The tree from which the sides start.
-        sides: What they change, by their numbers.
-        merged: What the merged tree changes.
-        as_blame: Whether to find the base's lines of a side as `git blame` does, not as
-            `git diff` does.
+    With *as_blame*, the base's lines of a side are found as `git blame` does it, not as `git diff`
+    does.
 
     Raises:
         RepositoryError: A touched file cannot be read.

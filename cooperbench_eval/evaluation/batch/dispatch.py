@@ -40,11 +40,9 @@ Outcome = Finished | Packed | GroupReport | Failure
 
 @frozen
 class QueuedPair:
-    """A pair or team that is to be evaluated.
+    """A pair or team that is to be evaluated, with its key in a store.
 
     Attributes:
-        key: Its key in a store.
-        pair: The pair or team.
         group: The tree id of its base, which the pairs of a task share.
         tries: How often it was sent, including this time.
     """

@@ -9,14 +9,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Executor
 from functools import partial
-from typing import Any, Final, Literal, Self, overload
+from typing import Any, Final, Literal, Self, TypedDict, Unpack, overload
 
 from attrs import frozen
 
 from cooperbench_eval.errors import BatchError, ReportError, RepositoryError
 from cooperbench_eval.evaluation.batch.dispatch import Dispatcher, Outcome, QueuedPair
 from cooperbench_eval.evaluation.batch.keys import PairKeys
-from cooperbench_eval.evaluation.batch.packing import Packed, pack, unpack
+from cooperbench_eval.evaluation.batch.packing import Packed, pack
 from cooperbench_eval.evaluation.batch.payloads import (
     Finished,
     UndeliverableError,
@@ -53,35 +53,35 @@ _WAITING: Final = 1 << 10
 """How many pairs may wait for other batches."""
 
 
+class BatchOptions(TypedDict, total=False):
+    """The optional arguments of `evaluate_many`."""
+
+    executor: Executor | None
+    store: ReportStore | str | os.PathLike[str] | None
+    progress: Progress | bool | None
+    on_error: Literal["record", "raise"]
+
+
 @overload
 def evaluate_many(
     pairs: Iterable[FeaturePair | MergeReport],
     *,
     evaluator: Evaluator,
-    executor: Executor | None = None,
-    store: ReportStore | str | os.PathLike[str] | None = None,
-    progress: Progress | bool | None = None,
-    on_error: Literal["record", "raise"] = "record",
+    **options: Unpack[BatchOptions],
 ) -> Iterator[MergeReport]: ...
 @overload
 def evaluate_many(
     pairs: Iterable[FeatureTeam | TeamReport],
     *,
     evaluator: Evaluator,
-    executor: Executor | None = None,
-    store: ReportStore | str | os.PathLike[str] | None = None,
-    progress: Progress | bool | None = None,
-    on_error: Literal["record", "raise"] = "record",
+    **options: Unpack[BatchOptions],
 ) -> Iterator[TeamReport]: ...
 @overload
 def evaluate_many(
     pairs: Iterable[FeatureGroup | GroupReport],
     *,
     evaluator: Evaluator,
-    executor: Executor | None = None,
-    store: ReportStore | str | os.PathLike[str] | None = None,
-    progress: Progress | bool | None = None,
-    on_error: Literal["record", "raise"] = "record",
+    **options: Unpack[BatchOptions],
 ) -> Iterator[GroupReport]: ...
 @checked(pairs=rule_of(Iterable[Any]), executor=able_to("submit"))
 def evaluate_many(
@@ -260,7 +260,10 @@ class _Batch:
             self._ready.append(partial(self._failed, identity, failure_of(exc)))
             return
         if (digest := bytes.fromhex(key)) in self._seen:
-            self._ready.append(partial(self._failed, identity, identity.given_before))
+            name = "team" if isinstance(pair, FeatureTeam) else "pair"
+            problem = f"the same {name} was given before"
+            failure = Failure(kind=FailureKind.DUPLICATE, problem=problem)
+            self._ready.append(partial(self._failed, identity, failure))
             return
         self._seen.add(digest)
         if self._store.has(key):
@@ -333,7 +336,7 @@ class _Batch:
         """Return a report as it is yielded and as it is stored."""
         try:
             if isinstance(outcome, Packed):
-                return unpack(outcome.head, outcome.parts.__getitem__), outcome
+                return outcome.unpack(), outcome
             if not isinstance(outcome, Failure):
                 return outcome, pack(outcome)
             failure = outcome
@@ -388,9 +391,3 @@ class _Identity:
         return cls(
             PairId.of(pair), kind, tuple((each.number, each.agent) for each in pair.features)
         )
-
-    @property
-    def given_before(self) -> Failure:
-        name = "team" if self.kind is TeamReport else "pair"
-        problem = f"the same {name} was given before"
-        return Failure(kind=FailureKind.DUPLICATE, problem=problem)

@@ -97,36 +97,29 @@ def describe(thing: object) -> Any:
     by its pickle, or, if it cannot be pickled (such as a lock), only by its class.
     Functions and classes of other packages are described by their source as well.
     """
-    return _Describer().describe(thing)
+    above: set[int] = set()
+    # Each part is described once. It is kept, because a new object could reuse the id of a
+    # temporary one.
+    known: dict[int, tuple[object, Any]] = {}
 
-
-class _Describer:
-    """Describes an object; a part that occurs several times in it is described once."""
-
-    def __init__(self) -> None:
-        self._above: set[int] = set()
-        self._known: dict[int, tuple[object, Any]] = {}
-
-    def describe(self, thing: object) -> Any:
-        if thing is None or isinstance(thing, bool | int | float | str):
-            return thing.value if isinstance(thing, Enum) else thing
-        if id(thing) in self._above:
+    def described(part: object) -> Any:
+        if part is None or isinstance(part, bool | int | float | str):
+            return part.value if isinstance(part, Enum) else part
+        if id(part) in above:
             return "(itself)"
-        if id(thing) not in self._known:
-            self._above.add(id(thing))
-            # Kept, because a new object could reuse the id of a temporary one.
-            self._known[id(thing)] = (thing, _plain(thing, self._inside))
-            self._above.discard(id(thing))
-        return self._known[id(thing)][1]
+        if id(part) not in known:
+            above.add(id(part))
+            known[id(part)] = (part, _plain(part, inside))
+            above.discard(id(part))
+        return known[id(part)][1]
 
-    def _inside(self, thing: object) -> Any:
-        """Describe a part of an object.
+    def inside(part: object) -> Any:
+        # A list or dict is replaced with its digest, so that parts which are used in several
+        # places stay small.
+        found = described(part)
+        return _digest(found) if isinstance(found, list | dict) else found
 
-        A description that is a list or dict is replaced with its digest, so that parts
-        which are used in several places stay small.
-        """
-        described = self.describe(thing)
-        return _digest(described) if isinstance(described, list | dict) else described
+    return described(thing)
 
 
 _Inside = Callable[[object], Any]

@@ -26,6 +26,7 @@ from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 from cooperbench_eval.support.json_records import SharedList, parse_json
+from cooperbench_eval.support.memo import WeighedMemo
 
 _LARGE: Final = 1024
 """A text or list with more characters becomes a part."""
@@ -49,6 +50,10 @@ class Packed:
     parts: Mapping[str, bytes]
     is_final: bool
 
+    def unpack(self) -> GroupReport:
+        """Turn it back into a report; see `unpack`."""
+        return unpack(self.head, Parts(self.parts.__getitem__))
+
 
 def pack(report: GroupReport) -> Packed:
     """Turn *report* into bytes."""
@@ -64,46 +69,34 @@ class Parts:
     """Reads the parts of reports.
 
     Reports share parts, and so do the rows of one report, because a run serves every strategy
-    with the same merged tree. The most recently used parts are kept, up to a total length.
+    with the same merged tree. The parts that were read last are kept, up to a total length.
     """
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         """Use *read*, which returns the bytes of a part by its digest."""
         self._read = read
-        self._values: dict[tuple[str, str], tuple[Any, int]] = {}
-        self._bytes = 0
+        self._kept = WeighedMemo[tuple[str, str], Any](_KEPT_BYTES)
 
     def value(self, named: dict[str, str]) -> Any:
         """Return the text or the list that a head names."""
         kind = _TEXT if _TEXT in named else _JSON
-        key = (kind, named[kind])
-        if key not in self._values:
-            self._values[key] = self._parsed(*key)
-        value, _ = self._values[key] = self._values.pop(key)  # the last used values come last
-        while self._bytes > _KEPT_BYTES and len(self._values) > 1:
-            self._bytes -= self._values.pop(next(iter(self._values)))[1]
-        return value
-
-    def _parsed(self, kind: str, digest: str) -> tuple[Any, int]:
-        data = self._read(digest)
-        self._bytes += len(data)
-        if kind == _TEXT:
-            return data.decode("utf-8", "surrogatepass"), len(data)
-        value = json.loads(data)
-        return SharedList(value) if isinstance(value, list) else value, len(data)
+        key = kind, named[kind]
+        found = self._kept.get(key)
+        if found is None:
+            data = self._read(named[kind])
+            found = self._kept.keep(key, _parsed(kind, data), size=len(data))
+        return found
 
 
-def unpack(head: bytes, part: Callable[[str], bytes]) -> GroupReport:
-    """Turn bytes back into a report; *part* returns the bytes of a part by its digest.
-
-    Raises:
-        ReportError: The bytes are not a report, or have a newer schema.
-    """
-    return unpack_with(head, Parts(part))
+def _parsed(kind: str, data: bytes) -> Any:
+    if kind == _TEXT:
+        return data.decode("utf-8", "surrogatepass")
+    value = json.loads(data)
+    return SharedList(value) if isinstance(value, list) else value
 
 
-def unpack_with(head: bytes, parts: Parts) -> GroupReport:
-    """Turn bytes back into a report, as `unpack` does, and reuse what *parts* has parsed.
+def unpack(head: bytes, parts: Parts) -> GroupReport:
+    """Turn bytes back into a report, and reuse what *parts* has parsed.
 
     Raises:
         ReportError: The bytes are not a report, or have a newer schema.

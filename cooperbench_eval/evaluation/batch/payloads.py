@@ -24,10 +24,9 @@ from cooperbench_eval.errors import (
     RepositoryError,
     TestRunError,
 )
-from cooperbench_eval.evaluation.batch.packing import Packed, pack, unpack
-from cooperbench_eval.evaluation.batch.sharing import received_parts
+from cooperbench_eval.evaluation.batch.packing import Packed, pack
 from cooperbench_eval.evaluation.batch.store import ReportStore
-from cooperbench_eval.evaluation.batch.workers import has_importable_main
+from cooperbench_eval.evaluation.batch.workers import has_importable_main, received_parts
 from cooperbench_eval.evaluation.evaluator import Evaluator
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, FailureKind
@@ -59,12 +58,11 @@ class UndeliverableError(BatchError):
 class Payload:
     """A pair or team and its evaluator, pickled in parts.
 
-    The pairs and teams of a task share their base and their features. Each part but *rest*
+    The evaluator, the base and the features are *shared* by the pairs and teams of a task. Each
     is a pickle, or the digest of one that the worker has received.
     """
 
-    evaluator: bytes | str
-    base_and_features: tuple[bytes | str, ...]
+    shared: tuple[bytes | str, ...]
     rest: bytes
 
 
@@ -72,11 +70,8 @@ class Payload:
 class Finished:
     """A report from a worker of this machine, which has stored it if there is a store.
 
-    Like a report that was read from a file, it holds only values of this library's classes.
-
-    Attributes:
-        report: The report.
-        problem: Why it could not be stored.
+    Like a report that was read from a file, it holds only values of this library's classes. The
+    problem says why it could not be stored.
     """
 
     report: GroupReport
@@ -114,8 +109,7 @@ class PayloadMaker:
             UndeliverableError: It cannot be pickled.
         """
         parts, rest = self._parts(pair)
-        evaluator, *others = (data for _, data in parts)
-        return Payload(evaluator, tuple(others), rest)
+        return Payload(tuple(data for _, data in parts), rest)
 
     def in_parts(self, pair: FeatureGroup) -> tuple[Payload, dict[str, bytes]]:
         """Pickle a pair or team; return its payload and, by digest, the parts to send with it.
@@ -124,8 +118,7 @@ class PayloadMaker:
             UndeliverableError: It cannot be pickled.
         """
         parts, rest = self._parts(pair)
-        evaluator, *others = (digest for digest, _ in parts)
-        return Payload(evaluator, tuple(others), rest), dict(parts)
+        return Payload(tuple(digest for digest, _ in parts), rest), dict(parts)
 
     def _parts(self, pair: FeatureGroup) -> tuple[list[_Part], bytes]:
         """Pickle the evaluator, the base and the features, and the rest."""
@@ -173,7 +166,7 @@ def evaluate_and_store(payload: Payload, store: ReportStore | None, key: str) ->
     if isinstance(packed, Failure):
         return packed
     try:
-        report = unpack(packed.head, packed.parts.__getitem__)
+        report = packed.unpack()
     except Exception as exc:  # noqa: BLE001 - a plug-in may put anything into a report
         return failure_of(exc)
     try:
@@ -186,8 +179,7 @@ def evaluate_and_store(payload: Payload, store: ReportStore | None, key: str) ->
 
 def _evaluated(payload: Payload) -> GroupReport | Failure:
     try:
-        evaluator: Evaluator = _load(payload.evaluator)
-        pair = _rebuilt(payload)
+        evaluator, pair = _rebuilt(payload)
     except RepositoryError as exc:
         return failure_of(exc)
     # The classes of plug-ins may raise anything when they are unpickled.
@@ -197,17 +189,16 @@ def _evaluated(payload: Payload) -> GroupReport | Failure:
     return try_evaluate(evaluator, pair)
 
 
-def _rebuilt(payload: Payload) -> FeatureGroup:
-    kind, rest = pickle.loads(payload.rest)  # noqa: S301 - as in `_load`
-    base, *features = map(_load, payload.base_and_features)
+def _rebuilt(payload: Payload) -> tuple[Evaluator, FeatureGroup]:
+    evaluator, base, *features = (
+        received_parts.value(part) if isinstance(part, str) else _unpickled(part)
+        for part in payload.shared
+    )
+    kind, rest = pickle.loads(payload.rest)  # noqa: S301 - as in `_unpickled`
     if kind is FeatureTeam:
-        return FeatureTeam(base=base, features=features, **rest)
+        return evaluator, FeatureTeam(base=base, features=features, **rest)
     feature1, feature2 = features
-    return FeaturePair(base=base, feature1=feature1, feature2=feature2, **rest)
-
-
-def _load(part: bytes | str) -> Any:
-    return received_parts.value(part) if isinstance(part, str) else _unpickled(part)
+    return evaluator, FeaturePair(base=base, feature1=feature1, feature2=feature2, **rest)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -58,19 +58,9 @@ Progress = Callable[[BatchEvent], None]
 @contextmanager
 def listener(progress: Progress | bool | None, total: int | None) -> Iterator[Progress]:
     """Yield the function to call with events: *progress*, one that updates a bar, or a no-op."""
-    if progress is True:
-        with _bar(total) as bar:
-            yield bar
-    else:
+    if progress is not True:
         yield progress or ignore
-
-
-def ignore(_: BatchEvent) -> None:
-    """Do nothing."""
-
-
-@contextmanager
-def _bar(total: int | None) -> Iterator[Progress]:
+        return
     from tqdm.auto import tqdm  # noqa: PLC0415 - inspects the terminal or notebook when imported
 
     counts: Counter[EventKind] = Counter()
@@ -96,3 +86,7 @@ def _bar(total: int | None) -> Iterator[Progress]:
         yield show
         for problem, count in problems.most_common(1):
             bar.write(f"{count:,} without a result: {problem}", file=sys.stderr)
+
+
+def ignore(_: BatchEvent) -> None:
+    """Do nothing."""

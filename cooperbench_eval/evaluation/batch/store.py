@@ -19,11 +19,12 @@ import re
 import stat
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Lock, get_ident
-from typing import Final
+from typing import Final, TypeVar
 from uuid import uuid4
 
 from attrs import field, frozen
@@ -39,7 +40,7 @@ from cooperbench_eval.evaluation.batch.packing import (
     facts_in,
     pack,
     seal,
-    unpack_with,
+    unpack,
 )
 from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.support.arguments import checked, checked_fields
@@ -55,6 +56,7 @@ _UNREADABLE: Final = (ArithmeticError, LookupError, OSError, ReportError, TypeEr
 _STALE_SECONDS: Final = 24 * 3600.0
 _MOST_BYTES: Final = {"reports": 1 << 26, "parts": 1 << 30}
 """The largest head and part that are read."""
+_Found = TypeVar("_Found")
 _LOCK_DIGITS: Final = 4
 """How many hexadecimal digits of a key name its lock file: there are 65,536 files."""
 _LOCK_HOLDERS: Final[dict[str, int]] = {}
@@ -192,7 +194,7 @@ class ReportStore:
         """
         parts = Parts(self._read_part)
         for _, path in self._heads():
-            yield self._read(path, parts)
+            yield _parsed(path, partial(unpack, parts=parts))
 
     def facts(self) -> Iterator[GroupFacts]:
         """Yield the facts of every report.
@@ -201,10 +203,7 @@ class ReportStore:
             ReportError: There is no store, or a report in it cannot be read.
         """
         for _, path in self._heads():
-            try:
-                yield facts_in(_read_head(path))
-            except (OSError, ReportError) as exc:
-                raise _unreadable(path, exc) from exc
+            yield _parsed(path, facts_in)
 
     @checked
     def get(self, key: str) -> GroupReport | None:
@@ -214,7 +213,9 @@ class ReportStore:
             ReportError: The report cannot be read.
         """
         path = self._head(key)
-        return self._read(path, Parts(self._read_part)) if os.path.lexists(path) else None
+        if not os.path.lexists(path):
+            return None
+        return _parsed(path, partial(unpack, parts=Parts(self._read_part)))
 
     @checked
     def check(self, key: str) -> bool:
@@ -227,11 +228,7 @@ class ReportStore:
         path = self._head(key)
         if not os.path.lexists(path):
             return False
-        try:
-            for digest in digests_in(_read_head(path)):
-                self._read_part(digest)
-        except _UNREADABLE as exc:
-            raise _unreadable(path, exc) from exc
+        _parsed(path, lambda head: [self._read_part(digest) for digest in digests_in(head)])
         return True
 
     @checked
@@ -282,12 +279,6 @@ class ReportStore:
                 if key[:2] == folder.name and key != last:  # false in a copy of a folder
                     last = key
                     yield key, file
-
-    def _read(self, path: Path, parts: Parts) -> GroupReport:
-        try:
-            return unpack_with(_read_head(path), parts)
-        except _UNREADABLE as exc:
-            raise _unreadable(path, exc) from exc
 
     def _read_part(self, digest: str) -> bytes:
         path = f"{self.directory}/{_path('parts', digest)}"  # as in `_write`
@@ -366,11 +357,14 @@ def _rename_damaged(path: Path) -> None:
         path.rename(next(each for each in free if not os.path.lexists(each)))
 
 
-def _read_head(path: Path) -> bytes:
-    """Read a stored head and check its seal."""
-    head = _read_file(path, _MOST_BYTES["reports"])
-    check_seal(head, path.name)
-    return head
+def _parsed(path: Path, parse: Callable[[bytes], _Found]) -> _Found:
+    """Read a stored head, check its seal, and parse it; any failure is a `ReportError`."""
+    try:
+        head = _read_file(path, _MOST_BYTES["reports"])
+        check_seal(head, path.name)
+        return parse(head)
+    except _UNREADABLE as exc:
+        raise ReportError(f"cannot be read: {exc}", str(path)) from exc
 
 
 def _read_file(path: Path | str, most_bytes: int) -> bytes:
@@ -421,7 +415,3 @@ def _listed(folder: Path) -> list[Path]:
         return sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _unreadable(path: Path, exc: Exception) -> ReportError:
-    return ReportError(f"cannot be read: {exc}", str(path))

@@ -21,14 +21,6 @@ class Claim(Enum):
     """Another batch has stored the pair's report in the meantime."""
 
 
-class _Found(Enum):
-    """What the store has for a key."""
-
-    INTACT = auto()
-    DAMAGED = auto()
-    ABSENT = auto()
-
-
 class StoreView:
     """A store with this batch's claims; without a store, every claim succeeds."""
 
@@ -50,7 +42,7 @@ class StoreView:
         A report that cannot be read only for now, for example because too many files are
         open, counts as intact.
         """
-        return key in self._keys and self._find(key) is _Found.INTACT
+        return key in self._keys and self._is_intact(key)
 
     def claim(self, key: str) -> Claim:
         """Claim *key*.
@@ -66,20 +58,18 @@ class StoreView:
         except OSError as exc:
             raise ReportError(f"cannot be locked ({exc})", str(self._store.directory)) from exc
         # Only now, because the last holder of the claim may just have written the report.
-        found = self._find(key)
-        if found is _Found.INTACT:
+        if self._is_intact(key):
             self._claims.release(key)
             return Claim.STORED
-        if found is _Found.DAMAGED:
-            self._store.set_aside(key)
+        self._store.set_aside(key)  # if there is one, it is damaged
         return Claim.TAKEN
 
-    def _find(self, key: str) -> "_Found":
+    def _is_intact(self, key: str) -> bool:
         assert self._store is not None  # noqa: S101 - for mypy: only a store has keys
         try:
-            return _Found.INTACT if self._store.check(key) else _Found.ABSENT
+            return self._store.check(key)
         except ReportError as exc:
-            return _Found.DAMAGED if _is_damage(exc) else _Found.INTACT
+            return not _is_damage(exc)
 
     def load(self, key: str) -> GroupReport:
         """Return a stored report.

@@ -15,8 +15,7 @@ from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import Change, diff_lines, split_lines
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.patch_parts import FilePatch
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, FilePatch, PatchStatus, Rung
 from cooperbench_eval.git.trees.diff_writing import render_change
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot

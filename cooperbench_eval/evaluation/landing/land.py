@@ -15,11 +15,10 @@ from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.trials import LandingTests
 from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import TestedGroup
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.patching.placements import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.reporting.landings import LeftOutReason
-from cooperbench_eval.reporting.plans import LandingPlan
+from cooperbench_eval.reporting.landings import LandingPlan, LeftOutReason
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy

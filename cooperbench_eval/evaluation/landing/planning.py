@@ -21,8 +21,16 @@ from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards.finding import find_hazards
-from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason, TeamSuite
-from cooperbench_eval.reporting.plans import LandingPlan, OrderDependence, PairMerge, PairOutcome
+from cooperbench_eval.reporting.landings import (
+    BrokenTests,
+    LandingPlan,
+    LeftOut,
+    LeftOutReason,
+    OrderDependence,
+    PairMerge,
+    PairOutcome,
+    TeamSuite,
+)
 
 _Patches = frozenset[int]
 _Order = tuple[int, ...]

@@ -31,8 +31,7 @@ from cooperbench_eval.evaluation.sides import Merged, Side
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.git.worktrees.names import Names
 from cooperbench_eval.git.worktrees.records import Head
-from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
-from cooperbench_eval.reporting.plans import LandingPlan
+from cooperbench_eval.reporting.landings import LandingPlan, LeftOut, LeftOutReason
 from cooperbench_eval.reporting.probes import Probe, ProbedBranch, ProbedPair, ProbeState
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.strategies.protocol import MergeStrategy

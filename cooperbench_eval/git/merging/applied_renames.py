@@ -13,9 +13,8 @@ from cooperbench_eval.git.merging.directory_renames import (
     follow_directory_renames,
     renamed_away,
 )
-from cooperbench_eval.git.merging.entry_merge import ContentMerge, same_kind
+from cooperbench_eval.git.merging.entry_merge import ContentMerge, Side, Slot, Slots, same_kind
 from cooperbench_eval.git.merging.renames import find_renames
-from cooperbench_eval.git.merging.slots import Side, Slot, Slots
 from cooperbench_eval.git.merging.visiting import by_notice, starts_again
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Snapshot

@@ -1,14 +1,16 @@
-"""Records of conflicts, their resolutions, and their measures."""
+"""Records of conflicts and their resolutions, and how conflicts are measured."""
 
 import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
-from attrs import field, fields, frozen
+from attrs import field, frozen, validators
 
 from cooperbench_eval.git.trees.entries import Entry
-from cooperbench_eval.support.arguments import checked, named_fields
+from cooperbench_eval.support.arguments import checked, checked_fields, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
 
@@ -272,67 +274,6 @@ class ModelUsage:
     latency_seconds: float = field(default=0.0, validator=_check_amount)
 
 
-@frozen(kw_only=True)
-class UsageTotals:
-    """Totals over requests to models.
-
-    Attributes:
-        requests: The number of requests, answered or not.
-        unpriced_requests: The number of requests without a known price.
-        prompt_tokens: The number of tokens that the models read.
-        completion_tokens: The number of tokens that they wrote.
-        cost_usd: The cost of the requests with a known price; `None` if there were
-            requests and no price is known.
-    """
-
-    requests: int = 0
-    unpriced_requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: float | None = 0.0
-
-    def __add__(self, other: "UsageTotals") -> "UsageTotals":
-        """Add the totals of more requests."""
-        amounts = (
-            other.requests,
-            other.unpriced_requests,
-            other.prompt_tokens,
-            other.completion_tokens,
-            other.cost_usd,
-        )
-        if not any(amounts):
-            return self
-        requests = self.requests + other.requests
-        unpriced = self.unpriced_requests + other.unpriced_requests
-        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0)
-        return UsageTotals(
-            requests=requests,
-            unpriced_requests=unpriced,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            completion_tokens=self.completion_tokens + other.completion_tokens,
-            cost_usd=None if requests and requests == unpriced else cost,
-        )
-
-
-USAGE = tuple(each.name for each in fields(UsageTotals))
-"""The names under which the use of models is reported."""
-
-
-def total_usage(usage: Iterable[ModelUsage]) -> UsageTotals:
-    """Add up the requests to each model in one merge."""
-    usage = tuple(usage)
-    requests = sum(each.requests for each in usage)
-    unpriced = sum(each.requests for each in usage if each.cost_usd is None)
-    cost = sum(each.cost_usd for each in usage if each.cost_usd is not None)
-    return UsageTotals(
-        requests=requests,
-        unpriced_requests=unpriced,
-        prompt_tokens=sum(each.prompt_tokens for each in usage),
-        completion_tokens=sum(each.completion_tokens for each in usage),
-        cost_usd=None if requests and requests == unpriced else float(cost),
-    )
-
-
 class Severity(StrEnum):
     """A conflict score in one word."""
 
@@ -390,3 +331,78 @@ class ConflictDetails(Shown):
         if not self.conflict_sections:
             return 0.0
         return self.conflict_lines / self.conflict_sections
+
+
+# Upper bounds, inclusive, of the severities below CRITICAL.
+_SEVERITIES = (
+    (0, Severity.NONE),
+    (20, Severity.LOW),
+    (50, Severity.MEDIUM),
+    (100, Severity.HIGH),
+)
+
+
+@frozen(kw_only=True, field_transformer=checked_fields)
+class ConflictScorer:
+    r"""Measures the size of the conflicts between two sides.
+
+    The score is `sections * per_section + lines * per_line`. The formula and the default
+    weights are those of CooperBench's evaluation page.
+
+    Attributes:
+        per_section: The cost of each conflict region, and of each conflict without lines.
+        per_line: The cost of each line between the markers, on either side.
+
+    Example:
+        >>> clash = Conflict(path="app.py", base=b"", ours=b"a = 1\n", theirs=b"a = 2\n", line=1)
+        >>> ConflictScorer().score([clash]).conflict_score
+        24
+    """
+
+    per_section: int = field(default=20, validator=validators.ge(0))
+    per_line: int = field(default=2, validator=validators.ge(0))
+
+    @checked
+    def score(self, conflicts: Iterable[Conflict]) -> ConflictDetails:
+        """Measure *conflicts*, such as those that a merge left open.
+
+        Without conflicts, the score is 0. Another conflict never lowers it. Test results
+        do not affect it.
+        """
+        by_path = sorted(conflicts, key=attrgetter("path"))
+        files = tuple(
+            self._file(path, tuple(group)) for path, group in groupby(by_path, attrgetter("path"))
+        )
+        score = sum(file.score for file in files)
+        return ConflictDetails(
+            conflict_sections=sum(file.sections for file in files),
+            conflict_lines=sum(file.lines for file in files),
+            conflict_score=score,
+            severity=_severity(score),
+            files=files,
+        )
+
+    def _file(self, path: str, conflicts: tuple[Conflict, ...]) -> FileConflicts:
+        sections = len(conflicts)
+        lines = sum(
+            _count_lines(side)
+            for conflict in conflicts
+            if conflict.has_lines
+            for side in (conflict.ours, conflict.theirs)
+        )
+        score = sections * self.per_section + lines * self.per_line
+        return FileConflicts(path=path, sections=sections, lines=lines, score=score)
+
+
+def _count_lines(text: bytes | None) -> int:
+    """Count lines, including a last one without a newline."""
+    if not text:
+        return 0
+    return text.count(b"\n") + (not text.endswith(b"\n"))
+
+
+def _severity(score: int) -> Severity:
+    for bound, severity in _SEVERITIES:
+        if score <= bound:
+            return severity
+    return Severity.CRITICAL

@@ -9,12 +9,12 @@ between equally good renames, so a merge that matches git's needs the same order
 """
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
 from cooperbench_eval.git.merging.conflicts import ConflictKind
-from cooperbench_eval.git.merging.slots import Side, Slots
+from cooperbench_eval.git.merging.entry_merge import Side, Slots
 from cooperbench_eval.git.trees.objects import encode_path, folders_above, folders_of
 from cooperbench_eval.git.trees.snapshot import Snapshot
 
@@ -98,7 +98,7 @@ class FolderVotes:
         """Map each folder that the side removed to where most of its files went so far."""
         return {
             folder: max(order_by_hash(places), key=places.__getitem__)
-            for folder, places in self._count(renames).items()
+            for folder, places in _count_moves(renames, self._emptied, self._is_removed).items()
         }
 
     def find_decided(self, renames: Mapping[str, str], pending: Collection[str]) -> frozenset[str]:
@@ -107,7 +107,7 @@ class FolderVotes:
         A folder is decided if its most frequent new place got more files than the second
         one and all of the pending files together.
         """
-        counts = self._count(renames)
+        counts = _count_moves(renames, self._emptied, self._is_removed)
         open_ = Counter(folder for path in pending for folder in self._counted_folders(path))
         undecided = {
             folder
@@ -125,15 +125,22 @@ class FolderVotes:
                 return
             yield folder
 
-    def _count(self, renames: Mapping[str, str]) -> dict[str, Counter[str]]:
-        counts: dict[str, Counter[str]] = {}
-        for old, new in renames.items():
-            for level, (old_folder, new_folder) in enumerate(_folder_pairs(old, new)):
-                if not _is_removed(self._base, self._slots, self._side, old_folder):
-                    break
-                if not level or old_folder in self._emptied:
-                    counts.setdefault(old_folder, Counter())[new_folder] += 1
-        return counts
+    def _is_removed(self, folder: str) -> bool:
+        return _is_removed(self._base, self._slots, self._side, folder)
+
+
+def _count_moves(
+    renames: Mapping[str, str], emptied: Container[str], is_counted: Callable[[str], bool]
+) -> dict[str, Counter[str]]:
+    """Count where files of each folder went; above a folder that does not count, none does."""
+    counts: dict[str, Counter[str]] = {}
+    for old, new in renames.items():
+        for level, (old_folder, new_folder) in enumerate(_folder_pairs(old, new)):
+            if not is_counted(old_folder):
+                break
+            if not level or old_folder in emptied:
+                counts.setdefault(old_folder, Counter())[new_folder] += 1
+    return counts
 
 
 def _has_majority(places: Counter[str], pending: int) -> bool:
@@ -187,15 +194,12 @@ def _folder_renames(
     slots: Slots, renames: Mapping[str, str], emptied: frozenset[str]
 ) -> dict[str, str]:
     """Map each emptied folder to where most of its files went; a tie is a conflict."""
-    counts: dict[str, Counter[str]] = {}
-    for old, new in renames.items():
-        for level, (old_folder, new_folder) in enumerate(_folder_pairs(old, new)):
-            if old_folder not in emptied and not emptied.intersection(folders_above(old_folder)):
-                break
-            if not level or old_folder in emptied:
-                counts.setdefault(old_folder, Counter())[new_folder] += 1
+
+    def is_inside(folder: str) -> bool:
+        return folder in emptied or not emptied.isdisjoint(folders_above(folder))
+
     found: dict[str, str] = {}
-    for folder, places in counts.items():
+    for folder, places in _count_moves(renames, emptied, is_inside).items():
         (place, most), *others = places.most_common(2)
         if others and others[0][1] == most:
             slots.dispute(folder, ConflictKind.DIRECTORY_RENAME)
@@ -285,12 +289,7 @@ def _taken_whole(
     growing = growing_folders(base, slots)
     found: set[str] = set()
     for changing in {Side.OURS, Side.THEIRS} - slots.searched:
-        busy = folders_of(renames[changing].values())
-        for path in slots:
-            if slots[path].versions[changing.other] != slots[path].versions[Side.BASE]:
-                busy.update(folders_above(path))
-                busy.add(path)
-        busy.add("")
+        busy = folders_of(renames[changing].values()) | slots.changed_by(changing.other) | {""}
         found.update(p for p in paths if p not in busy and p.rpartition("/")[0] in busy)
     return frozenset(
         path

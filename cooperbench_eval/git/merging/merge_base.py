@@ -21,8 +21,7 @@ from attrs import evolve
 
 from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.git.merging.conflicts import ConflictKind
-from cooperbench_eval.git.merging.entry_merge import ContentMerge
-from cooperbench_eval.git.merging.slots import Side, Slot
+from cooperbench_eval.git.merging.entry_merge import ContentMerge, Side, Slot
 from cooperbench_eval.git.merging.three_way_merge import Labels
 from cooperbench_eval.git.merging.tree_merge import Merger
 from cooperbench_eval.git.trees.entries import Entry, with_mode
@@ -198,9 +197,7 @@ def merge_base(repo: str | os.PathLike[str], one: str, other: str) -> Snapshot:
     """
     history = History(os.path.abspath(repo))  # noqa: PTH100 - links are kept as given
     base = history.merge_base([history.find(one)], [history.find(other)])
-    if base is None:
-        raise history.unrelated(one, other)
-    return base
+    return history.required(base, one, other)
 
 
 def common_base(starts: Iterable[Snapshot]) -> Snapshot:
@@ -219,10 +216,7 @@ def common_base(starts: Iterable[Snapshot]) -> Snapshot:
     if not others:
         return first
     commits, history = _commits(found), _history_of(first)
-    base = history.merge_base_of_all(commits)
-    if base is None:
-        raise history.unrelated(*commits)
-    return base
+    return history.required(history.merge_base_of_all(commits), *commits)
 
 
 def step_base(ours: Iterable[Snapshot], theirs: Iterable[Snapshot]) -> Snapshot:
@@ -240,10 +234,7 @@ def step_base(ours: Iterable[Snapshot], theirs: Iterable[Snapshot]) -> Snapshot:
     if not others:
         return first
     sides, history = (_commits(ours), _commits(theirs)), _history_of(first)
-    base = history.merge_base(*sides)
-    if base is None:
-        raise history.unrelated(*(side[0] for side in sides))
-    return base
+    return history.required(history.merge_base(*sides), *(side[0] for side in sides))
 
 
 def different(trees: Iterable[Snapshot]) -> list[Snapshot]:
@@ -349,13 +340,14 @@ class History:
             commit = self._commits[commit_id] = self._graph.commit(commit_id)
         return commit
 
-    def unrelated(self, *commits: str) -> RepositoryError:
-        """Return the error for commits without a common ancestor."""
-        advice = "; its history is cut off, because it is a shallow clone: use a full one"
+    def required(self, base: Snapshot | None, *commits: str) -> Snapshot:
+        """Return the base of commits, or raise the error that they have no common ancestor."""
+        if base is not None:
+            return base
         problem = f"has no common ancestor of {' and '.join(commits)}"
-        return RepositoryError(
-            self.location, problem + (advice if self._graph.is_shallow() else "")
-        )
+        if self._graph.is_shallow():
+            problem += "; its history is cut off, because it is a shallow clone: use a full one"
+        raise RepositoryError(self.location, problem)
 
 
 class _Virtual:

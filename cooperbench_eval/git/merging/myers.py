@@ -115,6 +115,10 @@ def _is_amid_lonely(kinds: bytearray, i: int) -> bool:
     return 3 * frequent < before + after
 
 
+_Bounds = tuple[int, int, int, int]
+"""Of a part of the files: where it starts and ends in *a*, and where in *b*."""
+
+
 class _EditScript:
     """The search for a short edit script between two lists of line numbers."""
 
@@ -124,10 +128,11 @@ class _EditScript:
         # Diagonal k = x - y runs from -len(b) - 1 to len(a) + 1. Each has its own list
         # item, because Python counts negative indexes from the end of the list.
         diagonals = len(a) + len(b) + 3
-        self._reaches = [0] * diagonals, [0] * diagonals
+        self._forward = _Frontier(a, b, [0] * diagonals, is_reversed=False)
+        self._backward = _Frontier(a[::-1], b[::-1], [0] * diagonals, is_reversed=True)
         self._patience = max(_root(diagonals), _MIN_PATIENCE)
 
-    def changes(self) -> Iterator[tuple[int, int, int, int]]:
+    def changes(self) -> Iterator[_Bounds]:
         """Yield each changed box, in no particular order."""
         a, b = self._a, self._b
         boxes = [(0, len(a), 0, len(b), False)]
@@ -142,71 +147,18 @@ class _EditScript:
             if a_start == a_end or b_start == b_end:
                 yield a_start, a_end, b_start, b_end
                 continue
-            box = _Box(a, b, (a_start, a_end, b_start, b_end), self._reaches)
-            x, y, exact_before, exact_after = box.split(0 if is_exact else self._patience)
+            patience = 0 if is_exact else self._patience
+            x, y, exact_before, exact_after = self._split(
+                (a_start, a_end, b_start, b_end), patience
+            )
             boxes.append((a_start, x, b_start, y, exact_before))
             boxes.append((x, a_end, y, b_end, exact_after))
 
-
-class _Frontier:
-    """The furthest reaching paths from one corner of a box, by diagonal.
-
-    Attributes:
-        reach: The furthest x on each diagonal.
-        middle: The diagonal of the corner.
-        low: The lowest diagonal that was reached.
-        high: The highest diagonal that was reached.
-    """
-
-    __slots__ = ("_unreached", "high", "low", "middle", "reach")
-
-    def __init__(self, reach: list[int], corner: tuple[int, int], unreached: int) -> None:
-        self.reach = reach
-        self.middle = self.low = self.high = corner[0] - corner[1]
-        self._unreached = unreached
-        reach[self.middle] = corner[0]
-
-    def widen(self, lowest: int, highest: int) -> None:
-        """Add the diagonals that one more edit reaches, within the box."""
-        if self.low > lowest:
-            self.low -= 1
-            self.reach[self.low - 1] = self._unreached
-        else:
-            self.low += 1
-        if self.high < highest:
-            self.high += 1
-            self.reach[self.high + 1] = self._unreached
-        else:
-            self.high -= 1
-
-    def diagonals(self) -> range:
-        """Return the diagonals on which a path with the current number of edits can end."""
-        return range(self.high, self.low - 1, -2)
-
-
-class _Box:
-    """A part of the edit graph that starts and ends with a difference."""
-
-    __slots__ = ("_a", "_b", "_backward", "_bounds", "_forward")
-
-    def __init__(
-        self,
-        a: list[int],
-        b: list[int],
-        bounds: tuple[int, int, int, int],
-        reaches: tuple[list[int], list[int]],
-    ) -> None:
-        a_start, a_end, b_start, b_end = bounds
-        self._a = a
-        self._b = b
-        self._bounds = bounds
-        self._forward = _Frontier(reaches[0], (a_start, b_start), -1)
-        self._backward = _Frontier(reaches[1], (a_end, b_end), _BEYOND)
-
-    def split(self, patience: int) -> tuple[int, int, bool, bool]:
-        """Find a point on the edit script.
+    def _split(self, bounds: _Bounds, patience: int) -> tuple[int, int, bool, bool]:
+        """Find a point on the edit script of a box that starts and ends with a difference.
 
         Args:
+            bounds: The box.
             patience: The number of edits after which a good point is enough; 0 for no
                 limit.
 
@@ -215,41 +167,98 @@ class _Box:
             shortcuts.
         """
         forward, backward = self._forward, self._backward
-        a_start, a_end, b_start, b_end = self._bounds
-        lowest, highest = a_start - b_end, a_end - b_start
-        is_odd = (forward.middle - backward.middle) % 2 == 1
+        forward.start(bounds)
+        backward.start(bounds)
+        is_odd = (bounds[0] - bounds[2] - bounds[1] + bounds[3]) % 2 == 1
         for edits in count(1):
-            forward.widen(lowest, highest)
-            met, long_forward = self._advance(is_odd)
-            if met:
-                return *met, True, True
-            backward.widen(lowest, highest)
-            met, long_backward = self._retreat(not is_odd)
+            met = forward.advance(backward, is_odd) or backward.advance(forward, not is_odd)
             if met:
                 return *met, True, True
             if not patience:
                 continue
-            if edits > _MIN_PATIENCE and (long_forward or long_backward):
-                if point := self._promising(forward, edits):
+            if edits > _MIN_PATIENCE and (forward.has_long_snake or backward.has_long_snake):
+                if point := forward.promising(edits):
                     return *point, True, False
-                if point := self._promising(backward, edits):
+                if point := backward.promising(edits):
                     return *point, False, True
-            if edits >= patience:
-                return self._furthest()
+            if edits >= patience:  # stop at the point of the path that got furthest
+                ahead, back = forward.furthest(), backward.furthest()
+                if back[0] < ahead[0]:
+                    return *ahead[1], True, False
+                return *back[1], False, True
         raise AssertionError  # pragma: no cover
 
-    def _advance(self, may_meet: bool) -> tuple[tuple[int, int] | None, bool]:
-        """Extend the forward paths by one edit and the equal lines after it.
+
+class _Frontier:
+    """The furthest reaching paths from one corner of a box, by diagonal.
+
+    The search from the last corner is the one from the first corner through the reversed files.
+    So all positions are counted from the end of the files at which the search starts.
+
+    Attributes:
+        reach: The furthest x on each diagonal.
+        low: The lowest diagonal that was reached.
+        high: The highest diagonal that was reached.
+        has_long_snake: Whether a path of the last edit went through a long snake.
+    """
+
+    def __init__(self, a: list[int], b: list[int], reach: list[int], *, is_reversed: bool) -> None:
+        self._a, self._b = a, b
+        self.reach = reach
+        self._is_reversed = is_reversed
+
+    def start(self, bounds: _Bounds) -> None:
+        """Start at a corner of a box."""
+        a_start, a_end, b_start, b_end = bounds
+        if self._is_reversed:
+            (a_end, b_end), (a_start, b_start) = map(
+                self.place, ((a_start, b_start), (a_end, b_end))
+            )
+        self._bounds = a_start, a_end, b_start, b_end
+        self._lowest, self._highest = a_start - b_end, a_end - b_start
+        self._middle = self.low = self.high = a_start - b_start
+        self.reach[self._middle] = a_start
+
+    def place(self, point: tuple[int, int]) -> tuple[int, int]:
+        """Return a point as counted from the start of the files."""
+        x, y = point
+        return (len(self._a) - x, len(self._b) - y) if self._is_reversed else point
+
+    def _diagonals(self) -> range:
+        """Return the diagonals on which a path with the current number of edits can end.
+
+        They are in the order in which git looks at them.
+        """
+        if self._is_reversed:
+            return range(self.low, self.high + 1, 2)
+        return range(self.high, self.low - 1, -2)
+
+    def _widen(self) -> None:
+        """Add the diagonals that one more edit reaches, within the box."""
+        if self.low > self._lowest:
+            self.low -= 1
+            self.reach[self.low - 1] = -1
+        else:
+            self.low += 1
+        if self.high < self._highest:
+            self.high += 1
+            self.reach[self.high + 1] = -1
+        else:
+            self.high -= 1
+
+    def advance(self, other: "_Frontier", may_meet: bool) -> tuple[int, int] | None:
+        """Extend the paths by one edit and the equal lines after it.
 
         Returns:
-            The point where the frontiers met, if they did, and whether a path went
-            through a long snake.
+            The point where the frontiers met, if they did.
         """
-        a, b, reach, other = self._a, self._b, self._forward.reach, self._backward.reach
-        a_end, b_end = self._bounds[1], self._bounds[3]
-        low, high = self._backward.low, self._backward.high
-        has_long = False
-        for k in self._forward.diagonals():
+        self._widen()
+        self.has_long_snake = False
+        a, b, reach, other_reach = self._a, self._b, self.reach, other.reach
+        size, shift = len(a), len(a) - len(b)  # the other frontier has diagonal `shift - k`
+        low, high = shift - other.high, shift - other.low
+        _, a_end, _, b_end = self._bounds
+        for k in self._diagonals():
             left, right = reach[k - 1], reach[k + 1]
             x = left + 1 if left >= right else right
             y = x - k
@@ -259,35 +268,13 @@ class _Box:
                     x += 1
                     y += 1
                 if x - start > _LONG_SNAKE:
-                    has_long = True
+                    self.has_long_snake = True
             reach[k] = x
-            if may_meet and low <= k <= high and other[k] <= x:
-                return (x, y), has_long
-        return None, has_long
+            if may_meet and low <= k <= high and other_reach[shift - k] + x >= size:
+                return self.place((x, y))
+        return None
 
-    def _retreat(self, may_meet: bool) -> tuple[tuple[int, int] | None, bool]:
-        """Extend the backward paths in the same way, towards the start."""
-        a, b, reach, other = self._a, self._b, self._backward.reach, self._forward.reach
-        a_start, b_start = self._bounds[0], self._bounds[2]
-        low, high = self._forward.low, self._forward.high
-        has_long = False
-        for k in self._backward.diagonals():
-            left, right = reach[k - 1], reach[k + 1]
-            x = left if left < right else right - 1
-            y = x - k
-            if x > a_start and y > b_start and a[x - 1] == b[y - 1]:
-                start = x
-                while x > a_start and y > b_start and a[x - 1] == b[y - 1]:
-                    x -= 1
-                    y -= 1
-                if start - x > _LONG_SNAKE:
-                    has_long = True
-            reach[k] = x
-            if may_meet and low <= k <= high and x <= other[k]:
-                return (x, y), has_long
-        return None, has_long
-
-    def _promising(self, frontier: _Frontier, edits: int) -> tuple[int, int] | None:
+    def promising(self, edits: int) -> tuple[int, int] | None:
         """Find the path that is much longer than its number of edits suggests.
 
         It must end in a long run of equal lines (a snake). Its length is the number of
@@ -296,38 +283,25 @@ class _Box:
         a, b = self._a, self._b
         a_start, a_end, b_start, b_end = self._bounds
         best, point = _PROMISE * edits, None
-        for k in frontier.diagonals():
-            x = frontier.reach[k]
+        for k in self._diagonals():
+            x = self.reach[k]
             y = x - k
-            if frontier is self._forward:
-                length, i, j = (x - a_start) + (y - b_start), x - _LONG_SNAKE, y - _LONG_SNAKE
-                is_at_corner = x == a_end or y == b_end
-            else:
-                length, i, j = (a_end - x) + (b_end - y), x, y
-                is_at_corner = x == a_start or y == b_start
-            score = length - abs(k - frontier.middle)
+            score = (x - a_start) + (y - b_start) - abs(k - self._middle)
             if (
                 score > best
-                and not is_at_corner
-                and a_start <= i <= a_end - _LONG_SNAKE
-                and b_start <= j <= b_end - _LONG_SNAKE
-                and a[i : i + _LONG_SNAKE] == b[j : j + _LONG_SNAKE]
+                and a_start + _LONG_SNAKE <= x < a_end
+                and b_start + _LONG_SNAKE <= y < b_end
+                and a[x - _LONG_SNAKE : x] == b[y - _LONG_SNAKE : y]
             ):
                 best, point = score, (x, y)
-        return point
+        return point and self.place(point)
 
-    def _furthest(self) -> tuple[int, int, bool, bool]:
-        """Stop the search: split at the point of the path that got furthest."""
+    def furthest(self) -> tuple[int, tuple[int, int]]:
+        """Return the point of the path that got furthest, and how many lines it covers."""
         a_start, a_end, b_start, b_end = self._bounds
-        ahead, back = (-1, -1), (_BEYOND, _BEYOND)
-        for k in self._forward.diagonals():
-            x = min(self._forward.reach[k], a_end, b_end + k)
-            if 2 * x - k > sum(ahead):
-                ahead = x, x - k
-        for k in self._backward.diagonals():
-            x = max(self._backward.reach[k], a_start, b_start + k)
-            if 2 * x - k < sum(back):
-                back = x, x - k
-        if a_end + b_end - sum(back) < sum(ahead) - a_start - b_start:
-            return *ahead, True, False
-        return *back, False, True
+        best, point = -2, (-1, -1)
+        for k in self._diagonals():
+            x = min(self.reach[k], a_end, b_end + k)
+            if 2 * x - k > best:
+                best, point = 2 * x - k, (x, x - k)
+        return best - a_start - b_start, self.place(point)

@@ -8,7 +8,6 @@ are no longer disputed. Conflicts that are close together are joined again. The 
 and numbers are those that the behaviour of `git merge` shows.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -19,21 +18,6 @@ from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_l
 
 _CLOSE_LINES = 3
 """Conflicts with at most this number of lines between them are joined."""
-
-_LETTER_OR_DIGIT = re.compile(rb"[0-9A-Za-z]")
-
-
-class Refinement(StrEnum):
-    """How closely git looks at lines that both sides changed."""
-
-    NONE = "none"
-    """Do not refine conflicts, as with `merge.conflictStyle=diff3`."""
-    TRIM = "trim"
-    """Take lines that both sides share at the start or end of a conflict out of it: `zdiff3`."""
-    ZEALOUS = "zealous"
-    """Keep only differing lines, and join conflicts with up to three lines between: `git merge`."""
-    ZEALOUS_ALNUM = "zealous-alnum"
-    """Also join conflicts if no line between them has a letter or digit: `git merge-file`."""
 
 
 class Origin(StrEnum):
@@ -82,9 +66,9 @@ def find_regions(
     ours_changes: Diff,
     theirs_changes: Diff,
     *,
-    refinement: Refinement,
-    algorithm: DiffAlgorithm,
+    refine: bool = True,
     join: bool = True,
+    algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
 ) -> list[Region]:
     """Find the regions in which a side changed lines, in order.
 
@@ -94,34 +78,25 @@ def find_regions(
         texts: The lines of base, ours and theirs.
         ours_changes: The diff from base to ours.
         theirs_changes: The diff from base to theirs.
-        refinement: How to treat conflicts.
-        algorithm: How to diff ours against theirs when refining.
-        join: Whether to join zealous conflicts of several regions, as git does if they are close
+        refine: Whether to split conflicts at the lines that both sides share.
+        join: Whether to join refined conflicts of several regions, as git does if they are close
             together. Those of one region are joined in any case.
+        algorithm: How to diff ours against theirs when refining.
     """
     _, ours, theirs = texts
     regions = _walk(ours, theirs, ours_changes, theirs_changes)
-    if refinement is Refinement.NONE:
+    if not refine:
         return list(regions)
-    if refinement is Refinement.TRIM:
-        return [_trim(ours, theirs, region) for region in regions]
-    blank_is_close = refinement is Refinement.ZEALOUS_ALNUM
     refined: list[Region] = []
     for region in regions:
         parts = [region]
         if region.origin is Origin.DISPUTED:
             parts = _refine(ours, theirs, region, ours_changes, algorithm)
-        refined += parts if join else _join(ours, parts, blank_is_close=blank_is_close)
-    return _join(ours, refined, blank_is_close=blank_is_close) if join else refined
+        refined += parts if join else _join(parts)
+    return _join(refined) if join else refined
 
 
-def find_blocks(
-    texts: Texts,
-    ours_changes: Diff,
-    theirs_changes: Diff,
-    *,
-    algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
-) -> list[Block]:
+def find_blocks(texts: Texts, ours_changes: Diff, theirs_changes: Diff) -> list[Block]:
     """Group git's conflicts by the region from which they were refined, in order.
 
     If conflicts of several regions were joined, these regions form one block. The
@@ -133,9 +108,7 @@ def find_blocks(
         for region in _walk(ours, theirs, ours_changes, theirs_changes)
         if region.origin is Origin.DISPUTED
     ]
-    refined = find_regions(
-        texts, ours_changes, theirs_changes, refinement=Refinement.ZEALOUS, algorithm=algorithm
-    )
+    refined = find_regions(texts, ours_changes, theirs_changes)
     blocks: list[Block] = []
     at = 0  # both lists are in order
     for conflict in (region for region in refined if region.origin is Origin.DISPUTED):
@@ -144,21 +117,19 @@ def find_blocks(
         first = disputed[at]
         while at + 1 < len(disputed) and _meet(disputed[at + 1], conflict):
             at += 1
-        end = disputed[at]
-        whole = first._replace(
-            base_end=end.base_end, ours_end=end.ours_end, theirs_end=end.theirs_end
-        )
-        if blocks and _meet(blocks[-1].whole, whole):
-            last, conflicts = blocks.pop()
-            whole = whole._replace(
-                base_start=last.base_start,
-                ours_start=last.ours_start,
-                theirs_start=last.theirs_start,
-            )
-            blocks.append(Block(whole, (*conflicts, conflict)))
-        else:
-            blocks.append(Block(whole, (conflict,)))
+        conflicts: tuple[Region, ...] = (conflict,)
+        if blocks and _meet(blocks[-1].whole, first):
+            first, earlier = blocks.pop()
+            conflicts = (*earlier, conflict)
+        blocks.append(Block(_spanning(first, disputed[at]), conflicts))
     return blocks
+
+
+def _spanning(first: Region, last: Region) -> Region:
+    """Return the region from the start of one to the end of another."""
+    return first._replace(
+        base_end=last.base_end, ours_end=last.ours_end, theirs_end=last.theirs_end
+    )
 
 
 def _meet(one: Region, other: Region) -> bool:
@@ -216,24 +187,6 @@ def _walk(
         yield Region(origin, start, end, ours_start, ours_end, theirs_start, theirs_end)
 
 
-def _trim(ours: Sequence[bytes], theirs: Sequence[bytes], region: Region) -> Region:
-    """Take lines that both sides share at the start or end of a conflict out of it."""
-    if region.origin is not Origin.DISPUTED:
-        return region
-    origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end = region
-    while ours_start < ours_end and theirs_start < theirs_end:
-        if ours[ours_start] != theirs[theirs_start]:
-            break
-        ours_start += 1
-        theirs_start += 1
-    while ours_start < ours_end and theirs_start < theirs_end:
-        if ours[ours_end - 1] != theirs[theirs_end - 1]:
-            break
-        ours_end -= 1
-        theirs_end -= 1
-    return Region(origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end)
-
-
 def _refine(
     ours: Sequence[bytes],
     theirs: Sequence[bytes],
@@ -280,20 +233,14 @@ def _consumed(changes: Diff, point: int, *, is_end: bool) -> int:
     return a_end + point - b_end
 
 
-def _join(ours: Sequence[bytes], regions: list[Region], *, blank_is_close: bool) -> list[Region]:
+def _join(regions: list[Region]) -> list[Region]:
+    """Join neighbouring conflicts that are close together."""
     joined = regions[:1]
     for region in regions[1:]:
         last = joined[-1]
-        if last.origin is region.origin is Origin.DISPUTED and (
-            region.ours_start - last.ours_end <= _CLOSE_LINES
-            or (
-                blank_is_close
-                and not any(map(_LETTER_OR_DIGIT.search, ours[last.ours_end : region.ours_start]))
-            )
-        ):
-            joined[-1] = last._replace(
-                base_end=region.base_end, ours_end=region.ours_end, theirs_end=region.theirs_end
-            )
+        is_close = region.ours_start - last.ours_end <= _CLOSE_LINES
+        if is_close and last.origin is region.origin is Origin.DISPUTED:
+            joined[-1] = _spanning(last, region)
         else:
             joined.append(region)
     return joined

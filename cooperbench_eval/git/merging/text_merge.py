@@ -6,43 +6,12 @@ which can be rendered or resolved. Markers are added only by `render`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import StrEnum
-from typing import Self
+from typing import NamedTuple, Self
 
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, DiffCache, Text
-from cooperbench_eval.git.merging.regions import (
-    Block,
-    Origin,
-    Refinement,
-    Region,
-    find_blocks,
-    find_regions,
-)
-
-
-class ConflictStyle(StrEnum):
-    """The versions that git shows for a conflict, named as in `merge.conflictStyle`."""
-
-    MERGE = "merge"
-    """Ours and theirs."""
-    DIFF3 = "diff3"
-    """Ours, base and theirs."""
-    ZDIFF3 = "zdiff3"
-    """Ours, base and theirs, as in `DIFF3`; only the refinement differs."""
-
-    @property
-    def refinement(self) -> Refinement:
-        """How `git merge` refines conflicts that it shows in this style."""
-        return _REFINEMENTS[self]
-
-
-_REFINEMENTS = {
-    ConflictStyle.MERGE: Refinement.ZEALOUS,
-    ConflictStyle.DIFF3: Refinement.NONE,
-    ConflictStyle.ZDIFF3: Refinement.TRIM,
-}
+from cooperbench_eval.git.merging.regions import Block, Origin, Region, find_blocks, find_regions
 
 
 @frozen(kw_only=True)
@@ -65,70 +34,48 @@ class TextConflict:
         """Return the lines of ours, then those of theirs."""
         return self._closed(self.ours) + self.theirs
 
-    def render(
-        self,
-        *,
-        style: ConflictStyle = ConflictStyle.MERGE,
-        marker_size: int = 7,
-        labels: tuple[bytes, bytes, bytes] = (b"", b"", b""),
-    ) -> bytes:
-        """Return the conflict between markers.
+    def render(self, marker_size: int = 7, ours: bytes = b"", theirs: bytes = b"") -> bytes:
+        """Return the conflict between markers of a size, with the names of ours and theirs.
 
-        Args:
-            style: Whether the base is shown.
-            marker_size: The number of characters of each marker.
-            labels: The names of ours, base and theirs; empty for a marker without a name.
+        A marker with an empty name has none.
         """
-        ours, base, theirs = labels
-        parts = [self._marker(b"<", marker_size, ours), self._closed(self.ours)]
-        if style is not ConflictStyle.MERGE:
-            parts += [self._marker(b"|", marker_size, base), self._closed(self.base)]
-        parts += [self._marker(b"=", marker_size, b""), self._closed(self.theirs)]
-        parts.append(self._marker(b">", marker_size, theirs))
-        return b"".join(parts)
 
-    def count_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> int:
+        def marker(character: bytes, name: bytes = b"") -> bytes:
+            return character * marker_size + (b" " + name if name else b"") + self.newline
+
+        mine, others = self._closed(self.ours), self._closed(self.theirs)
+        return marker(b"<", ours) + mine + marker(b"=") + others + marker(b">", theirs)
+
+    def count_lines(self) -> int:
         """Count the lines of the rendered conflict, markers included."""
-        shown = [self.ours, self.theirs]
-        if style is not ConflictStyle.MERGE:
-            shown.append(self.base)
-        ends = sum(lines.count(b"\n") for lines in shown)
-        unended = sum(bool(lines) and not lines.endswith(b"\n") for lines in shown)
-        return ends + unended + len(shown) + 1
-
-    def _marker(self, character: bytes, size: int, label: bytes) -> bytes:
-        return character * size + (b" " + label if label else b"") + self.newline
+        return sum(self._closed(each).count(b"\n") for each in (self.ours, self.theirs)) + 3
 
     def _closed(self, lines: bytes) -> bytes:
         """Add the newline that a file's last line may lack."""
         return lines + self.newline if lines and not lines.endswith(b"\n") else lines
 
 
-@frozen(kw_only=True)
-class TextBlock:
-    """A region that both sides changed, as it was before git split it.
-
-    Git splits a conflict at lines that both sides have, often by chance: if each side
-    adds a function, the two may share a `return`. A resolver that considers more than
-    single lines needs the whole region.
+class Place(NamedTuple):
+    """Where a text replaces conflicts of a file that follow one another.
 
     Attributes:
-        base: The lines of the base.
-        ours: The lines of ours.
-        theirs: The lines of theirs.
-        newline: The line ending of the lines around it.
-        lead: The settled lines of the block before its first conflict.
-        tail: The settled lines of the block after its last conflict.
-        conflicts: The indexes of its conflicts among those of the file.
+        conflicts: Their indexes among the open conflicts of the file.
+        lead: The number of settled bytes before the first conflict that it also replaces.
+        tail: The number of settled bytes after the last conflict that it also replaces.
     """
 
-    base: bytes
-    ours: bytes
-    theirs: bytes
-    newline: bytes
-    lead: bytes
-    tail: bytes
     conflicts: range
+    lead: int = 0
+    tail: int = 0
+
+
+class Answer(NamedTuple):
+    """A text for some conflicts of a file; the other attributes are those of a `Place`."""
+
+    conflicts: range
+    text: bytes
+    lead: int = 0
+    tail: int = 0
 
 
 @frozen(kw_only=True)
@@ -142,8 +89,8 @@ class TextMerge:
     Example:
         >>> conflict = TextConflict(base=b"a\n", ours=b"A\n", theirs=b"aa\n")
         >>> merge = TextMerge(chunks=(conflict, b"b\n"))
-        >>> merge.union(), merge.marker_lines()
-        (b'A\naa\nb\n', (1,))
+        >>> merge.resolve(TextConflict.union).chunks, merge.marker_lines()
+        ((b'A\naa\nb\n',), (1,))
     """
 
     chunks: tuple[bytes | TextConflict, ...] = field(converter=tuple[bytes | TextConflict, ...])
@@ -153,39 +100,12 @@ class TextMerge:
         """The conflicts without the settled bytes."""
         return tuple(chunk for chunk in self.chunks if isinstance(chunk, TextConflict))
 
-    def render(
-        self,
-        *,
-        style: ConflictStyle = ConflictStyle.MERGE,
-        marker_size: int = 7,
-        ours: bytes | str = b"",
-        base: bytes | str = b"",
-        theirs: bytes | str = b"",
-    ) -> bytes:
-        """Return the text, with each conflict between markers.
-
-        Args:
-            style: Whether a conflict's base is shown.
-            marker_size: The number of characters of each marker.
-            ours: The name of ours; empty for a marker without a name.
-            base: The name of the base.
-            theirs: The name of theirs.
-        """
-        labels = _label(ours), _label(base), _label(theirs)
+    def render(self, *, marker_size: int = 7, ours: str = "", theirs: str = "") -> bytes:
+        """Return the text, with each conflict between markers: see `TextConflict.render`."""
+        names = [name.encode("utf-8", "surrogateescape") for name in (ours, theirs)]
         return b"".join(
-            chunk
-            if isinstance(chunk, bytes)
-            else chunk.render(style=style, marker_size=marker_size, labels=labels)
+            chunk if isinstance(chunk, bytes) else chunk.render(marker_size, *names)
             for chunk in self.chunks
-        )
-
-    def union(self) -> bytes:
-        """Return the text with both sides' lines for each conflict, those of ours first.
-
-        The result is that of `git merge-file --union`.
-        """
-        return b"".join(
-            chunk if isinstance(chunk, bytes) else chunk.union() for chunk in self.chunks
         )
 
     def resolve(self, choose: Callable[[TextConflict], bytes | None]) -> Self:
@@ -213,47 +133,30 @@ class TextMerge:
                 runs.append(b"")
         return tuple(runs)
 
-    def around(self, blocks: Sequence[TextBlock]) -> list[Self]:
-        """Return the parts before, between and after whole blocks.
-
-        Args:
-            blocks: The blocks, in order. All of their conflicts must be open, and each
-                block's `conflicts` must index the conflicts of this merge.
-        """
+    def around(self, places: Iterable[Place | Answer]) -> list[Self]:
+        """Return the parts before, between and after some places, which are in order."""
         rest = list(self.chunks)
-        places = [i for i, chunk in enumerate(rest) if not isinstance(chunk, bytes)]
+        at = [i for i, chunk in enumerate(rest) if not isinstance(chunk, bytes)]
         parts = []
-        for block in reversed(blocks):  # from the end, so that earlier indexes stay valid
-            first, last = places[block.conflicts.start], places[block.conflicts.stop - 1]
+        for each in reversed([*places]):  # from the end, so that earlier indexes stay valid
+            first, last = at[each.conflicts.start], at[each.conflicts.stop - 1]
             after, rest = rest[last + 1 :], rest[:first]
-            after[:1] = [_cut_settled(chunk, len(block.tail), None) for chunk in after[:1]]
-            rest[-1:] = [_cut_settled(chunk, 0, -len(block.lead) or None) for chunk in rest[-1:]]
+            after[:1] = [_cut_settled(chunk, each.tail, None) for chunk in after[:1]]
+            rest[-1:] = [_cut_settled(chunk, 0, -each.lead or None) for chunk in rest[-1:]]
             parts.append(evolve(self, chunks=_joined_chunks(after)))
         parts.append(evolve(self, chunks=_joined_chunks(rest)))
         return parts[::-1]
 
-    def replace(self, answers: Iterable[tuple[TextBlock, bytes]]) -> Self:
-        """Replace whole blocks by text.
-
-        Args:
-            answers: Blocks as for `around`, each with its resolution.
-        """
-        given = tuple(answers)
-        first, *others = self.around([block for block, _ in given])
+    def replace(self, answers: Sequence[Answer]) -> Self:
+        """Replace conflicts by answers, which are in order."""
+        first, *others = self.around(answers)
         pieces = list(first.chunks)
-        for (_, text), part in zip(given, others, strict=True):
-            pieces += [text, *part.chunks]
+        for answer, part in zip(answers, others, strict=True):
+            pieces += [answer.text, *part.chunks]
         return evolve(self, chunks=_joined_chunks(pieces))
 
-    def marker_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> tuple[int, ...]:
-        """Return the line of the rendered text on which each conflict starts.
-
-        Args:
-            style: The style it is rendered in.
-
-        Returns:
-            The line of each conflict's opening marker, counted from 1.
-        """
+    def marker_lines(self) -> tuple[int, ...]:
+        """Return the line of each conflict's opening marker in the rendered text, from 1."""
         found = []
         line = 1
         for chunk in self.chunks:
@@ -261,16 +164,12 @@ class TextMerge:
                 line += chunk.count(b"\n")
             else:
                 found.append(line)
-                line += chunk.count_lines(style)
+                line += chunk.count_lines()
         return tuple(found)
 
 
 def _cut_settled(chunk: bytes | TextConflict, start: int, end: int | None) -> bytes | TextConflict:
     return chunk[start:end] if isinstance(chunk, bytes) else chunk
-
-
-def _label(text: bytes | str) -> bytes:
-    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
 
 
 def _joined_chunks(pieces: Iterable[bytes | TextConflict]) -> tuple[bytes | TextConflict, ...]:
@@ -295,18 +194,17 @@ def merge_text(
     ours: bytes,
     theirs: bytes,
     *,
-    refinement: Refinement = Refinement.ZEALOUS,
+    refine: bool = True,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
     cache: DiffCache | None = None,
 ) -> TextMerge:
     r"""Merge two sides' changes of one text.
 
-    By default the result is that of `git merge`. With the `MYERS` algorithm and
-    `Refinement.ZEALOUS_ALNUM`, it is that of `git merge-file`. With `MYERS` and
-    `Refinement.NONE`, it is that of `git merge-file --diff3`, and with `MYERS` and
-    `Refinement.TRIM` that of `git merge-file --zdiff3`. For a file that both sides added,
-    the base is empty. The caller decides which contents are text: git does not merge files
-    with a NUL byte in the first 8,000 bytes.
+    By default the result is that of `git merge`. Without refinement, it is that of
+    `git -c merge.conflictStyle=diff3 merge`, or with the `MYERS` algorithm that of
+    `git merge-file --diff3`. For a file that both sides added, the base is empty. The caller
+    decides which contents are text: git does not merge files with a NUL byte in the first
+    8,000 bytes.
 
     When a conflict is split at lines that ours and theirs share, git does not define
     which base lines belong to which part. Here, each part gets the base lines that
@@ -318,7 +216,7 @@ def merge_text(
         base: The common ancestor.
         ours: One side; lines that both sides changed in the same way are taken from it.
         theirs: The other side.
-        refinement: How to refine conflicts.
+        refine: Whether to split conflicts at the lines that both sides share.
         algorithm: How to diff.
         cache: Stores lines and diffs, for reuse by other merges of the same texts.
 
@@ -336,7 +234,7 @@ def merge_text(
         (old.lines, one.lines, other.lines),
         cache.changes(old, one, algorithm=algorithm),
         cache.changes(old, other, algorithm=algorithm),
-        refinement=refinement,
+        refine=refine,
         algorithm=algorithm,
     )
     return TextMerge(chunks=_joined_chunks(_assemble(texts, regions)))
@@ -344,24 +242,22 @@ def merge_text(
 
 def find_text_blocks(
     base: bytes, ours: bytes, theirs: bytes, *, cache: DiffCache | None = None
-) -> tuple[TextBlock, ...]:
-    """Group the conflicts that `merge_text` finds by default into blocks."""
+) -> tuple[tuple[TextConflict, Place], ...]:
+    """Return the regions that both sides changed, as they were before git split them.
+
+    Git splits a conflict at lines that both sides have, often by chance: if each side adds a
+    function, the two may share a `return`. A resolver that considers more than single lines needs
+    the whole region. Each is returned with the place of the conflicts that `merge_text` finds in
+    it by default.
+    """
     texts, blocks = _blocks((base, ours, theirs), cache)
-    of_base, of_ours, of_theirs = texts
     found = []
     number = 0
     for whole, conflicts in blocks:
-        found.append(
-            TextBlock(
-                base=of_base.cut(whole.base_start, whole.base_end),
-                ours=of_ours.cut(whole.ours_start, whole.ours_end),
-                theirs=of_theirs.cut(whole.theirs_start, whole.theirs_end),
-                newline=_newline(texts, whole.ours_start, whole.theirs_start),
-                lead=of_ours.cut(whole.ours_start, conflicts[0].ours_start),
-                tail=of_ours.cut(conflicts[-1].ours_end, whole.ours_end),
-                conflicts=range(number, number + len(conflicts)),
-            )
-        )
+        lead = len(texts[1].cut(whole.ours_start, conflicts[0].ours_start))
+        tail = len(texts[1].cut(conflicts[-1].ours_end, whole.ours_end))
+        place = Place(range(number, number + len(conflicts)), lead, tail)
+        found.append((_conflict(texts, whole), place))
         number += len(conflicts)
     return tuple(found)
 
@@ -411,24 +307,27 @@ def _blocks(
 
 def _assemble(texts: _Versions, regions: Iterable[Region]) -> Iterator[bytes | TextConflict]:
     """Take each region's lines from the side that has them."""
-    base, ours, theirs = texts
+    _, ours, theirs = texts
     done = 0
-    for origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end in regions:
-        if origin is Origin.THEIRS:
-            yield ours.cut(done, ours_start)
-            yield theirs.cut(theirs_start, theirs_end)
-        elif origin is Origin.DISPUTED:
-            yield ours.cut(done, ours_start)
-            yield TextConflict(
-                base=base.cut(base_start, base_end),
-                ours=ours.cut(ours_start, ours_end),
-                theirs=theirs.cut(theirs_start, theirs_end),
-                newline=_newline(texts, ours_start, theirs_start),
-            )
-        else:
-            continue
-        done = ours_end
+    for each in regions:
+        if each.origin in {Origin.THEIRS, Origin.DISPUTED}:
+            yield ours.cut(done, each.ours_start)
+            if each.origin is Origin.DISPUTED:
+                yield _conflict(texts, each)
+            else:
+                yield theirs.cut(each.theirs_start, each.theirs_end)
+            done = each.ours_end
     yield ours.cut(done, len(ours.lines))
+
+
+def _conflict(texts: _Versions, region: Region) -> TextConflict:
+    base, ours, theirs = texts
+    return TextConflict(
+        base=base.cut(region.base_start, region.base_end),
+        ours=ours.cut(region.ours_start, region.ours_end),
+        theirs=theirs.cut(region.theirs_start, region.theirs_end),
+        newline=_newline(texts, region.ours_start, region.theirs_start),
+    )
 
 
 def _newline(texts: _Versions, ours_start: int, theirs_start: int) -> bytes:

@@ -1,7 +1,8 @@
 """The result of a three-way merge, and the replacement of its conflicts by answers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from enum import Enum
+from itertools import chain
 
 from attrs import evolve, field, frozen
 
@@ -13,12 +14,12 @@ from cooperbench_eval.git.merging.conflicts import (
     Replacement,
     ResolutionKind,
 )
-from cooperbench_eval.git.merging.entry_merge import Answer, OpenFile
+from cooperbench_eval.git.merging.entry_merge import OpenFile, Side
 from cooperbench_eval.git.merging.line_diff import DiffCache
-from cooperbench_eval.git.merging.slots import Side
 from cooperbench_eval.git.merging.text_merge import (
-    TextBlock,
-    TextMerge,
+    Answer,
+    Place,
+    TextConflict,
     find_conflict_lines,
     find_text_blocks,
 )
@@ -85,7 +86,9 @@ class ThreeWayMerge:
     _files: Mapping[str, OpenFile] = field(factory=dict, repr=False)
     _cache: DiffCache = field(factory=DiffCache, eq=False, repr=False)
     # By path. Answers change no version of a file, so merges with answers share them.
-    _blocks: dict[str, tuple[TextBlock, ...]] = field(factory=dict, eq=False, repr=False)
+    _blocks: dict[str, tuple[tuple[TextConflict, Place], ...]] = field(
+        factory=dict, eq=False, repr=False
+    )
 
     @checked
     def versions_of(self, path: str) -> tuple[bytes, bytes, bytes]:
@@ -201,8 +204,7 @@ class ThreeWayMerge:
         file of a conflict about a whole file; for a conflict between lines it counts as
         `None`. Bytes outside of conflicts do not change.
         """
-        entries = dict(self.changes)
-        files: dict[str, OpenFile] = {}
+        entries, files = dict(self.changes), dict(self._files)
         left: list[Conflict] = []
         texts: dict[str, list[bytes | None]] = {}
         for conflict in self.conflicts:
@@ -217,14 +219,8 @@ class ThreeWayMerge:
                 there = entries.get(conflict.path)
                 entries[conflict.path] = Entry(text, there.mode if there else FileMode.FILE)
         for path, answers in texts.items():
-            old = self._files[path]
-            left_open = zip(old.numbers, answers, strict=True)
-            numbers = tuple(number for number, given in left_open if given is None)
-            file = evolve(old, text=_answered(old.text, answers), numbers=numbers)
-            entries[path] = file.entry
-            if file.text.conflicts:
-                files[path] = file
-                left += file.conflicts
+            files[path] = files[path].filled(answers)
+            entries[path] = files[path].entry
         return self._with(entries, files, left)
 
     @property
@@ -240,23 +236,15 @@ class ThreeWayMerge:
         If it returns `None`, the block's conflicts stay open. Bytes outside of blocks do
         not change.
         """
-        entries = dict(self.changes)
-        files = dict(self._files)
-        left = [conflict for conflict in self.conflicts if not conflict.has_lines]
+        entries, files = dict(self.changes), dict(self._files)
         for path, file in self._files.items():
-            answers = []
-            for block, place in self._blocks_of(file):
-                text = _checked(answer(block))
-                if isinstance(text, bytes):
-                    answers.append((place, text))
-            closed = {i for place, _ in answers for i in place.conflicts}
-            numbers = tuple(n for i, n in enumerate(file.numbers) if i not in closed)
-            new = evolve(file, text=file.text.replace(answers), numbers=numbers)
-            entries[path] = new.entry
-            files[path] = new
-            left += new.conflicts
-        still = {path: file for path, file in files.items() if file.numbers}
-        return self._with(entries, still, left)
+            files[path] = file.answered(
+                Answer(place.conflicts, text, place.lead, place.tail)
+                for block, place in self._blocks_of(file)
+                if isinstance(text := _checked(answer(block)), bytes)
+            )
+            entries[path] = files[path].entry
+        return self._with(entries, files, self._whole_files())
 
     @checked
     def resolve_files(self, texts: Mapping[str, bytes]) -> "ThreeWayMerge":
@@ -264,22 +252,20 @@ class ThreeWayMerge:
         entries = dict(self.changes)
         for path, text in texts.items():
             entries[path] = Entry(text, self._file(path, "texts").merge.entry.mode)
-        still = {path: file for path, file in self._files.items() if path not in texts}
-        left = [c for c in self.conflicts if not c.has_lines or c.path not in texts]
-        return self._with(entries, still, left)
+        files = {path: file for path, file in self._files.items() if path not in texts}
+        return self._with(entries, files, self._whole_files())
 
     @checked
     def concluded(self, changes: Changes) -> "ThreeWayMerge":
         """Return the merge without open conflicts, with the tree that a strategy made."""
-        return self._with(dict(changes), {}, [])
+        return self._with(changes, {}, [])
 
     @checked
     def without_files(self, paths: Iterable[str]) -> "ThreeWayMerge":
         """Return the merge without the open conflicts of some files, whose contents stay."""
         hidden = frozenset(paths)
         files = {path: file for path, file in self._files.items() if path not in hidden}
-        left = [conflict for conflict in self.conflicts if conflict.path not in hidden]
-        return self._with(dict(self.changes), files, left)
+        return self._with(self.changes, files, self._whole_files(hidden))
 
     @checked
     def reopened(
@@ -292,8 +278,7 @@ class ThreeWayMerge:
             kept: The answers that stay, in order, by the path of each file concerned. All
                 other conflicts of these files are open again, as in *earlier*.
         """
-        entries, files = dict(self.changes), dict(self._files)
-        left = [conflict for conflict in self.conflicts if conflict.path not in kept]
+        entries, files, left = dict(self.changes), dict(self._files), self._whole_files(kept)
         for path, answers in kept.items():
             entries.pop(path, None)
             if path in earlier.changes:
@@ -303,41 +288,45 @@ class ThreeWayMerge:
             if path in earlier._files:  # noqa: SLF001 - of its own class
                 files[path] = earlier._files[path].answered(answers)  # noqa: SLF001
                 entries[path] = files[path].entry
-                left += files[path].conflicts
-        still = {path: file for path, file in files.items() if file.numbers}
-        return self._with(entries, still, left)
+        return self._with(entries, files, left)
 
-    def _blocks_of(self, file: OpenFile) -> Iterator[tuple[ConflictBlock, TextBlock]]:
-        """Yield the blocks of a file, with the position of each among its open conflicts."""
+    def _blocks_of(self, file: OpenFile) -> Iterator[tuple[ConflictBlock, Place]]:
+        """Yield the blocks of a file, with the place of each among its open conflicts."""
         conflicts = file.conflicts
         at = {number: i for i, number in enumerate(file.numbers)}
         blocks = self._blocks.get(file.path)
         if blocks is None:
             blocks = find_text_blocks(*file.merge.sources, cache=self._cache)
             self._blocks[file.path] = blocks
-        for block in blocks:
-            if not all(number in at for number in block.conflicts):
+        for whole, place in blocks:
+            numbers = place.conflicts
+            if not all(number in at for number in numbers):
                 continue
-            place = range(at[block.conflicts.start], at[block.conflicts.stop - 1] + 1)
-            yield (
-                ConflictBlock(
-                    path=file.path,
-                    base=block.base,
-                    ours=block.ours,
-                    theirs=block.theirs,
-                    newline=block.newline,
-                    conflicts=tuple(conflicts[i] for i in place),
-                    files=file.merge.sources,
-                ),
-                evolve(block, conflicts=place),
+            indexes = range(at[numbers.start], at[numbers.stop - 1] + 1)
+            block = ConflictBlock(
+                path=file.path,
+                base=whole.base,
+                ours=whole.ours,
+                theirs=whole.theirs,
+                newline=whole.newline,
+                conflicts=tuple(conflicts[i] for i in indexes),
+                files=file.merge.sources,
             )
+            yield block, place._replace(conflicts=indexes)
+
+    def _whole_files(self, hidden: Container[str] = ()) -> list[Conflict]:
+        """Return the open conflicts that are not between lines, except those of some files."""
+        return [c for c in self.conflicts if not c.has_lines and c.path not in hidden]
 
     def _with(
         self,
-        entries: dict[str, Entry | None],
-        files: dict[str, OpenFile],
-        conflicts: list[Conflict],
+        entries: Mapping[str, Entry | None],
+        files: Mapping[str, OpenFile],
+        left: Iterable[Conflict],
     ) -> "ThreeWayMerge":
+        """Return the merge with other entries and open conflicts: of *files*, and *left*."""
+        files = {path: file for path, file in files.items() if file.numbers}
+        conflicts = chain(left, *(file.conflicts for file in files.values()))
         ordered = tuple(sorted(conflicts, key=by_place))
         return evolve(self, changes=Changes(entries), conflicts=ordered, files=files)
 
@@ -351,11 +340,6 @@ def _replaced_file(entry: Entry | None, number: int) -> Replacement:
     if entry is None:
         return Replacement(kind=ResolutionKind.DELETED, together=(number,))
     return Replacement(kind=ResolutionKind.TEXT, together=(number,), text=entry.data)
-
-
-def _answered(text: TextMerge, answers: list[bytes | None]) -> TextMerge:
-    given = iter(answers)
-    return text.resolve(lambda _: next(given))
 
 
 def _checked(text: bytes | Gone | None) -> bytes | Gone | None:

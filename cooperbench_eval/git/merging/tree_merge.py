@@ -13,9 +13,11 @@ from cooperbench_eval.git.merging.entry_merge import (
     ContentMerge,
     MergeCache,
     OpenFile,
+    Side,
+    Slot,
+    Slots,
     merge_entries,
 )
-from cooperbench_eval.git.merging.slots import Side, Slot, Slots
 from cooperbench_eval.git.merging.three_way_merge import Labels, Stage, ThreeWayMerge, by_place
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.objects import folders_above, folders_of
@@ -79,7 +81,9 @@ class Merger:
 
     def carry(self) -> Slots:
         """Carry all renames, and return base, ours and theirs of each path of the merged tree."""
-        carry_renames(self._base, self._slots, self.merge_contents, virtual=self.is_virtual)
+        # A side that lacks no path of the base renamed nothing.
+        if self._slots.lacking(Side.OURS) or self._slots.lacking(Side.THEIRS):
+            carry_renames(self._base, self._slots, self.merge_contents, virtual=self.is_virtual)
         return self._slots
 
     def run(self) -> ThreeWayMerge:

@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from cooperbench_eval.git.merging.directory_renames import growing_folders, order_by_hash
-from cooperbench_eval.git.merging.slots import Side, Slots
+from cooperbench_eval.git.merging.entry_merge import Side, Slots
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.git.trees.snapshot import Snapshot, names_in
 
@@ -133,13 +133,7 @@ def _deferred(base: Snapshot, slots: Slots, side: Side, paths: Iterable[str]) ->
     A folder is deferred if the other side did not change it, unless it is inside one that
     may have been renamed.
     """
-    other = side.other
-    moving = growing_folders(base, slots)
-    busy: set[str] = set()
-    for path in slots:
-        if slots[path].versions[other] != slots[path].versions[Side.BASE]:
-            busy.update(folders_above(path))
-            busy.add(path)
+    moving, busy = growing_folders(base, slots), slots.changed_by(side.other)
     found: dict[str, str] = {}
     for path in paths:
         for folder in folders_above(path):

@@ -24,8 +24,14 @@ from cooperbench_eval.git.patching.hunk_placing import (
     patch_three_way,
 )
 from cooperbench_eval.git.patching.patch import GivenPatch, Patch, as_patch
-from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch
-from cooperbench_eval.git.patching.placements import ApplyPolicy, HunkPlacement, PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import (
+    ApplyPolicy,
+    FileChange,
+    FilePatch,
+    HunkPlacement,
+    PatchStatus,
+    Rung,
+)
 from cooperbench_eval.git.trees.diff_writing import diff_text
 from cooperbench_eval.git.trees.entries import Entry, FileMode, is_stored
 from cooperbench_eval.git.trees.objects import folders_above

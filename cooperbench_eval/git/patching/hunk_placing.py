@@ -17,8 +17,14 @@ from cooperbench_eval.git.patching.fuzzy_placing import (
     apply_edits,
     find_fuzzily,
 )
-from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
-from cooperbench_eval.git.patching.placements import ApplyPolicy, HunkPlacement, Rung
+from cooperbench_eval.git.patching.patch_parts import (
+    ApplyPolicy,
+    FileChange,
+    FilePatch,
+    Hunk,
+    HunkPlacement,
+    Rung,
+)
 from cooperbench_eval.git.trees.entries import Entry
 
 
@@ -68,12 +74,9 @@ class _LineSearch:
         self._text[start * self._SIZE : end * self._SIZE] = self._CLAIMED * size
 
 
-_LAXITY = {rung: i for i, rung in enumerate(Rung)}
-
-
 def _laxer(one: Rung, other: Rung) -> Rung:
     """Return the more lenient of two ways to place a hunk."""
-    return max(one, other, key=_LAXITY.__getitem__)
+    return max(one, other, key=list(Rung).index)
 
 
 class _FileImage:

@@ -19,12 +19,8 @@ from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.systems import OPEN_AT_ONCE
 
 
-def _print_file(file: FilePatch) -> bytes:
-    """Return a file's change as a diff; reading the diff gives the same record."""
-    return b"".join(_parts(file))
-
-
-def _parts(file: FilePatch) -> Iterator[bytes]:
+def _printed(file: FilePatch) -> Iterator[bytes]:
+    """Yield a file's change as a diff; reading the diff gives the same record."""
     if file.change is FileChange.ADD and file.old_path is not None:
         # Git's header cannot express an addition that may fill an existing empty file. This
         # line separates the names below from the diff above.
@@ -189,7 +185,7 @@ class Patch:
         """
         if self.changes is not None:
             raise PatchError("was made from changes, so it has no text; call on(base) first")
-        return b"".join(map(_print_file, self.files))
+        return b"".join(part for file in self.files for part in _printed(file))
 
     @checked
     def select(self, files: "tuple[FilePatch, ...]") -> Self:

@@ -1,6 +1,6 @@
-"""Classifies files by their paths: tests, documentation, dependencies and so on.
+"""Classifies files: tests, documentation, dependencies, code that names a test framework.
 
-The rules look at whole parts of a path, never at substrings. They follow the conventions
+The rules of paths look at whole parts of a path, never at substrings. They follow the conventions
 of the test frameworks that the benchmark's repositories use: pytest, unittest, go, cargo,
 jest, vitest, RSpec and XCTest.
 """
@@ -15,7 +15,8 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.git.patching.patch_parts import FilePatch
-from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.support.arguments import checked, checked_fields
 
 
@@ -159,3 +160,37 @@ class TestFileFilter:
     def _is_test(self, path: str, touched: set[str]) -> bool:
         is_test = path in touched or (self.conventions and is_test_path(path))
         return is_test and path not in self.keep
+
+
+# Code under test has little reason to contain these words, and code that forges a verdict
+# from inside the tested process needs them.
+_FRAMEWORK_WORDS = re.compile(
+    rb"\b_?pytest\b|PYTEST_|\bSkipTest\b|\bjunit_?xml\b|\bpytest_runtest|\bunittest\.(?:case|main|result|runner)"
+    rb"|\bos\._exit\b|\blibtest\b|\btest2json\b|\b(?:jest|vitest)\b|COOPERBENCH"
+)
+
+
+def files_that_name_a_framework(base: Snapshot, changes: Changes) -> tuple[str, ...]:
+    """Return the changed files, except tests, in which a new line names a test framework.
+
+    Code under test shares a process with the framework and can rewrite it; nothing
+    inside that process could prevent it. This is a hint for the reader of the report,
+    not a verdict: many honest changes name pytest.
+
+    Returns:
+        The paths, sorted.
+    """
+    return tuple(
+        path
+        for path, entry in changes.items()
+        if entry is not None
+        and classify_path(path) in {PathKind.CODE, PathKind.DEPENDENCIES}
+        # Matching the new lines is much faster than matching the whole file.
+        and _FRAMEWORK_WORDS.search(b"\n".join(_lines(entry) - _lines(base.get(path))))
+    )
+
+
+def _lines(entry: Entry | None) -> set[bytes]:
+    if entry is None or not entry.mode.is_regular:
+        return set()
+    return set(entry.data.splitlines())

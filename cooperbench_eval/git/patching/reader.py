@@ -14,8 +14,7 @@ from attrs import evolve
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.binary import MOST_BYTES, read_change
 from cooperbench_eval.git.patching.patch_parts import FileChange, FilePatch, Hunk
-from cooperbench_eval.git.trees.entries import FileMode
-from cooperbench_eval.git.trees.forbidden_paths import entry_problem
+from cooperbench_eval.git.trees.entries import FileMode, entry_problem
 
 _QUOTED = rb'"(?:[^"\\]|\\.)*"'
 _TWO_NAMES = re.compile(rb"(%s) (.+)|([^\"]*) (%s)" % (_QUOTED, _QUOTED))

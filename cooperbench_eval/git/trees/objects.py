@@ -35,6 +35,10 @@ class Node(NamedTuple):
         return self.mode == _DIRECTORY
 
 
+ROOT = Node(_DIRECTORY, "")
+"""The root of a tree; its id is that of the store."""
+
+
 @frozen
 class Commit:
     """A commit, as the search for merge bases needs it.
@@ -61,9 +65,6 @@ class Store(Protocol):
     def rows(self, path: str) -> Rows:
         """Return the rows of a folder, "" for the root; none if it is not a folder."""
 
-    def top(self) -> Node:
-        """Return the node of the root."""
-
     def differences(
         self, other: "Store", path: str, mine: Node | None, others: Node | None
     ) -> Iterator[Difference]:
@@ -72,7 +73,8 @@ class Store(Protocol):
         Args:
             other: The other store.
             path: The folder, "" for the root.
-            mine: The folder's node here; `None` if it is not a folder here.
+            mine: The folder's node here, which is `ROOT` for the root; `None` if it is not a
+                folder here.
             others: The folder's node there.
         """
 
@@ -210,10 +212,6 @@ class OverlayStore:
         if entry is not None:
             return entry.data
         return self._source(path).read(path, node)
-
-    def top(self) -> Node:
-        """See `Store.top`."""
-        return Node(_DIRECTORY, "")  # any id: only stores of commits compare by it
 
     def differences(
         self, other: Store, path: str, mine: Node | None, others: Node | None

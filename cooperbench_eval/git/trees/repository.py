@@ -119,10 +119,6 @@ class CommitStore:
             rows = self._parsed(node.id, folder)
         return rows
 
-    def top(self) -> Node:
-        """See `Store.top`."""
-        return Node(stat.S_IFDIR, self._tree_id)
-
     def differences(
         self, other: Store, path: str, mine: Node | None, others: Node | None
     ) -> Iterator[Difference]:
@@ -130,8 +126,8 @@ class CommitStore:
         if not isinstance(other, CommitStore):
             yield from compare_rows(self, other, path, mine, others)
             return
-        before = self.raw_rows(mine.id, path) if mine else set()
-        after = other.raw_rows(others.id, path) if others else set()
+        before = self.raw_rows(mine, path) if mine else set()
+        after = other.raw_rows(others, path) if others else set()
         gone, added = before - after, after - before
         was, now = dict(map(_node_of, gone)), dict(map(_node_of, added))
         one_sided = was.keys() ^ now.keys()
@@ -149,9 +145,9 @@ class CommitStore:
     def _repeats(self, path: str) -> RepositoryError:
         return RepositoryError(self._location, f"the folder {path or '/'} lists a name twice")
 
-    def raw_rows(self, tree_id: str, path: str) -> set[bytes]:
-        """Return the rows of a tree object, which is at *path*, as the object has them."""
-        return set(_ROW.findall(self._raw(tree_id, path)))
+    def raw_rows(self, node: Node, path: str) -> set[bytes]:
+        """Return the rows of a folder, which is at *path*, as its tree object has them."""
+        return set(_ROW.findall(self._raw(node.id or self._tree_id, path)))
 
     def _raw(self, tree_id: str, path: str) -> bytes:
         key = f"tree {tree_id}"  # a hostile folder may list a folder's id as that of a file

@@ -14,9 +14,9 @@ from attrs import frozen
 
 from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.git.trees.diff_writing import render_change
-from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.forbidden_paths import entry_problem, written_path_problem
+from cooperbench_eval.git.trees.entries import Entry, FileMode, entry_problem, written_path_problem
 from cooperbench_eval.git.trees.objects import (
+    ROOT,
     Node,
     OverlayStore,
     Store,
@@ -416,7 +416,7 @@ def rewritten(changes: Changes, old: Snapshot, new: Snapshot) -> Changes:
 def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | None]]:
     before, after = old._store, new._store  # noqa: SLF001 - both classes are in this module
     # No recursion: folders may be nested too deeply for Python's stack.
-    folders: list[tuple[str, Node | None, Node | None]] = [("", before.top(), after.top())]
+    folders: list[tuple[str, Node | None, Node | None]] = [("", ROOT, ROOT)]
     while folders:
         folder, was_folder, now_folder = folders.pop()
         for name, was, now in before.differences(after, folder, was_folder, now_folder):

@@ -2,15 +2,15 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 import pygit2
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.trees.entries import Entry
-from cooperbench_eval.git.trees.objects import Node
 from cooperbench_eval.git.trees.repository import CommitStore, opened, unfetched
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.git.worktrees.records import RefKind
@@ -81,18 +81,14 @@ class Names:
         """
         name = os.fspath(ref)
         try:
-            return self._find(ref, name)
+            commit = self._commit(name) if isinstance(ref, str) else None
+            found = commit or self._worktrees.get(name) or self._at(name)
+            problem = "" if found else self._unusable(name) or self._absent(name)
         except (OSError, ValueError, pygit2.GitError) as exc:
             raise RepositoryError(self.location, f"{name!r} cannot be read there ({exc})") from exc
-
-    def _find(self, ref: Ref, name: str) -> FoundCommit | FoundWorktree:
-        if isinstance(ref, str) and (commit := self._commit(name)):
-            return commit
-        place = Path(os.path.abspath(name))  # noqa: PTH100 - links are kept as given
-        worktree = self._linked(name) or (self._at(place) if name else None)
-        if worktree is None:
-            raise RepositoryError(self.location, self._unknown(name))
-        return worktree
+        if found is None:
+            raise RepositoryError(self.location, problem)
+        return found
 
     def snapshot(self, tree_id: str, commit_id: str | None = None) -> Snapshot:
         """Return a tree of the repository.
@@ -100,13 +96,15 @@ class Names:
         Raises:
             RepositoryError: The tree is absent.
         """
-        store = CommitStore(self.location, tree_id, self._repository)
-        return Snapshot(store, location=self.location, commit_id=commit_id)
+        return Snapshot(self.store(tree_id), location=self.location, commit_id=commit_id)
 
-    def entries(self, tree_id: str, nodes: Mapping[str, Node | None]) -> dict[str, Entry | None]:
-        """Return the entries of nodes, whose contents are read from the repository when used."""
-        store = CommitStore(self.location, tree_id, self._repository)
-        return {path: node and store.entry(path, node) for path, node in nodes.items()}
+    def store(self, tree_id: str) -> CommitStore:
+        """Return the source of a tree's contents.
+
+        Raises:
+            RepositoryError: The tree is absent.
+        """
+        return CommitStore(self.location, tree_id, self._repository)
 
     def worktree(self, folder: Path) -> pygit2.Repository:
         """Open the worktree at *folder*.
@@ -167,66 +165,42 @@ class Names:
 
     # --- worktrees ---
 
-    def _linked(self, name: str) -> FoundWorktree | None:
-        if not name or "/" in name or os.sep in name or name in {".", ".."}:
-            return None
-        return self._registered(self.common / "worktrees" / name)
+    @cached_property
+    def _worktrees(self) -> Mapping[str, FoundWorktree]:
+        """The linked worktrees of the repository, by their names."""
+        found: dict[str, FoundWorktree] = {}
+        for link in sorted((self.common / "worktrees").glob("*/gitdir")):
+            folder, lock = link.parent, ""
+            with suppress(OSError):
+                reason = (folder / "locked").read_bytes()
+                lock = reason.decode("utf-8", "backslashreplace").strip() or "without a reason"
+            if text := _contents(link).rstrip(b"\r\n"):
+                # A relative path starts from that folder.
+                top = Path(os.path.normpath(folder / os.fsdecode(text))).parent
+                found[folder.name] = FoundWorktree(folder=top, is_known=True, lock=lock)
+        return found
 
-    def _registered(self, folder: Path) -> FoundWorktree | None:
-        """Return the worktree that the repository describes in *folder*."""
-        try:
-            text = (folder / "gitdir").read_bytes()
-        except OSError:
-            return None
-        link = Path(os.fsdecode(text.rstrip(b"\r\n")))
-        lock = ""
-        try:
-            reason = (folder / "locked").read_bytes()
-            lock = reason.decode("utf-8", "backslashreplace").strip() or "without a reason"
-        except OSError:
-            pass
-        # A relative path starts from that folder.
-        top = Path(os.path.normpath(folder / link)).parent
-        return FoundWorktree(folder=top, is_known=True, lock=lock)
-
-    def _worktrees(self) -> Iterator[tuple[str, FoundWorktree]]:
-        try:
-            folders = sorted((self.common / "worktrees").iterdir())
-        except OSError:
-            return
-        for each in folders:
-            if found := self._registered(each):
-                yield each.name, found
-
-    def _at(self, folder: Path) -> FoundWorktree | None:
+    def _at(self, name: str) -> FoundWorktree | None:
         """Return the worktree at a path."""
+        folder = Path(os.path.abspath(name))  # noqa: PTH100 - links are kept as given
         real = folder.resolve()
-        known = [each for _, each in self._worktrees() if each.folder.resolve() == real]
-        if known:
-            return known[0]
-        return FoundWorktree(folder=folder) if folder.is_dir() else None
-
-    def _unknown(self, name: str) -> str:
-        return self._unusable(name) or self._absent(name)
+        known = (each for each in self._worktrees.values() if each.folder.resolve() == real)
+        is_other = bool(name) and folder.is_dir()
+        return next(known, None) or (FoundWorktree(folder=folder) if is_other else None)
 
     def _unusable(self, name: str) -> str:
         """Say why a name does not stand for a commit; empty if the repository does not have it."""
         try:
             found = self._repository.revparse_single(name)
         except (KeyError, ValueError, pygit2.GitError):
-            full = next((f"{each}{name}" for each in _PREFIXES if self._has(f"{each}{name}")), None)
+            known = self._repository.listall_references()
+            full = next((f"{each}{name}" for each in _PREFIXES if f"{each}{name}" in known), None)
             if full is None:
                 return ""
             target = self._repository.references[full].target
             return f"has {full}, but the object {target} to which it refers is absent or damaged"
         what = "folder" if found.type == pygit2.enums.ObjectType.TREE else "file"
         return f"has no commit {name!r}: the name stands for a {what}"
-
-    def _has(self, full: str) -> bool:
-        try:
-            return full in self._repository.references
-        except (ValueError, pygit2.GitError):
-            return False
 
     def _absent(self, name: str) -> str:
         known = {
@@ -235,7 +209,7 @@ class Names:
             for prefix in _PREFIXES
             if name.startswith(prefix)
         }
-        known |= {each for each, _ in self._worktrees()}
+        known |= self._worktrees.keys()
         instead = unfetched(self._repository) or f"; {it_has(name, known)}"
         return f"has no branch, tag, commit or worktree {name!r}{instead}"
 
@@ -243,14 +217,11 @@ class Names:
 def _common_folder(repository: pygit2.Repository) -> Path:
     """Return the folder that all worktrees of a repository share."""
     folder = Path(repository.path)
-    try:
-        shared = (folder / "commondir").read_bytes().rstrip(b"\r\n")
-    except OSError:
-        return folder.resolve()
-    return (folder / os.fsdecode(shared)).resolve()
+    return (folder / os.fsdecode(_contents(folder / "commondir").rstrip(b"\r\n"))).resolve()
 
 
 def _contents(file: Path) -> bytes:
+    """Return the contents of a file; nothing if it cannot be read."""
     try:
         return file.read_bytes()
     except OSError:

@@ -30,10 +30,11 @@ _SETTINGS = (
     "symlinks", "trustctime",
 )  # fmt: skip
 _FIXED = b"[core]\nrepositoryformatversion = 0\nuntrackedcache = false\n"
+_CHANGE = re.compile(rb":\d+ (\d+) \w+ (\w+) \w+\0([^\0]+)\0")
+_FEW = 200  # paths that a command is given, instead of all
 _FILTER = re.compile(r"filter\.(.+)\.(?:clean|process|required)", re.DOTALL)
 # The mode of an entry of the index, what comes after it, and a flag. Other bytes may match too.
 _ASSUMED = re.compile(rb"\0\0(?:\x81[\xa4\xed]|\xa0\0).{32}[\x80-\xff]", re.DOTALL)
-_CHANGE = re.compile(rb":\d+ (\d+) \w+ (\w+) \w+\0([^\0]+)\0")
 _RECORDED = re.compile(
     rb"([^\0]+)\0  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n.+\n.+\n  size: (\d+)\t.*\n"
 )
@@ -41,7 +42,8 @@ _SPECIAL = re.compile(rb"[*?\[\\]")
 _COMPLAINT = re.compile("^(?:error: |fatal: |(?=Ignoring path ))(.+)", re.MULTILINE)
 _NO_COMMIT = "is a directory - add files inside instead"
 _OLDEST = 2, 18
-_MOST_SECONDS = 300
+_RULES = {".gitattributes", ".gitignore"}
+_SOON, _MOST_SECONDS = 0.5, 300
 _SECOND = 1_000_000_000
 _MOST_COPIED = 1 << 30  # bytes
 _MOST = 1 << 32  # the index keeps the lower 32 bits of a size
@@ -59,6 +61,7 @@ class Scratch:
     unmerged: list[str]
     removed: list[str]
     added: list[str]
+    _others: dict[str, Node | None]  # what else differs from the commit
 
     def __init__(
         self, own: Path, folder: Path, repository: pygit2.Repository, common: Path
@@ -113,6 +116,8 @@ class Scratch:
                     value = "true"
                 elif name.endswith("file"):
                     value = os.path.expanduser(value)  # noqa: PTH111 - a user may be absent
+                    if not _can_be_copied(self._folder / value):
+                        continue
                 yield b"%b = %b\n" % (name.encode(), _quoted(encode_path(value)))
 
     def compare(self) -> None:
@@ -127,12 +132,11 @@ class Scratch:
             self._compare()
 
     def _compare(self) -> None:
-        self.unmerged, self.removed, self.added = [], [], []
+        self.unmerged, self.removed, self.added, self._others = [], [], [], {}
         words = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
         rows = self._git("status", "--porcelain=v2", "-z", *words)
-        self._is_clean = not rows
         for row in rows.split(b"\0"):
-            kind, change = row[:1], row[3:4]
+            kind = row[:1]
             if kind == b"u":
                 self.unmerged.append(decode_path(row.split(b" ", 10)[10]))
             elif kind == b"?":
@@ -140,12 +144,22 @@ class Scratch:
                 self.added.append(path)
                 if row.endswith(b"/"):  # a repository, perhaps in the place of a tracked file
                     self.removed.append(path)
-            elif kind == b"1" and change != b".":
-                path = decode_path(row.split(b" ", 8)[8])
-                if change in b"DT":
-                    self.removed.append(path)
-                if change != b"D":
-                    self.added.append(path)
+            elif kind == b"1":
+                self._note_tracked(row)
+
+    def _note_tracked(self, row: bytes) -> None:
+        """Note how a tracked file differs from the commit and from the index."""
+        _, change, _, of_commit, mode, _, _, object_id, raw = row.split(b" ", 8)
+        path = decode_path(raw)
+        if change.endswith(b"D"):
+            if int(of_commit):
+                self._others[path] = None
+        elif not change.startswith(b"."):
+            self._others[path] = _node(mode, object_id)
+        if change.endswith((b"D", b"T")):
+            self.removed.append(path)
+        if not change.endswith((b".", b"D")):
+            self.added.append(path)
 
     def _assumed(self) -> Iterator[str]:
         """Yield the files that git assumes to be unchanged."""
@@ -166,41 +180,42 @@ class Scratch:
         if not drivers or not self.added:
             return []
         words = self._git("check-attr", "-z", "--stdin", "filter", given=self.added).split(b"\0")
-        rows = zip(words[::3], words[2::3], strict=False)
-        files = {
-            path: found
-            for path, driver in rows
-            if driver in drivers and (found := self._regular_file(path))
-        }
+        files: dict[str, os.stat_result] = {}
+        for path, driver in zip(map(decode_path, words[::3]), words[2::3], strict=False):
+            with suppress(OSError):
+                found = os.lstat(self._folder / path)
+                if driver in drivers and stat.S_ISREG(found.st_mode):
+                    files[path] = found
         with (self._own / "info/attributes").open("ab") as attributes:
             for path in files:
-                pattern = _quoted(_SPECIAL.sub(rb"\\\g<0>", b"/" + path))
+                pattern = _quoted(_SPECIAL.sub(rb"\\\g<0>", b"/" + encode_path(path)))
                 attributes.write(b"\n%b -text -ident !working-tree-encoding" % pattern)
         recorded = self._git("ls-files", "--debug", "-z") if files else b""
-        for path, *stamp in _RECORDED.findall(recorded):
+        for raw, *stamp in _RECORDED.findall(recorded):
+            path = decode_path(raw)
             if path in files and _has_stamp(files[path], *map(int, stamp)):
-                self.added.remove(decode_path(path))
-        return sorted(map(decode_path, files))
-
-    def _regular_file(self, path: bytes) -> os.stat_result | None:
-        with suppress(OSError):
-            found = os.lstat(self._folder / decode_path(path))
-            return found if stat.S_ISREG(found.st_mode) else None
-        return None
+                self.added.remove(path)
+        return sorted(files)
 
     def changes(self, tree_id: str) -> dict[str, Node | None]:
-        """Update the index from the working tree, and return how it differs from a tree."""
-        if self._is_clean:
-            return {}
-        if self.removed:
+        """Update the index from the working tree, and return how it differs from the commit's."""
+        if not self.added:
+            return self._others
+        # Git puts a repository only where nothing is, and obeys rules that only the index has.
+        if any(path.endswith(".gitattributes") for path in self.removed) or any(
+            os.path.isdir(f"{self._folder}/{path}")  # noqa: PTH112 - for many paths
+            for path in self.added
+        ):
             self._remove(self.removed)
         self._add(self.added, "--info-only")
-        words = ("--cached", "--raw", "-z", "--ita-invisible-in-index", "--ignore-submodules=none")
-        rows = _CHANGE.findall(self._git("diff-index", *words, tree_id))
-        return {
-            decode_path(path): Node(int(mode, 8), object_id.decode()) if int(mode) else None
-            for mode, object_id, path in rows
-        }
+        words = ("diff-index", "--cached", "--raw", "-z", "--ignore-submodules=none", tree_id, "--")
+        only = self.added if len(self.added) <= _FEW else ()
+        added = frozenset(self.added)
+        found = {path: node for path, node in self._others.items() if path not in added}
+        for mode, object_id, raw in _CHANGE.findall(self._git(*words, *only)):
+            if (path := decode_path(raw)) in added:
+                found[path] = _node(mode, object_id)
+        return found
 
     def contents(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Return what git stores for files that the repository lacks, by its id."""
@@ -224,33 +239,52 @@ class Scratch:
         env |= {
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_DIR": str(self._own),
+            "GIT_LITERAL_PATHSPECS": "1",
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_WORK_TREE": str(self._folder),
             "HOME": str(self._own),
             "LC_ALL": "C",
             "XDG_CONFIG_HOME": str(self._own),
         }
-        try:
-            done = subprocess.run(  # noqa: S603
-                # A relative PATH does not start from the working tree.
-                [os.path.abspath(program), *words],  # noqa: PTH100 - links stay
-                cwd=self._folder,
-                env=env,
-                input=b"".join(encode_path(each) + b"\0" for each in given),
-                capture_output=True,
-                check=False,
-                timeout=_MOST_SECONDS,
-            )
-        except subprocess.TimeoutExpired as exc:  # git waits for a pipe with a name like .gitignore
-            problem = f"`git {words[0]}` did not end within {_MOST_SECONDS} seconds"
-            raise TimeoutError(problem) from exc
-        complaints = _COMPLAINT.findall(done.stderr.decode("utf-8", "backslashreplace"))
-        if done.returncode or (complaints and words[0] == "update-index"):
+        with subprocess.Popen(  # noqa: S603
+            # A relative PATH does not start from the working tree.
+            [os.path.abspath(program), *words],  # noqa: PTH100 - links stay
+            cwd=self._folder,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as running:
+            try:
+                out, err = self._end_of(running, b"".join(encode_path(p) + b"\0" for p in given))
+            except subprocess.TimeoutExpired as exc:
+                problem = f"`git {words[0]}` did not end within {_MOST_SECONDS} seconds"
+                raise TimeoutError(problem) from exc
+            finally:
+                running.kill()
+        complaints = _COMPLAINT.findall(err.decode("utf-8", "backslashreplace"))
+        if running.returncode or (complaints and words[0] == "update-index"):
             reason = "; ".join(complaints).replace(_NO_COMMIT, "is a repository without a commit")
             reason = reason.replace(f"{self._own}{os.sep}", self._repository.path)
             problem = f"`git {words[0]}` fails ({reason}){_advice(program)}"
             raise RepositoryError(str(self._folder), problem)
-        return done.stdout
+        return out
+
+    def _end_of(self, running: "subprocess.Popen[bytes]", given: bytes) -> tuple[bytes, bytes]:
+        """Return what git writes; it would wait for ever for a pipe in the place of its rules."""
+        with suppress(subprocess.TimeoutExpired):
+            return running.communicate(given, timeout=_SOON)
+        for folder, _, names in os.walk(self._folder):
+            if running.poll() is not None:  # it was only slow
+                break
+            for place in (f"{folder}/{name}" for name in _RULES.intersection(names)):
+                if Path(place).is_fifo():
+                    raise TimeoutError(f"git cannot read {place}, because it is a pipe")
+        return running.communicate(timeout=_MOST_SECONDS)
+
+
+def _node(mode: bytes, object_id: bytes) -> Node | None:
+    return Node(int(mode, 8), object_id.decode()) if int(mode) else None
 
 
 def _can_be_copied(file: Path) -> bool:

@@ -20,14 +20,14 @@ from attrs import evolve
 from pygit2.enums import RepositoryState
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.trees.entries import Entry, FileMode, stored_entry
-from cooperbench_eval.git.trees.forbidden_paths import entry_problem
+from cooperbench_eval.git.trees.entries import Entry, FileMode, entry_problem, stored_entry
 from cooperbench_eval.git.trees.objects import Node
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.git.worktrees.names import FoundWorktree, Names
 from cooperbench_eval.git.worktrees.records import Head, RefKind, RefProblem
 from cooperbench_eval.git.worktrees.scratch import PREFIX, Scratch
 from cooperbench_eval.support.error_texts import listed
+from cooperbench_eval.support.systems import OPEN_NO_LINK
 
 _LOOKS = 3
 _MOST_FAILURES = 6
@@ -35,7 +35,6 @@ _LARGE = 4 << 20
 """Files above this size are not kept in memory."""
 _MOST_KEPT = 64 << 20
 """How many bytes of one working tree's files are kept in memory; others are read again."""
-_FLAGS = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"))
 _SECOND = 1_000_000_000
 _OPERATIONS = {
     "MERGE": "a merge",
@@ -80,8 +79,7 @@ def _settled(names: Names, folder: Path, repository: pygit2.Repository, head: He
 
     Git may also fail because a file changes at a bad moment.
     """
-    looks = 0
-    failures: list[str] = []
+    looks, failures = 0, list[str]()
     while True:
         try:
             found = _Look(names, folder, repository).complete(head)
@@ -171,27 +169,22 @@ class _Look:
 
     def _entries(self, base: Snapshot, nodes: Mapping[str, Node | None]) -> dict[str, Entry | None]:
         """Return the entries of nodes. Files whose contents the repository lacks are read."""
-        absent = {
-            path: node
-            for path, node in nodes.items()
-            if node and node.mode != FileMode.SUBMODULE and node.id not in self._repository
-        }
-        kept, small = 0, {}
-        known = {path: node for path, node in nodes.items() if path not in absent}
-        found = self._names.entries(base.tree_id, known)
-        for path, node in absent.items():
-            size = self._size(path)
-            if size > _LARGE or kept + size > _MOST_KEPT:
+        store = self._names.store(base.tree_id)
+        found: dict[str, Entry | None] = {}
+        small: dict[str, Node] = {}
+        kept = 0
+        for path, node in nodes.items():
+            if node is None:
+                found[path] = None
+            elif node.mode == FileMode.SUBMODULE or node.id in self._repository:
+                found[path] = store.entry(path, node)
+            elif (size := self._size(path)) > _LARGE or kept + size > _MOST_KEPT:
                 again = partial(self._read_again, path, node)
                 found[path] = stored_entry(node.id, FileMode(node.mode), again)
             else:
                 kept += size
                 small[path] = node
-        for path, entry in self._read(small).items():
-            found[path] = entry
-            if entry is None or entry.id != absent[path].id:
-                self._moving.add(path)
-        return found
+        return found | self._read(small)
 
     def _read(self, nodes: Mapping[str, Node]) -> dict[str, Entry | None]:
         """Read files as git stores them; one that was changed is returned as it is on disk."""
@@ -204,6 +197,9 @@ class _Look:
                 mode, object_id = nodes[path]
                 if object_id in stored:
                     found[path] = Entry(stored[object_id], FileMode(mode))
+        for path, entry in found.items():
+            if entry is None or entry.id != nodes[path].id:
+                self._moving.add(path)
         return found
 
     def _read_again(self, path: str, node: Node) -> bytes:
@@ -219,7 +215,7 @@ class _Look:
         """Return a value that changes whenever the commit or the index does."""
         index = head = None
         with suppress(OSError):
-            found = os.stat(Path(self._repository.path, "index"))  # noqa: PTH116
+            found = Path(self._repository.path, "index").stat()
             index = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         with suppress(KeyError, ValueError, pygit2.GitError):
             head = str(self._repository.head.target)
@@ -248,7 +244,7 @@ def _entry(place: str, node: Node) -> Entry | None:
         if os.path.islink(place):  # noqa: PTH114 - plain strings
             data = os.readlink(os.fsencode(place))  # noqa: PTH115 - as bytes
         else:
-            with os.fdopen(os.open(place, os.O_RDONLY | _FLAGS), "rb") as file:
+            with os.fdopen(os.open(place, os.O_RDONLY | OPEN_NO_LINK), "rb") as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     return None
                 data = file.read()

@@ -44,7 +44,8 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     paragraphs = differing([*map(_paragraphs, versions), Counter(merged.split(b"\n\n"))])
     lines = _differing_counts([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
     base, ours, theirs, there = map(_count_tokens, lines)
-    twice = _count_tokens(_added(lines[0], lines[1]) & _added(lines[0], lines[2]))
+    before, mine, other, _ = map(Counter[bytes], lines)
+    twice = _count_tokens((mine - before) & (other - before))
     for token in dict.fromkeys((*base, *ours, *theirs)):
         both = ours[token] + theirs[token] - base[token] - twice[token]
         least = min(max(ours[token], theirs[token]), both)
@@ -61,11 +62,6 @@ def more_often(
         base, ours, theirs = (version.get(piece, 0) for version in versions)
         if number > max(base, ours, theirs, ours + theirs - base):
             yield piece
-
-
-def _added(before: Mapping[bytes, int], after: Mapping[bytes, int]) -> Counter[bytes]:
-    """Return the lines that occur more often than before, and how much more often."""
-    return Counter(after) - Counter(before)
 
 
 _SEPARATORS = frozenset({b",", b";"})

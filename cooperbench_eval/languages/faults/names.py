@@ -94,10 +94,6 @@ def find_mixed_parameters(before: Sequence[ScopeNames], now: ScopeNames) -> str:
     Each side passes its own parameter at the place where it added it. In merged, only one
     of them can have that place. So the other side's calls must have been rewritten. If a
     side has no call that passes its parameter, another file has it, unchanged.
-
-    Args:
-        before: The names in base, ours and theirs.
-        now: The names in the merged file.
     """
     base, ours, theirs = (_sole(each.functions) for each in before)
     for name, function in _sole(now.functions).items():

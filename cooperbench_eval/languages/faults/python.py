@@ -1,7 +1,6 @@
 """Finds names that a merged Python file no longer binds or defines, and probable mistakes."""
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -45,10 +44,8 @@ def _find_fault(files: Files, *, is_whole: bool) -> str:
     fault = _slip(files) or find_declared_twice(files)
     if fault or not is_whole:
         return fault
-    if _is_suspect(files):
-        facts = [Facts.of(chunks) for chunks in files]
-        fault = _unbound(facts) or _undefined(files, facts)
-    fault = fault or _unset(files)
+    facts = [Facts.of(chunks) for chunks in files]
+    fault = _unbound(facts) or _undefined(files, facts) or _unset(files)
     if fault or any(len(chunk) > _MOST_FOLLOWED for chunks in files for chunk in chunks):
         return fault
     return find_early_use(files) or find_unordered(files) or find_misfit(files)
@@ -67,33 +64,6 @@ def _slip(files: Files) -> str:
 
 def _slips(chunks: Iterable[str]) -> Counter[str]:
     return sum(map(count_slips, chunks), Counter())
-
-
-def _is_suspect(files: Files) -> bool:
-    """Return whether the whole files must be read: the three versions, and merged last.
-
-    The chunks that all files share contribute the same to each, so it is enough to look
-    at the other chunks. No fault that the whole files show is missed:
-
-    - If a name is unbound only in merged, there are two cases. Either merged's other
-      chunks use it, and each version whose other chunks use it binds it there. Or a
-      shared chunk uses it, and the other chunks of each version bind it. A star import
-      may bind any name.
-    - If a version defines a name that merged does not, its other chunks define it.
-    """
-    facts = [Facts.of(chunks) for chunks in differing([Counter(chunks) for chunks in files])]
-    *before, now = facts
-    if not now.has_star and (
-        any(each.has_star for each in before)
-        or _unbound(facts)
-        or set.intersection(*(each.bound for each in before)) - now.bound
-    ):
-        return True
-    gone = _gone(facts)
-    return bool(gone) and any(gone.intersection(_NAME.findall(chunk)) for chunk in files[-1])
-
-
-_NAME = re.compile(r"\w+")
 
 
 def _unbound(facts: Sequence[Facts]) -> str:
@@ -133,12 +103,9 @@ def _unset(files: Files) -> str:
 
     Every version that reads it must set it; otherwise another file may set it.
     """
-    parts = [attributes_of(chunks)[1] for chunks in differing([Counter(each) for each in files])]
-    gone = set().union(*parts[:-1]) - parts[-1]
-    if not gone:
-        return ""
     *before, (read, stored) = map(attributes_of, files)
-    for name in sorted(gone & read - stored - BUILTIN_ATTRIBUTES):
+    gone = set().union(*(there for _, there in before)) - stored
+    for name in sorted(gone & read - BUILTIN_ATTRIBUTES):
         if all(name in there for used, there in before if name in used):
             return f"{name} is used, but would no longer be set"
     return ""

@@ -108,8 +108,10 @@ def _overwritten(block: Sequence[ast.stmt]) -> Iterator[str]:
             unused.clear()
             continue
         target = _variable(node)
-        for name in _names_in(node.value if target and isinstance(node, ast.Assign) else node):
-            unused.pop(name, None)
+        reading = node.value if target and isinstance(node, ast.Assign) else node
+        for each in ast.walk(reading):
+            if isinstance(each, ast.Name):
+                unused.pop(each.id, None)
         if target is None or not isinstance(node, ast.Assign):
             continue
         written, value = ast.unparse(target), ast.dump(node.value)
@@ -129,11 +131,6 @@ def _variable(node: ast.stmt) -> ast.Name | ast.Attribute | None:
     if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
         return target
     return target if isinstance(target, ast.Name) and target.id.strip("_") else None
-
-
-def _names_in(node: ast.AST) -> set[str]:
-    """Return the names that occur in a node."""
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _leaves(node: ast.stmt) -> bool:

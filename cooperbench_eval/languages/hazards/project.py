@@ -6,7 +6,7 @@ The first version is the base, then comes one for each side, and the last one is
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePosixPath
 
 from attrs import define, field, frozen
@@ -185,11 +185,8 @@ def _files(
 
 def _side(changes: Changes, base: Snapshot, path: str, old: str) -> bytes | None:
     """Return a side's version of a file, which may have its old name there."""
-    for name in (path, old):
-        text = _text(changes[name] if name in changes else base.get(name))
-        if text is not None:
-            return text
-    return None
+    entries = (changes[each] if each in changes else base.get(each) for each in (path, old))
+    return next((text for text in map(_text, entries) if text is not None), None)
 
 
 def _text(entry: Entry | None) -> bytes | None:
@@ -307,7 +304,8 @@ class Project:
                 continue
             grammar = _GRAMMARS[suffix]
             texts = versions.contents
-            sources = tuple(text if text is None else _read(grammar, text) for text in texts)
+            read = read_python if grammar is None else partial(read_syntax, grammar)
+            sources = tuple(None if text is None else read(text) for text in texts)
             unit = _unit(grammar, path, sources)
             if sources.count(None) > texts.count(None):
                 unknown.add(unit)
@@ -402,10 +400,6 @@ class Project:
                     if each.takes_instance:
                         methods.setdefault(each.last, []).append(Place(file.path, each))
         return found
-
-
-def _read(grammar: Grammar | None, source: bytes) -> Source | None:
-    return read_python(source) if grammar is None else read_syntax(grammar, source)
 
 
 def _unit(grammar: Grammar | None, path: str, sources: Sequence[Source | None]) -> str:

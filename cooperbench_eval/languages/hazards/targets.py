@@ -71,26 +71,16 @@ def _imported(
     found: Import, rest: Sequence[str], file: TouchedFile, project: Project
 ) -> Iterator[Target]:
     """Yield what attributes of an imported name refer to."""
-    for unit, names in imported_units(found, rest, file, project):
+    for unit, names in _units(found, rest, file, project):
         yield Target(unit=unit, name=names[0] if names else "", is_whole=len(names) <= 1)
         if names:
             yield from _member(unit, names[0], names[1:])
 
 
-def imported_units(
+def _units(
     found: Import, rest: Sequence[str], file: TouchedFile, project: Project
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the units that an imported name with its attributes may lead to.
-
-    Args:
-        found: The import.
-        rest: The attributes after the name.
-        file: The file with the import.
-        project: The files that the merge touches; others are not found.
-
-    Yields:
-        The unit, and what is looked up in it.
-    """
+    """Yield the units that an imported name may lead to, and what is looked up in each."""
     match file.grammar:
         case None:
             yield from _python(found, rest, file, project)

@@ -215,7 +215,8 @@ def _digest(node: Function | ast.ClassDef, lines: Sequence[str]) -> int:
 
 def _assigned(node: ast.stmt, scope: str) -> Iterator[Definition]:
     """Yield the names that a statement binds without defining a function or class."""
-    stack: list[ast.AST] = list(_headers(node))
+    children = ast.iter_child_nodes(node)
+    stack = [each.pattern if isinstance(each, ast.match_case) else each for each in children]
     while stack:
         each = stack.pop()
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
@@ -225,15 +226,6 @@ def _assigned(node: ast.stmt, scope: str) -> Iterator[Definition]:
                 yield Definition(name=scope + each.name, line=each.lineno)
             if not isinstance(each, _OWN_SCOPE):
                 stack += ast.iter_child_nodes(each)
-
-
-def _headers(node: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the expressions of a statement without those of the statements in it."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.match_case):
-            yield child.pattern
-        elif not isinstance(child, ast.stmt | ast.ExceptHandler):
-            yield child
 
 
 def imports_of(
@@ -408,28 +400,22 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[Use]:
 
 def _enter_function(node: Function | ast.Lambda, scope: _Scope) -> Iterator[tuple[ast.AST, _Scope]]:
     args = node.args
-    for each in (*args.defaults, *args.kw_defaults):
-        if each is not None:
-            yield each, scope
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     every += [each for each in (args.vararg, args.kwarg) if each]
-    names: _Bindings = {}
-    receiver: _Bindings = {}
+    names: _Bindings = dict.fromkeys(each.arg for each in every)
+    outside = [*args.defaults, *args.kw_defaults]
     prefix = scope.prefix
-    body: list[ast.stmt] | list[ast.expr]
+    body: Sequence[ast.AST]
     if isinstance(node, ast.Lambda):
         body = [node.body]
     else:
         body, prefix = node.body, f"{scope.prefix}{node.name}."
-        for outside in (*node.decorator_list, node.returns, *(each.annotation for each in every)):
-            if outside is not None:
-                yield outside, scope
-        names = _bound(node.body)
-        receiver = _receiver(node, scope.owner, names) if scope.owner else {}
-    names = names | dict.fromkeys(each.arg for each in every) | receiver
+        outside += (*node.decorator_list, node.returns, *(each.annotation for each in every))
+        bound = _bound(node.body)
+        names = bound | names | (_receiver(node, scope.owner, bound) if scope.owner else {})
     inner = _Scope(names, scope, prefix=prefix)
-    for statement in body:
-        yield statement, inner
+    yield from ((each, scope) for each in outside if each is not None)
+    yield from ((statement, inner) for statement in body)
 
 
 def _receiver(node: Function, owner: str, bound: _Bindings) -> _Bindings:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import ClassVar, NamedTuple
 
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
-from cooperbench_eval.languages.readers.profiles import Profile
+from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
+from cooperbench_eval.languages.readers.profiles import FUNCTIONS, NAMED, PREFIXES, WORDS, Profile
 
 _KEYED = rule_names("arm class const def enum field interface macro signature spec struct type var")
 """The kinds whose names are unique among siblings."""
@@ -46,9 +46,9 @@ class ConstructNamer:
     def item(self, nodes: list[SyntaxNode]) -> bytes:
         """Return the name of a list's item, or its whole text if it has no name."""
         for node in nodes:
-            if node.type in self._profile.comments or node.type in self._profile.prefixes:
+            if node.type in COMMENTS or node.type in PREFIXES:
                 continue
-            if node.type in self._profile.named:
+            if node.type in NAMED:
                 key = self._key(node) or self.text(node)
                 return _PATTERN if key.startswith(b"{") else key
             break
@@ -81,14 +81,13 @@ class ConstructNamer:
         return self.text(found) if found else b""
 
     def _named(self, node: SyntaxNode) -> list[SyntaxNode]:
-        comments = self._profile.comments
-        return [each for each in node.children if each.is_named and each.type not in comments]
+        return [each for each in node.children if each.is_named and each.type not in COMMENTS]
 
     def _key(self, node: SyntaxNode) -> bytes:
         if name := self._NAMES.get(node.type):
             return name(self, node)
         is_keyed = self._profile.kinds.get(node.type) in _KEYED
-        if not is_keyed and node.type not in self._profile.named:
+        if not is_keyed and node.type not in NAMED:
             return b""
         roles = ("name", "key", "field", "pattern", "left")
         return next((key for role in roles if (key := self._text(node, role))), b"")
@@ -99,9 +98,6 @@ class ConstructNamer:
         if node.child_by_field_name("receiver") is None:
             return name + self._types(node)
         return self._text(node, "receiver") + b"." + name
-
-    def _overload(self, node: SyntaxNode) -> bytes:
-        return self._text(node, "name") + self._types(node)
 
     def _types(self, node: SyntaxNode) -> bytes:
         parameters = node.child_by_field_name("parameters")
@@ -157,7 +153,7 @@ class ConstructNamer:
     def _variable(self, node: SyntaxNode, kind: str) -> Description:
         key = self._text(node, "name") or self._text(node, "property")
         value = node.child_by_field_name("value")
-        if value and value.type in self._profile.functions and value.type != "class":
+        if value and value.type in FUNCTIONS and value.type != "class":
             return Description("def", key, value)
         return Description("assignment" if value and kind != "field" else kind, key)
 
@@ -170,8 +166,8 @@ class ConstructNamer:
         """Name a call that takes a string and a function, such as `test("adds", () => …)`."""
         arguments = node.child_by_field_name("arguments")
         given = self._named(arguments) if arguments else []
-        takes_function = any(each.type in self._profile.functions for each in given[1:])
-        if not takes_function or given[0].type not in self._profile.words:
+        takes_function = any(each.type in FUNCTIONS for each in given[1:])
+        if not takes_function or given[0].type not in WORDS:
             return Description("expression")
         return Description("expression", self._text(node, "function") + b" " + self.text(given[0]))
 
@@ -230,9 +226,8 @@ class ConstructNamer:
             """const_spec constant_declaration field_declaration parameter_declaration
             var_spec""",
         ),
-        (_overload, "constructor_declaration"),
         (_default, "default_case switch_default"),
         (_implementation, "impl_item"),
-        (_receiver, "method_declaration"),
+        (_receiver, "constructor_declaration method_declaration"),
         (_method, "method_definition"),
     )

@@ -4,22 +4,22 @@ Statements, definitions and the contents of brackets become constructs. All othe
 expressions become flat sequences of their tokens.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from attrs import evolve
 
+from cooperbench_eval.languages.readers import profiles
 from cooperbench_eval.languages.readers.cursor import SourceCursor
-from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxNode, parse_soundly
-from cooperbench_eval.languages.readers.names import ConstructNamer, Description
-from cooperbench_eval.languages.readers.profiles import (
-    EXPRESSIONS,
-    LISTS,
-    PROFILES,
-    ROLES,
-    Profile,
-    Role,
+from cooperbench_eval.languages.readers.grammars import (
+    COMMENTS,
+    Grammar,
+    SyntaxNode,
+    by_rule,
+    parse_soundly,
 )
+from cooperbench_eval.languages.readers.names import ConstructNamer, Description
 from cooperbench_eval.languages.tree import (
     RESERVED,
     Construct,
@@ -98,8 +98,8 @@ class _SyntaxReader:
 
     def __init__(self, grammar: Grammar, source: bytes) -> None:
         self._grammar = grammar
-        self._profile = PROFILES[grammar]
-        self._roles = ROLES[grammar]
+        self._profile = profiles.PROFILES[grammar]
+        self._readers = _READERS[grammar]
         self._source = source
         try:
             root = parse_soundly(grammar, source)
@@ -134,35 +134,29 @@ class _SyntaxReader:
     ) -> list[Element]:
         """Read consecutive nodes into tokens and constructs.
 
-        Args:
-            nodes: The nodes.
-            through: Ids of nodes that do not become constructs; their children are read
-                instead.
+        Nodes with an id in *through* do not become constructs; their children are read instead.
         """
         out: list[Element] = []
         stack = list(reversed(nodes))
-        roles = self._roles
         while stack:
             node = stack.pop()
-            role = roles.get(node.type)
-            if role is None or not node.is_named or node.id in through:
-                if children := node.children:
-                    stack += reversed(children)
-                else:
-                    out += self._cursor.token(node)
-            elif role is Role.WORD:
-                out += self._cursor.token(node)
-            elif role is Role.BRACKETS:
-                out += self._brackets(node)
-            elif role is Role.COMMENT:
-                out += self._cursor.token(node, "comment")
-            elif role is Role.STATEMENT:
-                out.append(self._member([node]))
-            elif role is Role.FUNCTION:
-                out.append(self._function(node))
+            read = self._readers.get(node.type)
+            if read is not None and node.is_named and node.id not in through:
+                out += read(self, node)
+            elif children := node.children:
+                stack += reversed(children)
             else:
-                out.append(self._element(node))
+                out += self._cursor.token(node)
         return out
+
+    def word(self, node: SyntaxNode) -> Sequence[Element]:
+        return self._cursor.token(node)
+
+    def comment(self, node: SyntaxNode) -> Sequence[Element]:
+        return self._cursor.token(node, "comment")
+
+    def inner(self, node: SyntaxNode) -> Sequence[Element]:
+        return [self._member([node])]
 
     def _cut(self, nodes: Sequence[SyntaxNode]) -> Iterator[_Piece]:
         current: list[SyntaxNode] = []
@@ -170,14 +164,13 @@ class _SyntaxReader:
         for node in nodes:
             if node.start_byte == node.end_byte or node.type.isspace():
                 continue
-            is_comment = node.type in self._profile.comments
-            if is_comment:
+            if node.type in COMMENTS:
                 goes_on = is_pending or (
                     bool(current) and not self._cursor.breaks(current[-1], node)
                 )
             else:
                 goes_on = is_pending or (bool(current) and node.type in _SEPARATORS)
-                is_pending = node.type in self._profile.prefixes
+                is_pending = node.type in profiles.PREFIXES
             if current and not goes_on:
                 yield current
                 current = []
@@ -206,10 +199,9 @@ class _SyntaxReader:
 
     def _statement(self, nodes: Sequence[SyntaxNode]) -> Element:
         """Read a member: its prefixes, its clauses, and what follows it."""
-        besides = self._profile.comments | self._profile.prefixes
-        at = next((i for i, node in enumerate(nodes) if node.type not in besides), 0)
+        at = next((i for i, node in enumerate(nodes) if node.type not in _BESIDES), 0)
         core = nodes[at]
-        if core.type in besides and len(nodes) == 1:
+        if core.type in _BESIDES and len(nodes) == 1:
             return self._beside(core)
         with self._cursor.within(2):
             prefixes = [self._beside(node) for node in nodes[:at]]
@@ -220,25 +212,25 @@ class _SyntaxReader:
         if not prefixes and len(clauses) == 1 and not has_suite(first):
             return first
         kind = "statement" if about.kind in {"assignment", "return"} else about.kind
-        others = [further_clause(clause) for clause in clauses[1:]]
+        others = [_further_clause(clause) for clause in clauses[1:]]
         return Construct(
             kind=kind, mode=Mode.MEMBERS, children=(*prefixes, first, *others), key=about.key
         )
 
     def _beside(self, node: SyntaxNode) -> Element:
-        if node.type in self._profile.comments:
+        if node.type in COMMENTS:
             return self._flat([node])[0]
         return Construct(kind="decorator", children=tuple(self._flat(node.children)))
 
     def _clauses(self, core: SyntaxNode, about: Description) -> Iterator[list[Element]]:
         """Read each part of a statement that has a body."""
         inner = self._namer.unwrap(core)
-        if inner.type in self._profile.chains:
-            yield from map(self._flat, split_clauses(core, self._profile))
-        elif core.type in self._profile.cases:
+        if inner.type in profiles.CHAINS:
+            yield from map(self._flat, _split_clauses(core, self._profile.wrappers))
+        elif core.type in profiles.CASES:
             yield self._case(core)
         elif core.type in self._profile.modes:
-            yield self._brackets(core)
+            yield self.brackets(core)
         else:
             path = self._namer.path(core)
             through = {each.id for each in path if each.type not in self._profile.modes}
@@ -251,12 +243,13 @@ class _SyntaxReader:
         return [*self._flat(children[:at]), self._suite(children[at:])]
 
     def _suite(self, nodes: Sequence[SyntaxNode], kind: str = "suite") -> Construct:
-        nodes = [each for node in nodes for each in _statements(node)]
+        lists = (node.children if node.type == "statement_list" else [node] for node in nodes)
+        nodes = list(chain.from_iterable(lists))
         with self._cursor.deeper(nodes) as indent, self._cursor.within(1):
             children = tuple(self._member(piece) for piece in self._cut(nodes))
         return suite(children, indent, kind)
 
-    def _brackets(self, node: SyntaxNode) -> list[Element]:
+    def brackets(self, node: SyntaxNode) -> list[Element]:
         """Read brackets, their contents, and what precedes them in their node."""
         children = node.children
         mode = self._profile.modes[node.type]
@@ -265,7 +258,7 @@ class _SyntaxReader:
         start = next(pairs, None)
         if start is None:
             return self._flat(children)
-        is_suite = mode is Mode.MEMBERS and node.type not in self._profile.groups
+        is_suite = mode is Mode.MEMBERS and node.type not in profiles.GROUPS
         before = self._flat(children[:start])
         between = children[start + 1 : -1]
         with self._cursor.within(0 if is_suite else 1):
@@ -273,7 +266,7 @@ class _SyntaxReader:
             if mode is Mode.MEMBERS:
                 kind = "items" if node.type == "import_spec_list" else "suite"
                 body = self._suite(between, kind)
-                inside: list[Element] = [returning(node, body)]
+                inside: list[Element] = [_returning(body) if _gives_value(node) else body]
             elif mode is Mode.LIST:
                 inside = [self._list(node, between)]
             else:
@@ -284,7 +277,7 @@ class _SyntaxReader:
         return [*before, *parts]
 
     def _list(self, node: SyntaxNode, between: Sequence[SyntaxNode]) -> Construct:
-        kind = "parameters" if "parameter" in node.type else LISTS.get(node.type, "items")
+        kind = "parameters" if "parameter" in node.type else profiles.LISTS.get(node.type, "items")
         with self._cursor.within(2):
             items = tuple(self._items(between))
         return Construct(kind=kind, mode=Mode.LIST, children=items)
@@ -295,7 +288,6 @@ class _SyntaxReader:
         item: list[SyntaxNode] = []
         children: list[Element] = []
         for node in nodes:
-            is_comment = node.type in self._profile.comments
             if node.type == ",":
                 if done:
                     yield done
@@ -303,7 +295,7 @@ class _SyntaxReader:
                 self._cursor.at = node.end_byte
                 done = self._item(item, children, comma)
                 item, children = [], []
-            elif is_comment and not item and done and not self._cursor.begins_line(node):
+            elif node.type in COMMENTS and not item and done and not self._cursor.begins_line(node):
                 done = evolve(done, tail=(*done.tail, *_tokens(self._flat([node]))))
             elif found := self._flat([node]):
                 item.append(node)
@@ -323,20 +315,20 @@ class _SyntaxReader:
         key = self._namer.item(nodes)
         return Construct(kind="item", children=tuple(children), key=key, comma=comma)
 
-    def _function(self, node: SyntaxNode) -> Construct:
-        kind = EXPRESSIONS.get(node.type, "def")
+    def function(self, node: SyntaxNode) -> Sequence[Element]:
+        kind = profiles.EXPRESSIONS.get(node.type, "def")
         with self._cursor.within(1):
-            return Construct(kind=kind, children=tuple(self._flat(node.children)))
+            return [Construct(kind=kind, children=tuple(self._flat(node.children)))]
 
-    def _element(self, node: SyntaxNode) -> Construct:
+    def element(self, node: SyntaxNode) -> Sequence[Element]:
         """Read a single tag, or an opening and a closing tag with their contents."""
         with self._cursor.within(1):
-            if node.type in self._profile.tags:
+            if node.type in profiles.TAGS:
                 children = self._tag(node)
             else:
                 first, *between, last = node.children
                 children = [*self._tag(first), self._content(between), *self._flat([last])]
-        return Construct(kind="element", children=tuple(children))
+        return [Construct(kind="element", children=tuple(children))]
 
     def _tag(self, node: SyntaxNode) -> list[Element]:
         """Read a tag; its attributes are a construct even if there are none."""
@@ -370,18 +362,29 @@ class _SyntaxReader:
         return self._flat([node])
 
 
+_READERS: Mapping[
+    Grammar, Mapping[str, Callable[[_SyntaxReader, SyntaxNode], Sequence[Element]]]
+] = {
+    grammar: by_rule(
+        (_SyntaxReader.brackets, profile.modes),
+        (_SyntaxReader.function, profiles.FUNCTIONS),
+        (_SyntaxReader.element, profiles.ELEMENTS),
+        (_SyntaxReader.inner, profile.kinds),
+        (_SyntaxReader.comment, COMMENTS),
+        (_SyntaxReader.word, profiles.WORDS),
+    )
+    for grammar, profile in profiles.PROFILES.items()
+}
+"""What reads a node within an expression, by its rule; any other node becomes its children."""
+_BESIDES = COMMENTS | profiles.PREFIXES
 _ATTRIBUTES = frozenset({"jsx_attribute", "jsx_expression"})
-
-
-def _statements(node: SyntaxNode) -> Sequence[SyntaxNode]:
-    return node.children if node.type == "statement_list" else [node]
 
 
 def _tokens(elements: Sequence[Element]) -> tuple[Token, ...]:
     return tuple(each for each in elements if isinstance(each, Token))
 
 
-def split_clauses(core: SyntaxNode, profile: Profile) -> list[list[SyntaxNode]]:
+def _split_clauses(core: SyntaxNode, wrappers: frozenset[str]) -> list[list[SyntaxNode]]:
     """Split a statement before each `else`, `catch` or `finally`."""
     links: list[list[SyntaxNode]] = [[]]
     stack = [core]
@@ -389,10 +392,10 @@ def split_clauses(core: SyntaxNode, profile: Profile) -> list[list[SyntaxNode]]:
         node = stack.pop()
         is_first = not links[0]
         is_next = bool(links[-1]) and links[-1][-1].type == "else"
-        if node.type in profile.clauses:
+        if node.type in profiles.CLAUSES:
             links.append([])
-        elif not (is_first and node.type in profile.wrappers) and not (
-            node.type in profile.chains and (is_first or is_next)
+        elif not (is_first and node.type in wrappers) and not (
+            node.type in profiles.CHAINS and (is_first or is_next)
         ):
             if node.type == "else" and links[-1]:
                 links.append([])
@@ -402,21 +405,11 @@ def split_clauses(core: SyntaxNode, profile: Profile) -> list[list[SyntaxNode]]:
     return links
 
 
-def further_clause(children: Sequence[Element]) -> Construct:
+def _further_clause(children: Sequence[Element]) -> Construct:
     """Make a clause after the first; its key lets a statement have only one `else`."""
     words = [child.plain for child in children[:2]]
     key = b"" if words == [b"else", b"if"] else words[0]
     return Construct(kind="clause", children=tuple(children), key=key)
-
-
-def returning(block: SyntaxNode, body: Construct) -> Construct:
-    """Mark the last statement of a function's body as a `return` if its value is returned.
-
-    Args:
-        block: The node of the body.
-        body: The body.
-    """
-    return _returning(body) if _gives_value(block) else body
 
 
 def _gives_value(block: SyntaxNode) -> bool:
@@ -432,22 +425,16 @@ def _is_ended(block: SyntaxNode) -> bool:
 
 
 def _returning(body: Construct) -> Construct:
-    """Mark the value of a body, also in each branch of an `if`."""
+    """Mark the last statement of a body as a `return`, also in each branch of an `if`."""
     last = body.children[-1] if body.children else None
     if not isinstance(last, Construct):
         return body
     if last.kind == "expression":
         last = evolve(last, kind="return")
     elif last.kind == "if":
-        last = evolve(last, children=tuple(map(_returning_clause, last.children)))
+        last = last.with_parts(_returning_clause)
     return evolve(body, children=(*body.children[:-1], last))
 
 
-def _returning_clause(clause: Element) -> Element:
-    if not isinstance(clause, Construct):
-        return clause
-    children = [
-        _returning(each) if isinstance(each, Construct) and each.kind == "suite" else each
-        for each in clause.children
-    ]
-    return evolve(clause, children=tuple(children))
+def _returning_clause(clause: Construct) -> Construct:
+    return clause.with_parts(lambda each: _returning(each) if each.kind == "suite" else each)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from attrs import frozen
 
@@ -60,18 +61,12 @@ class BlockRules:
     def count_skipped(self, nodes: Sequence[SyntaxNode]) -> int:
         """Count the statements after one that always leaves the block."""
         for i, node in enumerate(nodes):
-            if _bare(node).type in self.leaving and not _is_attributed(nodes, i):
-                return sum(
-                    each.type not in self.hoisted for each in self._up_to_label(nodes[i + 1 :])
-                )
+            is_attributed = i > 0 and nodes[i - 1].type == "attribute_item"
+            if _bare(node).type in self.leaving and not is_attributed:
+                # Something else may jump to a label.
+                rest = takewhile(lambda each: each.type != "labeled_statement", nodes[i + 1 :])
+                return sum(each.type not in self.hoisted for each in rest)
         return 0
-
-    def _up_to_label(self, nodes: Sequence[SyntaxNode]) -> Iterable[SyntaxNode]:
-        """Return the nodes before a label, to which something else may jump."""
-        for node in nodes:
-            if node.type == "labeled_statement":
-                return
-            yield node
 
     def repeated(self, nodes: Sequence[SyntaxNode]) -> Counter[bytes]:
         """Count the repetitions of guards and loops in a block.
@@ -126,10 +121,6 @@ def _bare(node: SyntaxNode) -> SyntaxNode:
     if node.type == "expression_statement" and node.child_count:
         return node.children[0]
     return node
-
-
-def _is_attributed(nodes: Sequence[SyntaxNode], i: int) -> bool:
-    return i > 0 and nodes[i - 1].type == "attribute_item"
 
 
 def _read(condition: SyntaxNode | None) -> set[str]:

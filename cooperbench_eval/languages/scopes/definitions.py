@@ -176,13 +176,6 @@ def _is_rest(parameter: SyntaxNode) -> bool:
     return parameter.type in _REST or (pattern is not None and pattern.type in _REST)
 
 
-def imports_of(grammar: Grammar, root: SyntaxNode, source: bytes) -> Iterator[Import]:
-    """Yield the imports at the top level of a file."""
-    for node in root.children:
-        if is_import(node):
-            yield from imports_in(grammar, node, source)
-
-
 def is_import(node: SyntaxNode) -> bool:
     """Whether a statement imports names, or exports those of another file."""
     if node.type == "export_statement":

@@ -1,6 +1,6 @@
 """The scopes of Go."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar
 
 from cooperbench_eval.languages.model import Declaration, NamedFunction
@@ -60,7 +60,7 @@ class GoWalk(Walk):
             self._parameters(each, inner)
         body = node.child_by_field_name("body")
         if label and body is not None:
-            self.add_function(self._signature(inner.label, node, is_method=is_method))
+            self.functions.append(self._signature(inner.label, node, is_method=is_method))
         self.push(lists, inner)
         for each in body.children if body is not None else ():
             if each.type == "statement_list":
@@ -203,7 +203,7 @@ class GoWalk(Walk):
         (_element, "keyed_element"),
         (_elements, "literal_value"),
         (_method, "method_declaration"),
-        (Walk.skip, "package_clause"),
+        (Walk.only, "package_clause"),
         (_short, "short_var_declaration"),
         (_list, "statement_list"),
     )
@@ -239,13 +239,7 @@ def _cases(switch: SyntaxNode) -> Iterator[SyntaxNode]:
     """Yield what the cases of a switch compare with."""
     for case in switch.children:
         for each in fields(case, "value", "type") if case.type.endswith("_case") else ():
-            yield from _listed(each)
-
-
-def _listed(node: SyntaxNode) -> Iterable[SyntaxNode]:
-    if node.type != "expression_list":
-        return [node]
-    return [each for each in node.children if each.is_named]
+            yield from each.named_children if each.type == "expression_list" else [each]
 
 
 def _literal_key(node: SyntaxNode) -> SyntaxNode | None:

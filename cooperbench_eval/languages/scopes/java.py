@@ -1,6 +1,7 @@
 """The scopes of Java."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
 from cooperbench_eval.languages.model import Declaration, NamedFunction
@@ -71,14 +72,6 @@ class JavaWalk(Walk):
         is_named = node.parent is not None and node.parent.type.endswith("_declaration")
         self.push(node.children, scope if is_named else self.open(scope))
 
-    def _constant(self, node: SyntaxNode, scope: Scope) -> None:
-        for name in fields(node, "name"):
-            self.declare(scope, name, _FIELD)
-        self.push(node.children, scope)
-
-    def _fields(self, node: SyntaxNode, scope: Scope) -> None:
-        self._declarators(node, scope, _FIELD)
-
     def _method(self, node: SyntaxNode, scope: Scope) -> None:
         """Read a method or a constructor; overloads differ in the types of their parameters."""
         for name in fields(node, "name"):
@@ -90,25 +83,19 @@ class JavaWalk(Walk):
             inner = self.open(scope, label, is_function=True)
             for parameters in fields(node, "parameters"):
                 self._parameters(parameters, inner, _VARIABLE)
-            self._add_signature(self.text(name), scope, inner, given)
+            function = NamedFunction(
+                f"{scope.label}.{self.text(name)}",
+                tuple(inner.names),  # so far, its scope declares only the parameters
+                required=len(inner.names),
+                takes_more=any(each.type == "spread_parameter" for each in given),
+                is_method=False,  # its calls may have a receiver or not
+            )
+            self.functions.append(function)
             body = node.child_by_field_name("body")
             self.push((each for each in node.children if each not in {name, body}), inner)
             if body is not None:  # its variables share a scope with the parameters
                 self.statements(body.children)
                 self.push(body.children, inner)
-
-    def _add_signature(
-        self, name: str, scope: Scope, inner: Scope, given: Sequence[SyntaxNode]
-    ) -> None:
-        """Note the parameters, which so far are all that the method's scope declares."""
-        function = NamedFunction(
-            f"{scope.label}.{name}",
-            tuple(inner.names),
-            required=len(inner.names),
-            takes_more=any(each.type == "spread_parameter" for each in given),
-            is_method=False,  # its calls may have a receiver or not
-        )
-        self.add_function(function)
 
     def _parameters(self, node: SyntaxNode, scope: Scope, kind: str) -> None:
         for each in node.children:
@@ -136,24 +123,15 @@ class JavaWalk(Walk):
         self.once(scope, ((word, each) for word, each in found if not each.is_named))
         self.push(node.children, scope)
 
-    def _variables(self, node: SyntaxNode, scope: Scope) -> None:
-        self._declarators(node, scope, _VARIABLE)
-
-    def _declarators(self, node: SyntaxNode, scope: Scope, kind: str) -> None:
+    def _declarators(self, node: SyntaxNode, scope: Scope, *, kind: str) -> None:
         for each in fields(node, "declarator"):
             for name in fields(each, "name"):
                 visible = name.start_byte if kind == _VARIABLE else 0
                 self.declare(scope, name, kind, visible_from=visible)
         self.push(node.children, scope)
 
-    def _named(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read the part of a statement that declares the variable `name`."""
-        for name in fields(node, "name"):
-            self.declare(scope, name, _VARIABLE)
-        self.push(node.children, scope)
-
     def _each(self, node: SyntaxNode, scope: Scope) -> None:
-        self._named(node, self.open(scope))
+        self.named(node, self.open(scope), kind=_VARIABLE)
 
     def _pattern(self, node: SyntaxNode, scope: Scope) -> None:
         """Read `instanceof`, whose variable may be visible after its statement."""
@@ -162,10 +140,6 @@ class JavaWalk(Walk):
             if self.text(name) not in scope.names:
                 self.declare(scope, name, _VARIABLE)
         self.push(node.children, scope)
-
-    def _block(self, node: SyntaxNode, scope: Scope) -> None:
-        self.statements(node.children)
-        self.inner(node, scope)
 
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the cases, which share a scope."""
@@ -176,9 +150,6 @@ class JavaWalk(Walk):
             self.statements([each for each in case.children if each.type != "switch_label"])
         self.once(inner, ((words(label).decode("utf-8", "replace"), label) for label in labels))
         self.push(node.children, inner)
-
-    def _object(self, node: SyntaxNode, scope: Scope) -> None:
-        self.push(fields(node, "object"), scope)
 
     def _call(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
@@ -205,23 +176,23 @@ class JavaWalk(Walk):
         ),
         (_body, "annotation_type_body class_body enum_body interface_body"),
         (_method, "constructor_declaration method_declaration"),
-        (_fields, "constant_declaration field_declaration"),
-        (_block, "block compact_constructor_declaration"),
+        (partial(_declarators, kind=_FIELD), "constant_declaration field_declaration"),
+        (Walk.block, "block compact_constructor_declaration"),
         (Walk.inner, "catch_clause for_statement try_with_resources_statement"),
-        (_named, "catch_formal_parameter resource"),
+        (partial(Walk.named, kind=_VARIABLE), "catch_formal_parameter resource"),
         (
-            Walk.skip,
+            Walk.only,
             """break_statement continue_statement package_declaration scoped_identifier
             scoped_type_identifier""",
         ),
         (_after_name, "element_value_pair labeled_statement"),
         (_each, "enhanced_for_statement"),
-        (_constant, "enum_constant"),
-        (_object, "field_access"),
+        (partial(Walk.named, kind=_FIELD), "enum_constant"),
+        (partial(Walk.only, role="object"), "field_access"),
         (_import, "import_declaration"),
         (_pattern, "instanceof_expression"),
         (_lambda, "lambda_expression"),
-        (_variables, "local_variable_declaration"),
+        (partial(_declarators, kind=_VARIABLE), "local_variable_declaration"),
         (_call, "method_invocation"),
         (_modifiers, "modifiers"),
         (_creation, "object_creation_expression"),

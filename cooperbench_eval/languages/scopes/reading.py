@@ -36,18 +36,16 @@ def read_names(grammar: Grammar, source: bytes) -> ScopeNames:
     Raises:
         StructureError: The file does not parse, or the grammar is not installed.
     """
-    return _joined(_WALKS[grammar], list(_pieces(grammar, parse_soundly(grammar, source), source)))
-
-
-def _pieces(grammar: Grammar, root: SyntaxNode, source: bytes) -> Iterator[tuple[int, ScopeNames]]:
-    """Yield the first line and the contents of each piece."""
-    for nodes in _grouped(root.children):
+    walk = _WALKS[grammar]
+    pieces: list[tuple[int, ScopeNames]] = []
+    for nodes in _grouped(parse_soundly(grammar, source).children):
         text = source[nodes[0].start_byte : nodes[-1].end_byte]
         key = grammar, text
         found = _PIECES.get(key)
         if found is None:
-            found = _PIECES.keep(key, _WALKS[grammar](nodes).read(), size=len(text))
-        yield nodes[0].start_point.row, found
+            found = _PIECES.keep(key, walk(nodes).read(), size=len(text))
+        pieces.append((nodes[0].start_point.row, found))
+    return _joined(walk, pieces)
 
 
 def _grouped(nodes: Sequence[SyntaxNode]) -> Iterator[list[SyntaxNode]]:
@@ -62,7 +60,7 @@ def _grouped(nodes: Sequence[SyntaxNode]) -> Iterator[list[SyntaxNode]]:
 
 
 def _joined(walk: type[Walk], pieces: Sequence[tuple[int, ScopeNames]]) -> ScopeNames:
-    """Add up the pieces of a file."""
+    """Add up the pieces of a file, each with its first line."""
     declared: dict[str, list[Declaration]] = {}
     clashes: list[Clash] = []
     repeated: Counter[bytes] = Counter()

@@ -1,6 +1,7 @@
 """The scopes of Rust."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar
 
 from cooperbench_eval.languages.model import Declaration, NamedFunction
@@ -59,15 +60,12 @@ class RustWalk(Walk):
         name = node.child_by_field_name("alias") or node.child_by_field_name("name")
         if name is None:
             return
-        if self.text(name) == "_":
-            self._declaring.add(name.start_byte)
-        elif node.parent is None or node.parent.type != "declaration_list" or not _owner(node):
-            self.declare(scope, name, _kind(node))
-        else:
-            self._declaring.add(name.start_byte)
-            shown = f"{_owner(node)}.{self.text(name)}"
-            around = scope.parent or scope
-            around.add(shown, Declaration(_kind(node), self.line(name)))
+        self._declaring.add(name.start_byte)
+        if self.text(name) != "_":
+            owner, shown = _owner(node), self.text(name)
+            around = scope.parent or scope if owner else scope
+            declaration = Declaration(_kind(node), self.line(name))
+            around.add(f"{owner}.{shown}" if owner else shown, declaration)
         if node.type == "macro_definition":
             return
         inner = self.open(scope, self.text(name), is_function=True)
@@ -84,16 +82,12 @@ class RustWalk(Walk):
                 is_method = is_method or each.type == "self_parameter"
                 if each.type == "parameter":
                     names += [words(pattern).decode() for pattern in fields(each, "pattern")]
-        self.add_function(NamedFunction(scope.label, tuple(names), len(names), False, is_method))
+        function = NamedFunction(scope.label, tuple(names), len(names), False, is_method)
+        self.functions.append(function)
 
     def _impl(self, node: SyntaxNode, scope: Scope) -> None:
         label = "".join(map(self.text, fields(node, "type")))
         self.push(node.children, self.open(scope, label))
-
-    def _generic(self, node: SyntaxNode, scope: Scope) -> None:
-        for name in fields(node, "name"):
-            self.declare(scope, name, "generic")
-        self.push(node.children, scope)
 
     def _fields(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the fields of a struct or its value, or the variants of an enum."""
@@ -144,13 +138,14 @@ class RustWalk(Walk):
             found = "module" if kind == "use" else kind
             scope.add(self.text(last), Declaration(found, self.line(node)))
 
-    def _bind(self, scope: Scope, pattern: SyntaxNode, visible_from: int = 0) -> None:
-        for name in _bound(pattern):
-            self.declare(scope, name, "local", visible_from=visible_from)
+    def _bind(self, scope: Scope, node: SyntaxNode, visible_from: int = 0) -> None:
+        """Declare the variables in the pattern of a node."""
+        for pattern in fields(node, "pattern"):
+            for name in _bound(pattern):
+                self.declare(scope, name, "local", visible_from=visible_from)
 
     def _let(self, node: SyntaxNode, scope: Scope) -> None:
-        for pattern in fields(node, "pattern"):
-            self._bind(scope, pattern, node.end_byte)
+        self._bind(scope, node, node.end_byte)
         self.push(node.children, scope)
 
     def _parameters(self, node: SyntaxNode, scope: Scope) -> None:
@@ -161,10 +156,6 @@ class RustWalk(Walk):
                     self.declare(scope, name, "parameter")
         self.push(node.children, scope)
 
-    def _block(self, node: SyntaxNode, scope: Scope) -> None:
-        self.statements(node.children)
-        self.inner(node, scope)
-
     def _branch(self, node: SyntaxNode, scope: Scope) -> None:
         """Read an `if` or `while`; what its condition binds is visible in its body only."""
         self.push(fields(node, "alternative"), scope)
@@ -173,8 +164,7 @@ class RustWalk(Walk):
     def _for(self, node: SyntaxNode, scope: Scope) -> None:
         self.push(fields(node, "value"), scope)
         inner = self.open(scope)
-        for pattern in fields(node, "pattern"):
-            self._bind(inner, pattern)
+        self._bind(inner, node)
         self.push(fields(node, "pattern", "body"), inner)
 
     def _arms(self, node: SyntaxNode, scope: Scope) -> None:
@@ -189,13 +179,8 @@ class RustWalk(Walk):
 
     def _arm(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
-        for pattern in fields(node, "pattern"):
-            self._bind(inner, pattern)
+        self._bind(inner, node)
         self.push(node.children, inner)
-
-    def _path(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read a path, whose first name is the only use of a name that a file declares."""
-        self.push(fields(node, "path"), scope)
 
     def _call(self, node: SyntaxNode, scope: Scope) -> None:
         callee = node.child_by_field_name("function")
@@ -211,14 +196,15 @@ class RustWalk(Walk):
 
     rules: ClassVar = by_rule(
         (_item, _ITEMS),
-        (_generic, "const_parameter type_parameter"),
+        (partial(Walk.named, kind="generic"), "const_parameter type_parameter"),
         (_fields, "enum_variant_list field_declaration_list field_initializer_list"),
         (_let, "let_condition let_declaration"),
         (_parameters, "closure_parameters parameters"),
         (_branch, "if_expression while_expression"),
-        (_path, "scoped_identifier scoped_type_identifier"),
-        (Walk.skip, "attribute_item inner_attribute_item macro_invocation visibility_modifier"),
-        (_block, "block"),
+        # Of a path, only the first name uses a name that a file declares.
+        (partial(Walk.only, role="path"), "scoped_identifier scoped_type_identifier"),
+        (Walk.only, "attribute_item inner_attribute_item macro_invocation visibility_modifier"),
+        (Walk.block, "block"),
         (_call, "call_expression"),
         (Walk.inner, "closure_expression function_type"),
         (_variant, "enum_variant"),
@@ -238,7 +224,7 @@ def _kind(node: SyntaxNode) -> str:
 
 def _owner(node: SyntaxNode) -> str:
     """Return the header of the `impl` that an item is in; empty if it is in none."""
-    block = node.parent if node.parent is not None else None
+    block = node.parent
     owner = block.parent if block is not None and block.type == "declaration_list" else None
     if owner is None or owner.type != "impl_item":
         return ""

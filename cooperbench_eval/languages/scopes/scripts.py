@@ -114,7 +114,7 @@ class ScriptWalk(Walk):
         for each in parameters:
             self._bind(function, each, "parameter")
         if label and node.type != "function_signature":
-            self.add_function(_signature(function.label, parameters, self, is_method=is_method))
+            self.functions.append(_signature(function.label, parameters, self, is_method=is_method))
         self.push(fields(node, "type_parameters", "parameters", "parameter"), function)
         self.push(fields(node, "return_type", "type"), function)
         body = node.child_by_field_name("body")
@@ -309,7 +309,7 @@ class ScriptWalk(Walk):
         ),
         (_call, "call_expression new_expression"),
         (Walk.inner, "conditional_type for_statement index_signature"),
-        (Walk.skip, "jsx_closing_element"),
+        (Walk.only, "jsx_closing_element"),
         (_catch, "catch_clause"),
         (_enum_body, "enum_body"),
         (_export, "export_statement"),

@@ -19,7 +19,6 @@ from cooperbench_eval.languages.scopes.definitions import (
     definitions,
     function_of,
     imports_in,
-    imports_of,
     is_import,
     is_method,
     scope_name,
@@ -44,7 +43,8 @@ def read_syntax(grammar: Grammar, source: bytes) -> Source | None:
         root = parse_soundly(grammar, source)
     except StructureError:
         return None
-    imports = tuple(imports_of(grammar, root, source))
+    importing = filter(is_import, root.children)
+    imports = tuple(each for node in importing for each in imports_in(grammar, node, source))
     found = [*_definitions(grammar, root, source), *_repeatable(root, source)]
     return Source(
         definitions=tuple(sorted(found, key=lambda each: each.line)),
@@ -240,9 +240,8 @@ class _Occurrences:
                 callee = node.child_by_field_name("function") or node.child_by_field_name(
                     "constructor"
                 )
-                given = node.child_by_field_name("arguments")
                 if callee is not None and (callee.type in _PARTS or callee.type in _NAMES):
-                    rest = self._chain(callee, owner, node, given)
+                    rest = self._chain(callee, owner, node)
                     return rest + [each for each in node.children if each != callee]
             case "keyed_element":
                 return node.children[1:]  # the key may be the name of a field
@@ -260,11 +259,7 @@ class _Occurrences:
         return list(node.children)
 
     def _chain(
-        self,
-        node: SyntaxNode,
-        owner: str,
-        call: SyntaxNode | None = None,
-        given: SyntaxNode | None = None,
+        self, node: SyntaxNode, owner: str, call: SyntaxNode | None = None
     ) -> list[SyntaxNode]:
         """Add the use of a name with its attributes; return what is before an unknown part."""
         names: list[str] = []
@@ -286,30 +281,19 @@ class _Occurrences:
         else:
             rest += [root] if root is not None else []
             names.append("")
-        self._add_use(tuple(reversed(names)), owner, node, call, given)
-        return rest
-
-    def _add_use(
-        self,
-        chain: tuple[str, ...],
-        owner: str,
-        node: SyntaxNode,
-        call: SyntaxNode | None,
-        given: SyntaxNode | None,
-    ) -> None:
-        if chain == ("",):
-            return
-        has_receiver = bool(owner) and chain[0] in _RECEIVERS
-        self._uses.append(
-            Use(
-                chain=chain,
-                line=node.start_point.row + 1,
-                end_line=(call or node).end_point.row + 1,
-                call=_arguments(given) if call else None,
-                owner=owner if has_receiver else "",
-                is_instance=has_receiver and chain[0] != "Self",
-            )
+        if names == [""]:
+            return rest
+        has_receiver = bool(owner) and names[-1] in _RECEIVERS
+        use = Use(
+            chain=tuple(reversed(names)),
+            line=node.start_point.row + 1,
+            end_line=(call or node).end_point.row + 1,
+            call=_arguments(call) if call else None,
+            owner=owner if has_receiver else "",
+            is_instance=has_receiver and names[-1] != "Self",
         )
+        self._uses.append(use)
+        return rest
 
 
 def _leaves(nodes: list[SyntaxNode]) -> Iterator[SyntaxNode]:
@@ -329,8 +313,9 @@ def _leaves(nodes: list[SyntaxNode]) -> Iterator[SyntaxNode]:
             stack += (child for child in node.children if child.id not in skipped)
 
 
-def _arguments(given: SyntaxNode | None) -> Arguments | None:
+def _arguments(call: SyntaxNode) -> Arguments | None:
     """Return the arguments of a call; `None` if their number is not certain."""
+    given = call.child_by_field_name("arguments")
     if given is None or given.type not in {"arguments", "argument_list"}:
         return None
     found = [

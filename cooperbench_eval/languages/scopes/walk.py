@@ -69,14 +69,14 @@ class Walk:
         """Prepare to read *nodes*, which follow each other at the top level of a file."""
         self.file = Scope()
         self._first = nodes[0].start_point.row
-        self._start = nodes[0].start_byte
+
         self._nodes = nodes
         self._stack: list[tuple[SyntaxNode, Scope]] = []
         self._scopes = [self.file]
         self._used: list[tuple[str, int, Scope]] = []
         self._declaring: set[int] = set()
         self._clashes: list[Clash] = []
-        self._functions: list[NamedFunction] = []
+        self.functions: list[NamedFunction] = []
         self._calls: list[Call] = []
         self.repeated: dict[bytes, int] = {}
         self.skipped = 0
@@ -111,7 +111,7 @@ class Walk:
             local=local,
             skipped=self.skipped,
             repeated=self.repeated,
-            functions=tuple(self._functions),
+            functions=tuple(self.functions),
             calls=tuple(self._calls),
             has_glob=self.has_glob,
             is_module=self.is_module,
@@ -181,8 +181,20 @@ class Walk:
         """Read the children of a node in a scope of their own."""
         self.push(node.children, self.open(scope))
 
-    def skip(self, _node: SyntaxNode, _scope: Scope) -> None:
-        """Read nothing."""
+    def block(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read a block of statements, which has a scope of its own."""
+        self.statements(node.children)
+        self.inner(node, scope)
+
+    def only(self, node: SyntaxNode, scope: Scope, *, role: str = "") -> None:
+        """Read only the children that have a role; none by default."""
+        self.push(node.children_by_field_name(role) if role else (), scope)
+
+    def named(self, node: SyntaxNode, scope: Scope, *, kind: str) -> None:
+        """Declare the name of a node, and read the node."""
+        for name in fields(node, "name"):
+            self.declare(scope, name, kind)
+        self.push(node.children, scope)
 
     def text(self, node: SyntaxNode) -> str:
         """Return the text of a name."""
@@ -214,10 +226,6 @@ class Walk:
         self.skipped += self.blocks.count_skipped(nodes)
         for text, number in self.blocks.repeated(nodes).items():
             self.repeated[text] = self.repeated.get(text, 0) + number
-
-    def add_function(self, function: NamedFunction) -> None:
-        """Note a function with a name."""
-        self._functions.append(function)
 
     def add_call(self, callee: str, given: SyntaxNode | None, *, has_receiver: bool) -> None:
         """Note a call."""

@@ -12,10 +12,10 @@ from cooperbench_eval.presentation.page.margins import Margins
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.presentation.views.plans import left_out_text, owner_text
 from cooperbench_eval.presentation.views.reports import landed_text
-from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
+from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
 from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOutReason
-from cooperbench_eval.reporting.resolutions import ConflictResolution
+from cooperbench_eval.reporting.report import ConflictResolution
 from cooperbench_eval.reporting.rows import MergeRow
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.running.results import (
@@ -53,6 +53,7 @@ def details_of(
     """Return everything that the page shows about a pair or team; *text_limit* is in bytes."""
     texts = Texts(text_limit)
     pairs = [each for each in judged if isinstance(each, JudgedAttempt)]
+    diffs = [each.patch.diff for each in report.features]
     return {
         "kind": "team" if isinstance(report, TeamReport) else "pair",
         "title": wording.title_text(cut(report.repo_name), report),
@@ -67,7 +68,7 @@ def details_of(
         "conflicts": list(_conflicts(report, texts)),
         "more_conflicts": sum(max(len(each) - _MOST_NAMES, 0) for *_, each in _merges_of(report)),
         "explanations": [_explanation(each, texts) for each in explanations],
-        "patches": [_patch(each.patch, texts) for each in report.features],
+        "patches": [None if each is None else diff_files(each, texts) for each in diffs],
         "merges": list(_merges(report, texts)),
         "texts": texts.kept,
     }
@@ -358,11 +359,6 @@ def _resolution(found: ConflictResolution, texts: Texts) -> _Json:
 
 
 # --- diffs ------------------------------------------------------------------
-
-
-def _patch(patch: PatchReport, texts: Texts) -> _Json | None:
-    """Return a patch as it was applied; `None` if the report does not have it."""
-    return None if patch.diff is None else diff_files(patch.diff, texts)
 
 
 def _merges(report: GroupReport, texts: Texts) -> Iterator[_Json]:

@@ -114,7 +114,9 @@ def address_of(pair: PairId) -> str:
         'click-2068-1-2:k1'
     """
     numbers = "-".join(str(number) for number in (pair.task_id, *pair.features))
-    names = [_name(each) for each in (pair.model, pair.setting)]
+    # Nothing else is quoted as `!`, which stands for an empty text.
+    named = (pair.model, pair.setting)
+    names = ["" if each is None else in_address(each) or "!" for each in named]
     parts = [f"{in_address(pair.repo_name)}-{numbers}", *names, f"k{pair.k}"]
     address = ":".join(parts if any(names) else (parts[0], parts[-1]))
     if len(address) <= _MOST_ADDRESS:
@@ -125,11 +127,6 @@ def address_of(pair: PairId) -> str:
 def in_address(text: str) -> str:
     """Return *text* quoted for an address; what UTF-8 cannot hold is escaped, as by the script."""
     return quote(text.replace("\\", "\\\\").encode("utf-8", "backslashreplace"), safe="")
-
-
-def _name(text: str | None) -> str:
-    """Return a name for an address; nothing else is quoted as `!`, which stands for no text."""
-    return "" if text is None else in_address(text) or "!"
 
 
 class Addresses:

@@ -90,6 +90,8 @@ class Index:
         *policies* are their names with their answers.
         """
         paths = list(dict.fromkeys(conflict.path for conflict in report.conflicts))
+        failure = report.failure
+        problem = wording.failure_text(failure) if failure else report.problem
         row = {
             "id": self._addresses.add(PairId.of(report)),
             "repo": self._name(report.repo_name),
@@ -103,7 +105,7 @@ class Index:
             "language": self._name(facts.language),
             "score": report.conflict_score,
             "paths": [self._name(_short(path)) for path in paths[:MOST_LISTED]],
-            "note": self._name(_problem(report)),
+            "note": self._name(_short(problem)),
             "rows": {self._name(each.attempt.strategy): self._row(report, each) for each in judged},
             "policies": {self._name(name): self._name(answer) for name, answer in policies},
         }
@@ -173,12 +175,6 @@ def _sizes(summary: Summary) -> Iterator[list[str]]:
             share = "-" if each.landed.mean is None else f"{each.landed.mean:.1%}"
             counts = f"{each.verdicts.pairs:,}", share, f"{each.verdicts.correct:,}"
             yield [str(size), _short(each.name), *counts]
-
-
-def _problem(report: MergeReport) -> str:
-    """Return why a pair has no result, with its cause first; empty if it has one."""
-    failure = report.failure
-    return _short(report.problem if failure is None else wording.failure_text(failure))
 
 
 def _why(report: MergeReport, attempt: Attempt) -> str:

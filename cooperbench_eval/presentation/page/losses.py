@@ -9,7 +9,7 @@ from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.blame import LostTest, lost_tests_of
 from cooperbench_eval.reporting.explanation import SuiteKind
-from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction
 
 _MOST_FAILURES = 30
 _MOST_TESTS = 100

@@ -1,25 +1,29 @@
-"""`write_page` writes reports as one HTML file, pair by pair."""
+"""`write_page` writes reports as one HTML file, pair by pair, with its style and its script."""
 
+import base64
 import errno
+import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from html import escape
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import IO
 
 from attrs import define, field
 
-from cooperbench_eval.analysis.answers import answers_of
 from cooperbench_eval.analysis.facts import GroupFacts
-from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
+from cooperbench_eval.analysis.policies import POLICIES, Policy, answers_of, find_policies
 from cooperbench_eval.analysis.sources import facts_of, iterate_all_reports
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.errors import ArgumentError, ReportError
 from cooperbench_eval.presentation.page.details import details_of
 from cooperbench_eval.presentation.page.embedding import embed
-from cooperbench_eval.presentation.page.frame import Frame
 from cooperbench_eval.presentation.page.heading import Origins, footer_html, heading_html
 from cooperbench_eval.presentation.page.index import Index, JudgedAttempt, JudgedTeam
 from cooperbench_eval.presentation.views.wording import lost_tests
@@ -190,3 +194,76 @@ def _errors_of(target: Path) -> Iterator[None]:
         yield
     except OSError as exc:
         raise ReportError(f"cannot be written ({exc.strerror})", str(target)) from exc
+
+
+# --- the page around the data ---
+
+
+_PAIRS = "<!-- pairs -->"
+_STYLES = ("shared.css", "overview.css", "pair.css", "diffs.css")
+_SCRIPTS = (
+    *("shared.js", "pairs.js", "filters.js", "groups.js", "overview.js"),
+    *("syntax.js", "diffs.js", "losses.js", "pair.js"),
+)
+
+
+class Frame:
+    """The page in two parts: `before` the data of its entries, and `after` it.
+
+    `after` begins with the end of the index's script element. Only a page with teams has their
+    section, its style and its script.
+    """
+
+    def __init__(
+        self, title: str, heading: str, footer: str, *, has_teams: bool, has_pairs: bool
+    ) -> None:
+        style, script = "".join(map(_part, _STYLES)), _script(has_teams=has_teams)
+        if has_teams:
+            style += _part("teams.css")
+        page = Template(_part("page.html")).substitute(
+            policy=_policy(style, script),
+            title=escape(visible(title)),
+            style=style,
+            script=script,
+            heading=heading,
+            footer=footer,
+            pairs=_PAIRS,
+            kind="" if has_pairs else ' class="only-teams"',
+            teams='<section id="teams"></section>\n' if has_teams else "",
+        )
+        self.before, _, self.after = page.partition(_PAIRS)
+
+
+@cache
+def _part(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _script(*, has_teams: bool) -> str:
+    """Return the parts of the script as one function, so that none of their names is global."""
+    names = (*_SCRIPTS, *(["teams.js"] if has_teams else []), "start.js")
+    return '"use strict";\n(() => {\n' + "\n".join(map(_part, names)) + "})();\n"
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the policy: the browser may use this style and this script and load nothing.
+
+    `trusted-types` keeps the page's own script from turning text into markup.
+    """
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"style-src '{_digest(style)}'",
+            f"script-src '{_digest(script)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        ]
+    )
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

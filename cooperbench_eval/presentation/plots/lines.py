@@ -1,28 +1,29 @@
 """Line figures: the effort that is saved, what several tries solve, how much of a team lands."""
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cooperbench_eval.analysis.comparing import Tries, solved_within
 from cooperbench_eval.analysis.measures import Mean
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts, iterate_team_facts
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
-from cooperbench_eval.analysis.tries import Tries, solved_within
 from cooperbench_eval.analysis.verdicts import Verdicts
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.presentation.plots.looks import GREY, LINES, Share, name_of, percent
 from cooperbench_eval.presentation.views.summaries import named_rows
 from cooperbench_eval.support.arguments import able_to, checked
 
 if TYPE_CHECKING:
-    from cooperbench_eval.presentation.plots.canvas import Axes, Figure
+    from cooperbench_eval.presentation.plots.canvas import Axes, Canvas, Figure
 
 
 _LOWEST = -1.0
 _LONGEST = 48
 _STEPS = 8  # between the markers on a line, which is straight
 _NUMBERED = 20
+_SPINES = ("left", "bottom")
 
 
 @checked(ax=able_to("get_figure"))
@@ -61,28 +62,33 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
     known = _equal_counts(summary)
     if not known:
         raise AnalysisError("nothing was merged and tested, so no effort can be drawn")
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
+    from cooperbench_eval.presentation.plots.canvas import Canvas  # noqa: PLC0415
 
-    ax = canvas.axes_for(ax, 6.0, 3.8 + 0.1 * len(known))
+    canvas = Canvas(ax, 6.0, 3.8 + 0.1 * len(known))
     handles = []
     for number, verdicts in enumerate(known):
-        look = canvas.LINES[number % len(canvas.LINES)]
+        look = LINES[number % len(LINES)]
         costs = [1 + (up_to - 1) * step / _STEPS for step in range(_STEPS + 1)]
-        (line,) = ax.plot(
+        (line,) = canvas.ax.plot(
             costs,
-            [_saved(verdicts, k) for k in costs],
-            color=canvas.GREY if verdicts.is_mostly_unanswered else look.colour,
+            [verdicts.effort_reduction(k) or 0.0 for k in costs],
+            color=GREY if verdicts.is_mostly_unanswered else look.colour,
             linestyle=look.line,
             marker=look.marker,
             markersize=4,
         )
         handles.append(line)
-    ax.axhline(0, color=canvas.GREY, linewidth=0.8, zorder=0)
-    _label_effort(ax, up_to)
-    canvas.add_legend(
-        ax, handles, [_effort_legend(names, each) for each, names in known.items()], columns=1
+    canvas.ax.axhline(0, color=GREY, linewidth=0.8, zorder=0)
+    canvas.ax.set_xlim(1, up_to)
+    low, high = canvas.ax.get_ylim()
+    canvas.ax.set_ylim(max(low, _LOWEST), min(max(high, 0.1), 1.03))
+    canvas.add_labels(
+        "k: cost of an incorrect merge, in merges by hand",
+        "effort saved, as a share of\nmerging all pairs by hand",
+        spines=_SPINES,
     )
-    return canvas.figure_of(ax)
+    canvas.add_legend(handles, [_effort_legend(names, each) for each, names in known.items()])
+    return canvas.figure
 
 
 def _equal_counts(summary: Summary) -> dict[Verdicts, list[str]]:
@@ -101,18 +107,11 @@ def _equal_counts(summary: Summary) -> dict[Verdicts, list[str]]:
     return known
 
 
-def _saved(verdicts: Verdicts, k: float) -> float:
-    saved = verdicts.effort_reduction(k)
-    return math.nan if saved is None else saved
-
-
 def _merges(verdicts: Verdicts) -> int:
     return verdicts.correct + verdicts.incorrect + verdicts.unhandled
 
 
 def _effort_legend(names: list[str], verdicts: Verdicts) -> str:
-    from cooperbench_eval.presentation.plots.canvas import name_of  # noqa: PLC0415
-
     if not verdicts.correct:
         until = "saves nothing"
     elif not verdicts.incorrect:
@@ -121,20 +120,6 @@ def _effort_legend(names: list[str], verdicts: Verdicts) -> str:
         until = f"saves below k = {1 + verdicts.correct / verdicts.incorrect:.3g}"
     beside = f" ({verdicts.unanswered} unanswered)" if verdicts.unanswered else ""
     return f"{name_of(', '.join(names), _LONGEST)}: n = {_merges(verdicts)}{beside}, {until}"
-
-
-def _label_effort(ax: "Axes", up_to: float) -> None:
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
-    ax.set_xlim(1, up_to)
-    low, high = ax.get_ylim()
-    ax.set_ylim(max(low, _LOWEST), min(max(high, 0.1), 1.03))
-    canvas.add_labels(
-        ax,
-        "k: cost of an incorrect merge, in merges by hand",
-        "effort saved, as a share of\nmerging all pairs by hand",
-    )
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 # --- tries ---
@@ -174,36 +159,34 @@ def plot_tries(
     found = [solved_within(facts, each, tries=tries, confidence=confidence) for each in names]
     if not found:
         raise AnalysisError("no strategy or policy is given to decide what is solved")
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
+    last = len(found[0].within)
+    rates = [dict(enumerate(each.within, start=1)) for each in found]
+    shares = [{n: Share.of(r.rate, r.low, r.high) for n, r in each.items()} for each in rates]
+    legend = [_tries_legend(each, confidence) for each in found]
+    canvas = _draw_shares(ax, [*zip(legend, shares, strict=True)])
+    canvas.ax.set_xlim(0.5, last + 0.5)
+    if last <= _NUMBERED:
+        canvas.ax.set_xticks(range(1, last + 1))
+    canvas.add_labels("tries", "pairs solved by at least one of them, %", spines=_SPINES)
+    return canvas.figure
 
-    ax = canvas.axes_for(ax, 5.2, 3.6 + 0.1 * len(found))
-    handles = []
-    for number, each in enumerate(found):
-        rates = enumerate(each.within, start=1)
-        shares = {place: canvas.Share.of(one.rate, one.low, one.high) for place, one in rates}
-        handles.append(canvas.add_line(ax, number, len(found), shares))
-    _label_tries(ax, len(found[0].within))
-    canvas.add_legend(ax, handles, [_tries_legend(each, confidence) for each in found], columns=1)
-    return canvas.figure_of(ax)
+
+def _draw_shares(ax: "Axes | None", lines: Sequence[tuple[str, Mapping[int, Share]]]) -> "Canvas":
+    """Draw lines through shares, each with its text in the legend."""
+    from cooperbench_eval.presentation.plots.canvas import Canvas  # noqa: PLC0415
+
+    canvas = Canvas(ax, 5.2, 3.6 + 0.1 * len(lines))
+    shares = [each for _, each in lines]
+    handles = [canvas.add_line(number, len(lines), each) for number, each in enumerate(shares)]
+    canvas.ax.set_ylim(0, 103)  # so that a marker at the top is whole
+    canvas.add_legend(handles, [text for text, _ in lines])
+    return canvas
 
 
 def _tries_legend(tries: Tries, confidence: float) -> str:
-    from cooperbench_eval.presentation.plots.canvas import name_of, percent  # noqa: PLC0415
-
     beside = f", {tries.left_out} left out" if tries.left_out else ""
     total = tries.within[0].total
     return f"{name_of(tries.decider)}: n = {total}{beside}, {percent(confidence)} intervals"
-
-
-def _label_tries(ax: "Axes", tries: int) -> None:
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
-    ax.set_ylim(0, 103)  # so that a marker at the top is whole
-    ax.set_xlim(0.5, tries + 0.5)
-    if tries <= _NUMBERED:
-        ax.set_xticks(range(1, tries + 1))
-    canvas.add_labels(ax, "tries", "pairs solved by at least one of them, %")
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 # --- teams ---
@@ -238,25 +221,27 @@ def plot_teams(
     lines = _landed_by_size(sizes)
     if not lines:
         raise AnalysisError("no team was evaluated under a strategy, so nothing can be drawn")
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
-    ax = canvas.axes_for(ax, 5.2, 3.6 + 0.1 * len(lines))
-    handles = []
-    for number, means in enumerate(lines.values()):
-        shares = {
-            size: canvas.Share.of(each.mean, each.low, each.high) for size, each in means.items()
-        }
-        handles.append(canvas.add_line(ax, number, len(lines), shares))
-    _label_sizes(
-        ax, [sizes[size] for size in sorted({n for means in lines.values() for n in means})]
-    )
-    legend = [
-        f"{canvas.name_of(name)}: n = {sum(mean.count for mean in means.values()):,}, "
-        f"{canvas.percent(confidence)} intervals"
-        for name, means in lines.items()
-    ]
-    canvas.add_legend(ax, handles, legend, columns=1)
-    return canvas.figure_of(ax)
+    shares: list[tuple[str, Mapping[int, Share]]] = []
+    for name, means in lines.items():
+        teams = sum(mean.count for mean in means.values())
+        text = f"{name_of(name)}: n = {teams:,}, {percent(confidence)} intervals"
+        shares.append((text, {n: Share.of(m.mean, m.low, m.high) for n, m in means.items()}))
+    canvas = _draw_shares(ax, shares)
+    drawn = sorted({size for means in lines.values() for size in means})
+    canvas.ax.set_xlim(drawn[0] - 0.5, drawn[-1] + 0.5)
+    canvas.ax.set_xticks(drawn)
+    for size in drawn:
+        canvas.ax.annotate(
+            f"n = {sizes[size].teams - sizes[size].not_evaluated:,}",
+            (size, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="center",
+            fontsize="small",
+        )
+    canvas.add_labels("features of a team", "features that land, %", spines=_SPINES)
+    return canvas.figure
 
 
 def _landed_by_size(sizes: Mapping[int, TeamSummary]) -> dict[str, dict[int, Mean]]:
@@ -267,23 +252,3 @@ def _landed_by_size(sizes: Mapping[int, TeamSummary]) -> dict[str, dict[int, Mea
             if strategy.landed.count:
                 found.setdefault(name, {})[size] = strategy.landed
     return found
-
-
-def _label_sizes(ax: "Axes", teams: list[TeamSummary]) -> None:
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
-    ax.set_ylim(0, 103)  # so that a marker at the top is whole
-    ax.set_xlim(teams[0].size - 0.5, teams[-1].size + 0.5)
-    ax.set_xticks([each.size for each in teams])
-    for each in teams:
-        ax.annotate(
-            f"n = {each.teams - each.not_evaluated:,}",
-            (each.size, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 4),
-            textcoords="offset points",
-            ha="center",
-            fontsize="small",
-        )
-    canvas.add_labels(ax, "features of a team", "features that land, %")
-    ax.spines[["top", "right"]].set_visible(False)

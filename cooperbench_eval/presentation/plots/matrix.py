@@ -4,17 +4,18 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cooperbench_eval.analysis.answers import MISSING, answer_of
 from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.policies import MISSING, answer_of
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.presentation.plots.looks import INK, Look, is_dark, name_of
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict
 from cooperbench_eval.support.arguments import able_to, checked
 
 if TYPE_CHECKING:
-    from cooperbench_eval.presentation.plots.canvas import Axes, Figure, Look
+    from cooperbench_eval.presentation.plots.canvas import Axes, Canvas, Figure
 
 
 _MOST_FEATURES = 60
@@ -68,18 +69,15 @@ def plot_matrix(
     features = _features(cells)
     if len(features) > _MOST_FEATURES:
         raise AnalysisError(f"{len(features)} features are more than can be read")
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
+    from cooperbench_eval.presentation.plots.canvas import Canvas  # noqa: PLC0415
 
     size = max(2.6, _INCHES * (len(features) - 1))
-    ax = canvas.axes_for(ax, size + 1.5, size + 1.3)
-    beside = "" if strategy is None else f": {canvas.name_of(strategy)}"
-    title = f"{canvas.name_of(pairs[0].task)}, {wording.counted(len(cells), 'pair')}{beside}"
-    _draw_frame(ax, features, title)
-    if strategy is None:
-        _draw_scores(ax, cells)
-    else:
-        _draw_verdicts(ax, cells)
-    return canvas.figure_of(ax)
+    canvas = Canvas(ax, size + 1.5, size + 1.3)
+    beside = "" if strategy is None else f": {name_of(strategy)}"
+    title = f"{name_of(pairs[0].task)}, {wording.counted(len(cells), 'pair')}{beside}"
+    _draw_frame(canvas, features, title)
+    _draw_cells(canvas, features, cells)
+    return canvas.figure
 
 
 # --- what is drawn -----------------------------------------------------------
@@ -148,26 +146,21 @@ _LETTERS = {
 }
 
 
-def _looks() -> dict[str, "Look"]:
-    from cooperbench_eval.presentation.plots.canvas import Look  # noqa: PLC0415
-
-    return {
-        Verdict.CORRECT.value: Look("#0072B2"),
-        Verdict.INCORRECT.value: Look("#D55E00"),
-        Verdict.UNHANDLED.value: Look("#F0C870"),
-        MISSING: Look("#CC79A7"),
-        _UNANSWERED: Look("#DDDDDD", hatch="////"),
-    }
+_LOOKS = {
+    Verdict.CORRECT.value: Look("#0072B2"),
+    Verdict.INCORRECT.value: Look("#D55E00"),
+    Verdict.UNHANDLED.value: Look("#F0C870"),
+    MISSING: Look("#CC79A7"),
+    _UNANSWERED: Look("#DDDDDD", hatch="////"),
+}
 
 
-def _draw_frame(ax: "Axes", features: list[int], title: str) -> None:
+def _draw_frame(canvas: "Canvas", features: list[int], title: str) -> None:
     """Draw the axes, without the first feature's row and the last one's column.
 
     Both would be empty, as each pair is shown once.
     """
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
-    last = len(features) - 1
+    ax, last = canvas.ax, len(features) - 1
     ax.set_xlim(-0.5, last - 0.5)
     ax.set_ylim(last + 0.5, 0.5)
     ax.set_aspect("equal", anchor="NW")
@@ -175,56 +168,25 @@ def _draw_frame(ax: "Axes", features: list[int], title: str) -> None:
     ax.set_xticks(range(last), numbers[:-1], fontsize="small")
     ax.set_yticks(range(1, last + 1), numbers[1:], fontsize="small")
     ax.tick_params(length=0)
-    canvas.add_labels(ax, "feature", "feature")
-    ax.spines[:].set_visible(False)
-    canvas.plain(ax.set_title(title, loc="left", fontsize="medium"))
+    canvas.add_labels("feature", "feature")
+    canvas.add_title(title, "medium")
 
 
-def _draw_scores(ax: "Axes", cells: _Cells) -> None:
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
+def _draw_cells(canvas: "Canvas", features: list[int], cells: _Cells) -> None:
+    """Draw each cell, a score in its shade, and what the letters mean."""
     scores = [cell for cell in cells.values() if isinstance(cell, int)]
-    shades = canvas.Shades(max(scores, default=0))
-    features = _features(cells)
+    shades = canvas.add_shades(scores, "conflict score of git merge") if scores else {}
     for place, cell in cells.items():
-        if isinstance(cell, int):
-            _draw_cell(ax, features, place, canvas.Look(shades.colour(cell)), str(cell))
-        else:
-            _draw_cell(ax, features, place, _looks()[cell], _LETTERS[cell])
-    if scores:
-        shades.add_bar(ax, "conflict score of git merge")
-    _add_legend(ax, cells, [MISSING, _UNANSWERED])
-
-
-def _draw_verdicts(ax: "Axes", cells: _Cells) -> None:
-    features = _features(cells)
-    for place, cell in cells.items():
-        _draw_cell(ax, features, place, _looks()[str(cell)], _LETTERS[str(cell)])
-    _add_legend(ax, cells, list(_LETTERS))
-
-
-def _draw_cell(ax: "Axes", features: list[int], place: _Place, look: "Look", text: str) -> None:
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
-    low, high = map(features.index, place)
-    box = canvas.Rectangle((low - 0.5, high - 0.5), 1, 1)
-    box.set(facecolor=look.colour, hatch=look.hatch, edgecolor=canvas.GREY, linewidth=0.4)
-    ax.add_patch(box)
-    if len(features) <= _NUMBERED:
-        colour = "white" if canvas.is_dark(look.colour) else canvas.INK
-        size = "small" if len(text) <= _SHORT else "x-small"
-        ax.text(low, high, text, ha="center", va="center", color=colour, fontsize=size)
-
-
-def _add_legend(ax: "Axes", cells: _Cells, kinds: list[str]) -> None:
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
+        low, high = map(features.index, place)
+        look = shades[cell] if isinstance(cell, int) else _LOOKS[cell]
+        canvas.add_box(low, high, look)
+        if len(features) <= _NUMBERED:
+            text = str(cell) if isinstance(cell, int) else _LETTERS[cell]
+            colour = "white" if is_dark(look.colour) else INK
+            size = "small" if len(text) <= _SHORT else "x-small"
+            canvas.ax.text(low, high, text, ha="center", va="center", color=colour, fontsize=size)
     counts = Counter(cells.values())
-    shown = [kind for kind in kinds if counts[kind]]
-    handles = [
-        canvas.Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=canvas.GREY)
-        for look in (_looks()[kind] for kind in shown)
-    ]
+    shown = [kind for kind in _LETTERS if counts[kind]]
     labels = [f"{_LETTERS[kind]}: {wording.ANSWERS[kind]} ({counts[kind]})" for kind in shown]
     if shown:
-        canvas.add_legend(ax, handles, labels, columns=min(3, len(shown)))
+        canvas.add_legend([_LOOKS[kind] for kind in shown], labels, columns=min(3, len(shown)))

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.errors import AnalysisError, ArgumentError
+from cooperbench_eval.presentation.plots.looks import Look, Share, name_of, percent
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.presentation.views.summaries import groups_of, named_rows, unanswerable_texts
 from cooperbench_eval.support.arguments import able_to, checked
 
 if TYPE_CHECKING:
-    from cooperbench_eval.presentation.plots.canvas import Axes, Figure, Look
+    from cooperbench_eval.presentation.plots.canvas import Axes, Canvas, Figure
 
 
 _MOST_BARS = 300
@@ -58,15 +59,15 @@ def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
         raise AnalysisError("there is no strategy or policy with pairs to draw")
     if count > _MOST_BARS:
         raise AnalysisError(f"{count} bars are more than can be read; group by less")
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
+    from cooperbench_eval.presentation.plots.canvas import Canvas  # noqa: PLC0415
 
     lines = len(bars) + len(summary.unanswerable)
-    ax = canvas.axes_for(ax, 7.5, 1.3 + _INCHES * lines)
+    canvas = Canvas(ax, 7.5, 1.3 + _INCHES * lines)
     for place, (_, one) in enumerate(bars):
         if one is not None:
-            _draw(ax, place, one)
-    _label(ax, bars, summary)
-    return canvas.figure_of(ax)
+            _draw(canvas.ax, place, one)
+    _label(canvas, bars, summary)
+    return canvas.figure
 
 
 def _bars(summary: Summary) -> Iterator[_Bar]:
@@ -79,22 +80,19 @@ def _bars(summary: Summary) -> Iterator[_Bar]:
 # --- drawing -----------------------------------------------------------------
 
 
-def _looks() -> dict[str, "Look"]:
-    from cooperbench_eval.presentation.plots.canvas import Look  # noqa: PLC0415
-
-    return {
-        "correct": Look("#0072B2"),
-        "incorrect": Look("#D55E00", hatch="///"),
-        "unhandled": Look("#F0C870", hatch=".."),
-        "missing_input": Look("#CC79A7", hatch="xx"),
-        "unanswered": Look("#DDDDDD"),
-    }
+_LOOKS = {
+    "correct": Look("#0072B2"),
+    "incorrect": Look("#D55E00", hatch="///"),
+    "unhandled": Look("#F0C870", hatch=".."),
+    "missing_input": Look("#CC79A7", hatch="xx"),
+    "unanswered": Look("#DDDDDD"),
+}
 
 
 def _draw(ax: "Axes", place: int, one: StrategySummary | PolicySummary) -> None:
     counts = one.verdicts
     if counts.pairs:
-        _draw_parts(ax, place, [getattr(counts, word) for word in _looks()])
+        _draw_parts(ax, place, [getattr(counts, word) for word in _LOOKS])
     if counts.answered and not (counts.is_untested or counts.is_mostly_unanswered):
         _draw_interval(ax, place, one)
     text = "untested" if counts.is_untested else f"{counts.correct}/{counts.answered}"
@@ -104,7 +102,7 @@ def _draw(ax: "Axes", place: int, one: StrategySummary | PolicySummary) -> None:
 
 def _draw_parts(ax: "Axes", place: int, parts: list[int]) -> None:
     total, before = sum(parts), 0
-    for count, look in zip(parts, _looks().values(), strict=True):
+    for count, look in zip(parts, _LOOKS.values(), strict=True):
         width = count / total
         ax.barh(
             place,
@@ -126,9 +124,7 @@ def _draw_parts(ax: "Axes", place: int, parts: list[int]) -> None:
 
 
 def _draw_interval(ax: "Axes", place: int, one: StrategySummary | PolicySummary) -> None:
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
-    share = canvas.Share.of(one.correct.rate, one.correct.low, one.correct.high)
+    share = Share.of(one.correct.rate, one.correct.low, one.correct.high)
     part = one.verdicts.answered / one.verdicts.pairs
     for width, colour in ((3.4, "white"), (1.4, "black")):
         low = place + _BAR / 2 - 0.09
@@ -147,10 +143,8 @@ def _draw_interval(ax: "Axes", place: int, one: StrategySummary | PolicySummary)
         )
 
 
-def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
-    from cooperbench_eval.presentation.plots import canvas  # noqa: PLC0415
-
-    names = [canvas.name_of(label) for label, _ in bars]
+def _label(canvas: "Canvas", bars: list[_Bar], summary: Summary) -> None:
+    ax, names = canvas.ax, [name_of(label) for label, _ in bars]
     ax.set_yticks(range(len(bars)), names, parse_math=False, usetex=False)
     for label, (_, one) in zip(ax.get_yticklabels(), bars, strict=True):
         label.set_fontweight("bold" if one is None else "normal")
@@ -158,20 +152,11 @@ def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
     ax.set_ylim(len(bars) - 0.4, -0.6)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100"])
-    canvas.add_labels(ax, "pairs, %")
-    left_out = [canvas.name_of(text, _LONGEST) for text in unanswerable_texts(summary)]
-    canvas.plain([ax.set_title("\n".join(left_out), loc="left", fontsize="small")])
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    looks = {word: look for word, look in _looks().items() if _occurs(bars, word)}
-    handles: list[canvas.Patch | canvas.Line2D] = [
-        canvas.Patch(facecolor=look.colour, hatch=look.hatch, edgecolor="white")
-        for look in looks.values()
-    ]
-    handles.append(canvas.Line2D([], [], color="black", marker="o", markersize=4, linewidth=1.4))
-    interval = f"rate of correct pairs, {canvas.percent(summary.confidence)} interval"
+    canvas.add_labels("pairs, %", spines=["bottom"])
+    left_out = [name_of(text, _LONGEST) for text in unanswerable_texts(summary)]
+    canvas.add_title("\n".join(left_out), "small")
+    counts = [one.verdicts for _, one in bars if one is not None]
+    looks = {w: look for w, look in _LOOKS.items() if any(getattr(each, w) for each in counts)}
+    interval = f"rate of correct pairs, {percent(summary.confidence)} interval"
     labels = [wording.ANSWERS.get(word, word) for word in looks]
-    canvas.add_legend(ax, handles, [*labels, interval], columns=3)
-
-
-def _occurs(bars: list[_Bar], word: str) -> bool:
-    return any(one is not None and getattr(one.verdicts, word) for _, one in bars)
+    canvas.add_legend([*looks.values(), canvas.dot()], [*labels, interval], edge="white", columns=3)

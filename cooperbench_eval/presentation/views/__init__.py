@@ -7,6 +7,8 @@ The modules describe records as a `View`, and `view_of` finds the description of
 from pkgutil import resolve_name
 from typing import Final
 
+from attrs import evolve
+
 from cooperbench_eval.support.rendering.view import View
 
 VIEWS: Final = {
@@ -16,16 +18,16 @@ VIEWS: Final = {
     "CooperBenchAgreement": "summaries:agreement_view",
     "Comparison": "summaries:comparison_view",
     "ConflictDetails": "reports:details_view",
-    "Explanation": "explanations:explanation_view",
+    "Explanation": "reports:explanation_view",
     "LandingPlan": "plans:plan_view",
     "LeftOut": "plans:left_out_view",
     "MergeReport": "reports:report_view",
-    "Probe": "probes:probe_view",
+    "Probe": "plans:probe_view",
     "PolicySummary": "summaries:judged_view",
-    "ProbedBranch": "probes:branch_view",
-    "ProbedPair": "probes:pair_view",
-    "Provenance": "origins:provenance_view",
-    "Ranking": "rankings:ranking_view",
+    "ProbedBranch": "plans:branch_view",
+    "ProbedPair": "plans:pair_view",
+    "Provenance": "audits:provenance_view",
+    "Ranking": "summaries:ranking_view",
     "Rate": "summaries:rate_view",
     "StrategySummary": "summaries:judged_view",
     "Summary": "summaries:summary_view",
@@ -42,7 +44,11 @@ VIEWS: Final = {
 
 
 def view_of(record: object) -> View:
-    """Describe a record with the function of its class, or of the nearest class above it."""
+    """Describe a record with the function of its class, or of the nearest class above it.
+
+    Tables without rows are left out.
+    """
     place = next(VIEWS[each.__name__] for each in type(record).__mro__ if each.__name__ in VIEWS)
     view: View = resolve_name(f"{__name__}.{place}")(record)
-    return view
+    tables = [t for t in view.tables if any(each.rows or each.title for each in t.sections)]
+    return evolve(view, tables=tables)

@@ -1,14 +1,17 @@
-"""View of an audit: what is lost of each feature, what is foreign, and which suites pass."""
+"""Views of an audit, what became of each feature's work, and of the origins of lines."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting.audits import Audit, AuditedFile, Fate, StrategyComparison
 from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
+from cooperbench_eval.reporting.provenance import FileKind, FileProvenance, OriginKind, Provenance
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
 _MOST_ROWS = 20
+_MOST_COLUMNS = 8
 _FEW_FILES = 4
 _FEW_NAMES = 4
 _NAME = 60
@@ -20,7 +23,7 @@ def audit_view(audit: Audit) -> View:
     return View(
         title=_title(audit),
         lines=[*_foreign(audit), *map(_comparison, audit.comparisons), *_suites(audit)],
-        tables=_table(audit),
+        tables=[_table(audit)],
         notes=[
             *list(_lost_definitions(audit))[:_MOST_ROWS],
             *wording.and_more(len(audit.files) - _MOST_ROWS, "file"),
@@ -37,12 +40,12 @@ def _title(audit: Audit) -> str:
         f"{wording.counted(lost, 'added line')} lost" if lost else "",
         f"{wording.counted(restored, 'removed line')} back" if restored else "",
     ]
-    parts += [
-        f"feature {file.feature}: everything lost in {visible(file.path, _NAME)}"
-        for file in audit.lost_files[:_FEW_FILES]
-    ]
-    parts += wording.and_more(len(audit.lost_files) - _FEW_FILES, "file")
+    parts += wording.first(audit.lost_files, _FEW_FILES, "file", _lost_text)
     return "; ".join(filter(None, parts)) or "work is lost"
+
+
+def _lost_text(file: AuditedFile) -> str:
+    return f"feature {file.feature}: everything lost in {visible(file.path, _NAME)}"
 
 
 def _foreign(audit: Audit) -> Iterator[str]:
@@ -82,10 +85,10 @@ def _suite(run: SuiteRun) -> str:
     return "the joint tests" if run.suite is TeamSuite.JOINT else "the repository's tests"
 
 
-def _table(audit: Audit) -> list[Table]:
+def _table(audit: Audit) -> Table:
     header = ("feature", "file", "work", *("added", "kept", "changed", "lost"), "removed", "back")
     rows = [_row(file) for file in audit.files[:_MOST_ROWS]]
-    return [rows_table(header, rows, numbers=6)] if rows else []
+    return rows_table(header, rows, numbers=6)
 
 
 def _row(file: AuditedFile) -> list[Cell | str]:
@@ -114,3 +117,45 @@ def _lost_definitions(audit: Audit) -> Iterator[str]:
             if names:
                 shown = cut_list(names, _FEW_NAMES, _NAME)
                 yield f"feature {file.feature}, {visible(file.path, _NAME)}: {fate.value} {shown}"
+
+
+# --- the origins of lines ---
+
+
+def provenance_view(found: Provenance) -> View:
+    """Describe how many lines of each touched file have each origin."""
+    counts = found.counts()
+    total = ", ".join(f"{count:,} from {name}" for name, count in _sorted(counts)[:_MOST_COLUMNS])
+    names = [name for name, _ in _sorted(counts)][:_MOST_COLUMNS]
+    files = wording.counted(len(found.files), "file")
+    return View(
+        title=f"{files} touched: {total or 'no lines'}",
+        tables=[rows_table(("file", "is", *names), _origin_rows(found, names), numbers=len(names))],
+        notes=wording.and_more(len(found.files) - _MOST_ROWS, "file"),
+    )
+
+
+def _sorted(counts: dict[str, int]) -> list[tuple[str, int]]:
+    """Sort by the order of the kinds, then by name."""
+    order = {kind.value: place for place, kind in enumerate(OriginKind)}
+    return sorted(counts.items(), key=lambda each: (order.get(each[0], 1), each[0]))
+
+
+def _origin_rows(found: Provenance, names: list[str]) -> Iterator[list[Cell | str]]:
+    for file in found.files[:_MOST_ROWS]:
+        counts: Counter[str] = Counter()
+        for run in file.runs:
+            counts[str(run.origin)] += run.count
+        cells = (Cell(f"{counts[name]:,}" if counts[name] else "", _tone(name)) for name in names)
+        yield [visible(file.path, _NAME), _kind(file), *cells]
+
+
+def _kind(file: FileProvenance) -> str:
+    words = file.kind.value
+    if file.kind is not FileKind.TEXT or file.origin.kind is not OriginKind.BASE:
+        words += f" ({file.origin})"
+    return words
+
+
+def _tone(name: str) -> Tone:
+    return Tone.BAD if name == OriginKind.UNKNOWN.value else Tone.PLAIN

@@ -1,16 +1,25 @@
-"""View of a landing plan: what lands, every pair, and why the other features do not land."""
+"""Views of a landing plan and of a probe: what lands, every pair, and what does not land."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting.landings import (
     BrokenTests,
+    LandingPlan,
     LeftOut,
     LeftOutReason,
+    PairOutcome,
     SuiteRun,
     TeamSuite,
 )
-from cooperbench_eval.reporting.plans import LandingPlan, PairOutcome
+from cooperbench_eval.reporting.probes import (
+    ConflictedFile,
+    Probe,
+    ProbedBranch,
+    ProbedPair,
+    ProbeState,
+)
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
@@ -22,6 +31,9 @@ _LONGEST = 500
 _PROBLEM = 100
 _FEW_TESTS = 3
 _FEW_SUITES = 2
+_FEW_FILES = 4
+_FEW_NAMES = 4
+_LONG_NOTE = 300
 _TONES = {
     PairOutcome.CLEAN: Tone.GOOD,
     PairOutcome.RESOLVED: Tone.GOOD,
@@ -39,10 +51,7 @@ def plan_view(plan: LandingPlan) -> View:
         ),
         lines=plan_lines(plan),
         tables=_pairs(plan),
-        notes=[
-            *map(left_out_text, plan.left_out[:_MOST_ROWS]),
-            *wording.and_more(len(plan.left_out) - _MOST_ROWS, "such note"),
-        ],
+        notes=wording.first(plan.left_out, _MOST_ROWS, "such note", left_out_text),
     )
 
 
@@ -66,26 +75,23 @@ def plan_lines(plan: LandingPlan) -> Iterator[str]:
 
 
 def _listed(title: str, sets: tuple[tuple[int, ...], ...]) -> str:
-    shown = ["+".join(map(str, each)) for each in sets[:_MOST_ROWS]]
-    return f"{title}: {', '.join([*shown, *wording.and_more(len(sets) - _MOST_ROWS, 'set')])}"
+    shown = wording.first(sets, _MOST_ROWS, "set", lambda each: "+".join(map(str, each)))
+    return f"{title}: {', '.join(shown)}"
 
 
 def _pairs(plan: LandingPlan) -> list[Table]:
     """Return the matrix of pairs; a larger one would not be readable."""
-    outcomes = plan.pairs
-    numbers = sorted({number for pair in outcomes for number in pair})
+    cells = {pair: _cell(outcome) for pair, outcome in plan.pairs.items()}
+    numbers = sorted({number for pair in cells for number in pair})
     if not numbers or len(numbers) > _MOST_COLUMNS:
         return []
     rows: list[tuple[Cell | str, ...]] = [
-        (f"into {one}", *(_cell(outcomes.get((one, other))) for other in numbers))
-        for one in numbers
+        (f"into {one}", *(cells.get((one, other), "") for other in numbers)) for one in numbers
     ]
     return [rows_table(("merged", *map(str, numbers)), rows)]
 
 
-def _cell(outcome: PairOutcome | None) -> Cell:
-    if outcome is None:
-        return Cell("")
+def _cell(outcome: PairOutcome) -> Cell:
     return Cell(wording.spoken(outcome), _TONES.get(outcome, Tone.BAD))
 
 
@@ -101,9 +107,8 @@ def left_out_text(left_out: LeftOut, *, named: bool = True) -> str:
     """Return why a feature was left out, as a clause; *named* adds some names of tests."""
     features = wording.features_text(left_out.features) if left_out.features else "the base"
     files = cut_list(left_out.files, _FEW_TESTS, _NAME)
-    broken = [broken_text(each, named=named) for each in left_out.tests[:_FEW_SUITES]]
-    broken += wording.and_more(len(left_out.tests) - _FEW_SUITES, "suite")
-    tests = "; ".join(broken) or "tests"
+    text = partial(broken_text, named=named)
+    tests = "; ".join(wording.first(left_out.tests, _FEW_SUITES, "suite", text)) or "tests"
     problem = f" ({visible(left_out.problem, _PROBLEM)})" if left_out.problem else ""
     texts = {
         LeftOutReason.MISSING_INPUT: "has no usable patch",
@@ -142,3 +147,116 @@ def _test_names(names: tuple[str, ...]) -> str:
     # An escape takes more room than its character.
     text = ", ".join(visible(name, 2 * _NAME) for name in shown)
     return " ".join([text, *wording.and_more(len(names) - _FEW_TESTS)])
+
+
+# --- a probe ---
+
+
+def probe_view(probe: Probe) -> View:
+    """Describe how each branch merges, which ones collide, and what could land."""
+    total = wording.counted(len(probe.branches), "branch", "branches")
+    collisions = wording.counted(len(probe.collisions), "collision")
+    return View(
+        title=(
+            f"{visible(probe.strategy, _NAME)}: {len(probe.plan.order)} of {total} can land on "
+            f"{visible(probe.onto, _NAME)}, {collisions}"
+        ),
+        lines=_probe_lines(probe),
+        tables=[_branches(probe), *_probed_pairs(probe)],
+        notes=_probe_notes(probe),
+    )
+
+
+def branch_view(branch: ProbedBranch) -> View:
+    """Describe how one branch merges."""
+    return View(
+        title=f"{visible(branch.name, _NAME)}: {_state(branch.state)}",
+        lines=[*_details(branch), *map(_file_text, branch.files)],
+    )
+
+
+def pair_view(pair: ProbedPair) -> View:
+    """Describe how two branches merge."""
+    return View(
+        title=f"{_names(pair)}: {_state(pair.state)}",
+        lines=filter(None, [visible(pair.problem, _LONG_NOTE), *map(_file_text, pair.files)]),
+    )
+
+
+def _probe_lines(probe: Probe) -> Iterator[str]:
+    if probe.landing:
+        yield f"can land: {cut_list(probe.landing, _MOST_ROWS, _NAME)}"
+    yield from plan_lines(probe.plan)
+
+
+def _branches(probe: Probe) -> Table:
+    rows: list[tuple[Cell | str, ...]] = [
+        (
+            str(branch.number),
+            visible(branch.name, _NAME),
+            _state_cell(branch.state),
+            "; ".join([*_details(branch), *map(_file_text, branch.files[:_FEW_FILES])]),
+        )
+        for branch in probe.branches[:_MOST_ROWS]
+    ]
+    return rows_table(("", "branch", f"onto {visible(probe.onto, _NAME)}", "details"), rows)
+
+
+def _probed_pairs(probe: Probe) -> list[Table]:
+    """Return the matrix of pairs; a larger one would not be readable."""
+    cells = {(each.one, each.other): _state_cell(each.state) for each in probe.pairs}
+    names = [each.name for each in probe.branches]
+    if not cells or len(names) > _MOST_COLUMNS:
+        return []
+    rows: list[tuple[Cell | str, ...]] = [
+        (visible(one, _NAME), *(cells.get((one, other), "") for other in names[1:]))
+        for one in names[:-1]
+    ]
+    numbers = [str(each.number) for each in probe.branches[1:]]
+    return [rows_table(("merged with", *numbers), rows)]
+
+
+def _probe_notes(probe: Probe) -> list[str]:
+    breaks = [each for each in probe.plan.left_out if each.tests]
+    return [
+        *wording.first(probe.collisions, _MOST_ROWS, "collision", _collision),
+        *wording.first(breaks, _MOST_ROWS, "such note", left_out_text),
+    ]
+
+
+def _collision(pair: ProbedPair) -> str:
+    return f"{_names(pair)}: {_files(pair.files) or visible(pair.problem, _LONG_NOTE)}"
+
+
+def _files(files: tuple[ConflictedFile, ...]) -> str:
+    return "; ".join(wording.first(files, _FEW_FILES, "file", _file_text))
+
+
+def _file_text(file: ConflictedFile) -> str:
+    path = visible(file.path, 2 * _NAME)
+    inside = f" in {cut_list(file.definitions, _FEW_NAMES, _NAME)}" if file.definitions else ""
+    return f"{path} ({wording.listed(each.value for each in file.kinds)}{inside})"
+
+
+def _details(branch: ProbedBranch) -> Iterator[str]:
+    if branch.problem:
+        yield visible(branch.problem, _LONG_NOTE)
+    if branch.is_dirty:
+        yield "with uncommitted changes"
+    if branch.unfiltered:
+        yield f"not converted: {cut_list(branch.unfiltered, _FEW_NAMES, _NAME)}"
+    if branch.unsettled:
+        yield f"changed while it was read: {cut_list(branch.unsettled, _FEW_NAMES, _NAME)}"
+
+
+def _names(pair: ProbedPair) -> str:
+    return f"{visible(pair.one, _NAME)} and {visible(pair.other, _NAME)}"
+
+
+def _state(state: ProbeState) -> str:
+    return wording.spoken(state)
+
+
+def _state_cell(state: ProbeState) -> Cell:
+    tone = Tone.GOOD if state.is_complete else Tone.BAD
+    return Cell(_state(state), Tone.PLAIN if state is ProbeState.NOT_EXAMINED else tone)

@@ -18,6 +18,7 @@ from cooperbench_eval.reporting import (
     PatchReport,
     Verdict,
 )
+from cooperbench_eval.reporting.explanation import ExplainedHunk, Explanation, Finding, HunkRole
 from cooperbench_eval.reporting.rows import Tried
 from cooperbench_eval.reporting.teams import (
     GroupReport,
@@ -34,7 +35,7 @@ from cooperbench_eval.running.results import (
     TestStatus,
     outcome_of,
 )
-from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.support.rendering.view import Cell, Section, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
 _MOST_STRATEGIES = 8
@@ -70,13 +71,16 @@ def report_view(report: MergeReport) -> View:
     return View(
         title=wording.title_text(visible(report.repo_name, _NAME), report),
         lines=[_origin(report), _merge(report), *wording.agents_texts(report.agent_usage)],
-        tables=[_features_table(report.features), *_strategies_table(report, shown)],
+        tables=[_features_table(report.features), _strategies_table(report, shown)],
         notes=[
-            *(visible(note, _NOTE) for note in notes[:_MOST_NOTES]),
-            *wording.and_more(len(notes) - _MOST_NOTES, "such note"),
+            *wording.first(notes, _MOST_NOTES, "such note", _note),
             *wording.and_more(len(report.attempts) - _MOST_STRATEGIES, "strategy row"),
         ],
     )
+
+
+def _note(text: str) -> str:
+    return visible(text, _NOTE)
 
 
 def _origin(report: GroupReport) -> str:
@@ -137,7 +141,7 @@ def _run_cell(run: TestResult | None, judgement: Judgement | None = None) -> Cel
 _TONES = {True: Tone.GOOD, False: Tone.BAD, None: Tone.PLAIN}
 
 
-def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Table]:
+def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> Table:
     tests = [title.replace("of feature", "of") for title in wording.suite_titles(report)]
     rows: list[tuple[Cell | str, ...]] = [
         (
@@ -149,7 +153,7 @@ def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Tab
         )
         for attempt in shown
     ]
-    return [rows_table(("strategy", "merge", "verdict", "to blame", *tests), rows)] if rows else []
+    return rows_table(("strategy", "merge", "verdict", "to blame", *tests), rows)
 
 
 def _verdict_cell(attempt: Tried) -> Cell:
@@ -210,8 +214,8 @@ def attempt_view(attempt: Attempt) -> View:
         title=f"{visible(attempt.strategy, _NAME)}: {wording.spoken(attempt.status)}, "
         f"{wording.spoken(attempt.verdict)}",
         lines=lines,
-        tables=[rows_table(header, rows, numbers=1)] if rows else [],
-        notes=[visible(_hazard(each), _NOTE) for each in attempt.hazards[:_MOST_NOTES]],
+        tables=[rows_table(header, rows, numbers=1)],
+        notes=[_note(_hazard(each)) for each in attempt.hazards[:_MOST_NOTES]],
     )
 
 
@@ -242,8 +246,7 @@ def blame_view(blame: Blame) -> View:
 
 
 def _names_table(title: str, names: Sequence[str]) -> Table:
-    shown = [*names[:_MOST_LOST], *wording.and_more(len(names) - _MOST_LOST)]
-    return rows_table([title], [[name] for name in shown])
+    return rows_table([title], [[name] for name in wording.first(names, _MOST_LOST)])
 
 
 # --- a test run --------------------------------------------------------------
@@ -255,7 +258,7 @@ def run_view(run: TestResult) -> View:
     return View(
         title=wording.run_text(run, in_full=True),
         lines=[f"{run.duration_seconds:.1f} seconds{where}", *wording.run_notes(run, _listed)],
-        tables=_broken_table([case for case in run.cases if case.status in _BROKEN]),
+        tables=[_broken_table([case for case in run.cases if case.status in _BROKEN])],
     )
 
 
@@ -263,13 +266,13 @@ def _listed(names: Sequence[str]) -> str:
     return cut_list(names, _MOST_CASES, _TEST)
 
 
-def _broken_table(broken: Sequence[TestCase]) -> list[Table]:
+def _broken_table(broken: Sequence[TestCase]) -> Table:
     rows: list[tuple[Cell | str, ...]] = [
         (case.id, Cell(case.status.value, Tone.BAD), _first_line(case.message))
         for case in broken[:_MOST_CASES]
     ]
     rows += [(rest, "", "") for rest in wording.and_more(len(broken) - _MOST_CASES)]
-    return [rows_table(("test", "status", "message"), rows)] if rows else []
+    return rows_table(("test", "status", "message"), rows)
 
 
 def _first_line(message: str) -> str:
@@ -288,7 +291,7 @@ def details_view(details: ConflictDetails) -> View:
     header = ("file", "sections", "lines", "score")
     return View(
         title=wording.conflicts_text(details),
-        tables=[rows_table(header, rows, numbers=3)] if rows else [],
+        tables=[rows_table(header, rows, numbers=3)],
         notes=wording.and_more(len(details.files) - _MOST_FILES, "file"),
     )
 
@@ -309,14 +312,8 @@ def team_report_view(report: TeamReport) -> View:
     return View(
         title=f"{visible(report.repo_name, _NAME)}, task {report.task_id}, features {features}",
         lines=[_origin(report), _merges(report), *wording.agents_texts(report.agent_usage)],
-        tables=[
-            _features_table(report.features[:_MOST_ROWS]),
-            *_teams_strategies_table(report),
-        ],
-        notes=[
-            *(visible(note, _TEAM_NOTE) for note in notes[:_MOST_ROWS]),
-            *wording.and_more(len(notes) - _MOST_ROWS, "such note"),
-        ],
+        tables=[_features_table(report.features[:_MOST_ROWS]), _teams_strategies_table(report)],
+        notes=wording.first(notes, _MOST_ROWS, "such note", lambda each: visible(each, _TEAM_NOTE)),
     )
 
 
@@ -331,13 +328,10 @@ def team_attempt_view(attempt: TeamAttempt) -> View:
         title=f"{visible(attempt.strategy, _NAME)}: {landed_text(attempt)}",
         lines=[f"verdict {wording.spoken(attempt.verdict)}"],
         tables=[
-            *([rows_table(("merge", "into", "status", "conflicts"), steps)] if steps else []),
-            *([rows_table(("suite", "result"), runs)] if runs else []),
+            rows_table(("merge", "into", "status", "conflicts"), steps),
+            rows_table(("suite", "result"), runs),
         ],
-        notes=[
-            *map(left_out_text, attempt.left_out[:_MOST_ROWS]),
-            *wording.and_more(len(attempt.left_out) - _MOST_ROWS, "left-out feature"),
-        ],
+        notes=wording.first(attempt.left_out, _MOST_ROWS, "left-out feature", left_out_text),
     )
 
 
@@ -345,10 +339,7 @@ def team_blame_view(blame: TeamBlame) -> View:
     """Describe what is to blame, and the tests that the merge lost."""
     return View(
         title=wording.blame_text(blame),
-        notes=[
-            *map(broken_text, blame.lost[:_MOST_ROWS]),
-            *wording.and_more(len(blame.lost) - _MOST_ROWS, "suite"),
-        ],
+        notes=wording.first(blame.lost, _MOST_ROWS, "suite", broken_text),
     )
 
 
@@ -371,7 +362,7 @@ def _merges(report: TeamReport) -> str:
     return f"git merges the features in this order: {status}, score {report.conflict_score:,}"
 
 
-def _teams_strategies_table(report: TeamReport) -> list[Table]:
+def _teams_strategies_table(report: TeamReport) -> Table:
     rows: list[tuple[Cell | str, ...]] = [
         (
             visible(attempt.strategy, _NAME),
@@ -381,7 +372,7 @@ def _teams_strategies_table(report: TeamReport) -> list[Table]:
         )
         for attempt in report.attempts[:_MOST_ROWS]
     ]
-    return [rows_table(("strategy", "landed", "verdict", "to blame"), rows)] if rows else []
+    return rows_table(("strategy", "landed", "verdict", "to blame"), rows)
 
 
 def landed_text(attempt: TeamAttempt) -> str:
@@ -401,3 +392,63 @@ def _step(step: TeamStep) -> tuple[str, ...]:
         wording.spoken(step.status),
         f"{step.conflicts_met} met, {left} left",
     )
+
+
+# --- why a merge lost tests ---
+
+
+_MOST_HUNKS = 10
+_MOST_LINES = 8
+_SHOWN_TESTS = 5
+_LONG_NAME = 60
+_TEST = 150
+
+
+def explanation_view(explanation: Explanation) -> View:
+    """Describe which hunks break which tests, and the lines of each."""
+    runs = wording.counted(explanation.runs_used, "run")
+    return View(
+        title=wording.explanation_text(visible(explanation.strategy, _LONG_NAME), explanation),
+        lines=[
+            *filter(None, [explanation.problem]),
+            *(line for each in explanation.findings for line in _finding_lines(each)),
+            f"{runs} of at most {explanation.budget:,}",
+        ],
+        tables=[
+            table
+            for number, hunks in zip(
+                explanation.pair.features,
+                (explanation.feature1_hunks, explanation.feature2_hunks),
+                strict=True,
+            )
+            for table in _hunks_table(number, hunks, is_sure=explanation.is_minimal)
+        ],
+    )
+
+
+def _finding_lines(finding: Finding) -> Iterator[str]:
+    tests = cut_list(finding.tests, _SHOWN_TESTS, _TEST)
+    yield f"{wording.finding_text(finding)}: {tests}"
+    if finding.reason:
+        yield finding.reason
+
+
+def _hunks_table(number: int, hunks: tuple[ExplainedHunk, ...], *, is_sure: bool) -> list[Table]:
+    if not hunks:
+        return []
+    first = sorted(hunks, key=lambda hunk: hunk.role is HunkRole.NEEDED)
+    sections = [
+        Section(
+            title=wording.hunk_text(hunk, visible(hunk.path, _LONG_NAME), is_sure=is_sure),
+            rows=_hunk_lines(hunk),
+        )
+        for hunk in first[:_MOST_HUNKS]
+    ]
+    rest = wording.and_more(len(hunks) - _MOST_HUNKS, "hunk")
+    sections += [Section(title=text, rows=[]) for text in rest]
+    return [Table(header=[f"feature {number}"], sections=sections)]
+
+
+def _hunk_lines(hunk: ExplainedHunk) -> list[list[str]]:
+    lines = hunk.text.rstrip("\n").split("\n")
+    return [[line] for line in wording.first(lines, _MOST_LINES, "line")]

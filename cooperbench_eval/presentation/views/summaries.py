@@ -1,14 +1,14 @@
-"""Views of summaries, rates and comparisons."""
+"""Views of summaries, rates, comparisons and rankings."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cooperbench_eval.analysis.agreement import CooperBenchAgreement
-from cooperbench_eval.analysis.costs import AgentSummary
+from cooperbench_eval.analysis.comparing import Tries
 from cooperbench_eval.analysis.grouping import key_text
-from cooperbench_eval.analysis.measures import Mean
+from cooperbench_eval.analysis.measures import AgentSummary, Mean
+from cooperbench_eval.analysis.ranking import RankedTeam, Ranking
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
-from cooperbench_eval.analysis.tries import Tries
 from cooperbench_eval.analysis.verdicts import (
     GoldSummary,
     JudgedSummary,
@@ -50,17 +50,14 @@ def summary_view(summary: Summary) -> View:
     ]
     notes = [*unanswerable_texts(summary), *_cluster_texts(summary)]
     pairs = [] if is_empty else [_verdicts_table(sections), *_costs_table(summary, hidden)]
+    lines = [*problem_texts(summary, "pair"), *_agents_texts(summary.agents, summary.pairs)]
     if not summary.teams:
-        lines = [*problem_texts(summary, "pair"), *_agents_texts(summary.agents, summary.pairs)]
         return View(title=_pairs_text(summary), lines=lines, tables=pairs, notes=notes)
-    teams = _teams_text(list(summary.teams.values()))
+    teams, tables = _teams_text([*summary.teams.values()]), _teams_tables(summary)
     if not summary.pairs:
-        notes = _cluster_texts(summary)
-        return View(title=teams, tables=_teams_tables(summary), notes=notes)
-    tables = [*pairs, *_teams_tables(summary)]
-    costs = _agents_texts(summary.agents, summary.pairs)
-    lines = [*problem_texts(summary, "pair"), *costs, teams]
-    return View(title=_pairs_text(summary), lines=lines, tables=tables, notes=notes)
+        return View(title=teams, tables=tables, notes=_cluster_texts(summary))
+    lines.append(teams)
+    return View(title=_pairs_text(summary), lines=lines, tables=[*pairs, *tables], notes=notes)
 
 
 def _agents_texts(agents: AgentSummary, pairs: int) -> list[str]:
@@ -187,13 +184,12 @@ def problem_texts(summary: Summary | TeamSummary, noun: str) -> list[str]:
 
 def teams_view(teams: TeamSummary) -> View:
     """Describe the teams of one size: their verdicts, what landed, and what was left out."""
-    rows = [_team_row(one) for one in teams.strategies.values()]
-    left_out = _left_out_table([(name, one) for name, one in teams.strategies.items()])
-    tables = [rows_table(_TEAMS_HEADER, rows, numbers=_TEAM_NUMBERS)] if rows else []
+    rows = map(_team_row, teams.strategies.values())
+    verdicts = rows_table(_TEAMS_HEADER, rows, numbers=_TEAM_NUMBERS)
     return View(
         title=_teams_text([teams]),
         lines=problem_texts(teams, "team"),
-        tables=[*tables, *left_out],
+        tables=[verdicts, _left_out_table([*teams.strategies.items()])],
     )
 
 
@@ -203,7 +199,7 @@ def team_strategy_view(one: TeamStrategySummary) -> View:
         title=f"{one.name}: {wording.counted(one.verdicts.pairs, 'team')}",
         tables=[
             rows_table(_TEAMS_HEADER, [_team_row(one)], numbers=_TEAM_NUMBERS),
-            *_left_out_table([(one.name, one)]),
+            _left_out_table([(one.name, one)]),
         ],
     )
 
@@ -225,7 +221,7 @@ def _teams_tables(summary: Summary) -> list[Table]:
         for name, one in teams.strategies.items()
     ]
     verdicts = Table(header=_TEAMS_HEADER, sections=sections, numbers=_TEAM_NUMBERS)
-    return [verdicts, *_left_out_table(left_out)]
+    return [verdicts, _left_out_table(left_out)]
 
 
 _TEAM_NUMBERS = len(_TEAMS_HEADER) - 1
@@ -243,20 +239,18 @@ def _mean_texts(mean: Mean) -> tuple[str, str]:
     return f"{mean.mean:.1%}", interval
 
 
-def _left_out_table(named: Sequence[tuple[str, TeamStrategySummary]]) -> list[Table]:
-    """Return how many features were left out for each reason that occurs, in a list."""
+def _left_out_table(named: Sequence[tuple[str, TeamStrategySummary]]) -> Table:
+    """Return how many features were left out for each reason that occurs."""
     reasons = [
         reason for reason in LeftOutReason if any(reason in one.left_out for _, one in named)
     ]
-    if not reasons:
-        return []
     rows = [
         (name, *(f"{one.left_out.get(reason, 0):,}" for reason in reasons))
         for name, one in named
         if one.left_out
     ]
     header = ("features left out", *map(wording.spoken, reasons))
-    return [rows_table(header, rows, numbers=len(reasons))]
+    return rows_table(header, rows, numbers=len(reasons))
 
 
 def _teams_text(sizes: Sequence[TeamSummary]) -> str:
@@ -372,6 +366,77 @@ def agreement_view(agreement: CooperBenchAgreement) -> View:
     return _comparison_view(
         comparison,
         lines=[f"{agreement.agreeing} of {comparison.pairs} agree"],
-        tables=[rows_table(header, rows)] if rows else [],
+        tables=[rows_table(header, rows)],
         notes=wording.and_more(left_out, "disagreement"),
     )
+
+
+# --- rankings ---
+
+
+_RANKING_HEADER = (
+    "team",
+    "groups",
+    "rank",
+    "from",
+    "to",
+    "correct",
+    "rate",
+    "interval",
+    "unanswered",
+)
+_NUMBERS = len(_RANKING_HEADER) - 2
+_SHOWN_TEAMS = 5
+
+
+def ranking_view(ranking: Ranking) -> View:
+    """Describe a ranking: a row for each team, what the letters mean, and what is left out.
+
+    The columns `from` and `to` are the interval of the rank.
+    """
+    tasks = wording.counted(len(ranking.tasks), "task")
+    size = f", with {ranking.size} features each" if ranking.size is not None else ""
+    error = f"{100 * (1 - ranking.confidence):.6g}%"
+    return View(
+        title=f"{len(ranking.teams)} teams by {ranking.decider} in {tasks}{size}",
+        tables=[rows_table(_RANKING_HEADER, map(_ranked_row, ranking.teams), numbers=_NUMBERS)],
+        notes=[
+            "teams with a letter in common cannot be told apart",
+            f"the probability that any teams told apart are in the wrong order is at most {error}",
+            *_few_texts(ranking),
+            *_left_out_texts(ranking),
+        ],
+    )
+
+
+def _ranked_row(team: RankedTeam) -> tuple[str, ...]:
+    counts = f"{team.correct.count:,}/{team.correct.total:,}"
+    ranks = map(str, (team.rank, team.best_rank, team.worst_rank))
+    rates = (counts, *wording.rate_texts(team.correct))
+    return (team.name, " ".join(team.groups), *ranks, *rates, f"{team.unanswered:,}")
+
+
+def _few_texts(ranking: Ranking) -> list[str]:
+    """Return a line if no result in so few tasks could tell teams apart."""
+    tasks = len(ranking.tasks)
+    if 2.0 ** (1 - tasks) <= 1 - ranking.confidence:
+        return []
+    return [
+        f"with {wording.counted(tasks, 'task')}, no teams can be told apart at this probability"
+    ]
+
+
+def _left_out_texts(ranking: Ranking) -> list[str]:
+    texts = []
+    if ranking.unmatched:
+        named = [f"{name} {count:,}" for name, count in ranking.unmatched.items()]
+        texts.append(
+            f"answers left out, because another team has none: {', '.join(named[:_SHOWN_TEAMS])}"
+        )
+        texts += wording.and_more(len(named) - _SHOWN_TEAMS, "team")
+    if ranking.left_out:
+        named = [f"{name} {len(tasks):,}" for name, tasks in ranking.left_out.items()]
+        shown = ", ".join(named[:_SHOWN_TEAMS])
+        texts.append(f"tasks left out, because the teams share no answered pair: {shown}")
+        texts += wording.and_more(len(named) - _SHOWN_TEAMS, "team")
+    return texts

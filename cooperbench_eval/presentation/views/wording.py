@@ -5,9 +5,9 @@ cuts them to the length that it has room for.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from cooperbench_eval.analysis.costs import CostPerCorrect
+from cooperbench_eval.analysis.measures import CostPerCorrect
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.verdicts import JudgedSummary, Verdicts
 from cooperbench_eval.git.merging.conflicts import ConflictDetails, MergeStatus, ModelUsage
@@ -26,6 +26,8 @@ from cooperbench_eval.reporting.landings import TeamSuite
 from cooperbench_eval.reporting.rows import Judged, Tried
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamBlame, TeamReport
 from cooperbench_eval.running.results import Judgement, TestResult, count_cases, outcome_of
+
+_Item = TypeVar("_Item")
 
 ANSWERS = {
     "correct": "correct",
@@ -67,6 +69,13 @@ def and_more(left_out: int, noun: str = "") -> list[str]:
     if left_out <= 0:
         return []
     return [f"and {counted(left_out, f'more {noun}')}" if noun else f"and {left_out:,} more"]
+
+
+def first(
+    items: Sequence[_Item], most: int, noun: str = "", text: Callable[[_Item], str] = str
+) -> list[str]:
+    """Return the texts of the first items, then how many more there are if any are left out."""
+    return [*map(text, items[:most]), *and_more(len(items) - most, noun)]
 
 
 def rate_texts(rate: Rate) -> tuple[str, str]:

@@ -41,14 +41,9 @@ def call_in_process(
 ) -> Any:
     """Call *fn* in a process of its own, and return its value once all its processes are gone.
 
-    Args:
-        fn: The function. It is pickled by name, or by value if the main module defines it.
-        args: Its arguments.
-        kwargs: Its arguments by name.
-        supervision: The supervision to use, with which another thread can stop the call.
-        env: Variables to set in addition to those of this process.
-        timeout_seconds: The deadline, from the start of the process.
-        output_limit: As in `SupervisedCommand`.
+    The function is pickled by name, or by value if the main module defines it. With *supervision*,
+    another thread can stop the call. *env* is set in addition to the variables of this process. The
+    deadline counts from the start of the process, and *output_limit* is as in `SupervisedCommand`.
 
     Raises:
         WorkerError: The process could not be started, died or was stopped, or a value

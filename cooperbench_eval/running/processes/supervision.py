@@ -363,6 +363,12 @@ def above_standard(fd: int) -> int:
         os.close(fd)
 
 
+def interpreter_variables() -> dict[str, str]:
+    """Return the variables that this Python needs to start, for a script of ours."""
+    names = ("LD_LIBRARY_PATH",)
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
 def _without_supervisor(problem: object, command: SupervisedCommand) -> SandboxError:
     return SandboxError(f"the supervisor cannot be started ({problem})", command.command)
 
@@ -370,8 +376,6 @@ def _without_supervisor(problem: object, command: SupervisedCommand) -> SandboxE
 def _start_supervisor(
     link: socket.socket, report_fd: int, command: SupervisedCommand
 ) -> subprocess.Popen[bytes]:
-    # The supervisor gets only the variable that its interpreter needs to start.
-    env = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     is_captured = command.output_limit is not None
     try:
         return subprocess.Popen(  # noqa: S603 - our own script
@@ -382,7 +386,7 @@ def _start_supervisor(
             pass_fds=(report_fd, *command.pass_fds),
             # An interrupt from the terminal is for the host, which ends the command in turn.
             start_new_session=True,
-            env=env,
+            env=interpreter_variables(),
         )
     except OSError as exc:
         raise _without_supervisor(exc, command) from exc

@@ -26,6 +26,7 @@ import os
 import select
 import sys
 import time
+from types import SimpleNamespace
 
 Process = tuple[int, int, int]
 """A process id, a process group, and how many bytes are resident."""
@@ -62,24 +63,8 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _libc = ctypes.CDLL(None)
 
 
-class Order:
-    """The host's request; `SupervisedCommand` explains the fields."""
-
-    host: int
-    command: list[str]
-    folder: str
-    env: dict[str, str]
-    timeout_seconds: float
-    grace_seconds: float
-    limits: list[tuple[int, int]]
-    memory_bytes: int
-    processes: int
-    spared: bytes
-    temporary: str
-
-    def __init__(self, fields: dict[str, object]) -> None:
-        self.__dict__.update(fields)
-        self.is_limited = self.memory_bytes > 0 or self.processes > 0
+Order = SimpleNamespace
+"""The host's request; `SupervisedCommand` explains the fields."""
 
 
 def main() -> None:
@@ -159,7 +144,9 @@ def _receive() -> Order | None:
     data = _read(size)
     if not size or len(data) < size:
         return None
-    return Order(marshal.loads(data))  # noqa: S302 - written by the host, same interpreter
+    order = Order(**marshal.loads(data))  # noqa: S302 - written by the host, same interpreter
+    order.is_limited = order.memory_bytes > 0 or order.processes > 0
+    return order
 
 
 def _read(size: int) -> bytes:
@@ -186,12 +173,9 @@ def _start(order: Order) -> tuple[int, bytes]:
         finally:
             os._exit(127)
     os.close(child_fd)
-    problem = b""
     # A successful exec closes the pipe.
-    while piece := os.read(problem_fd, 4096):
-        problem += piece
-    os.close(problem_fd)
-    return child, problem
+    with open(problem_fd, "rb") as problem:  # noqa: PTH123
+        return child, problem.read()
 
 
 def _become(order: Order, supervisor: int) -> None:
@@ -326,21 +310,23 @@ def _share(process: Process) -> int:
 
 def _threads() -> int:
     """Return how many threads this machine runs, 0 if that is unknown."""
-    try:
-        with open("/proc/loadavg", "rb") as file:  # noqa: PTH123
-            return int(file.read().split()[3].partition(b"/")[2])
-    except OSError:
-        return 0
+    found = _contents("/proc/loadavg").split()
+    return int(found[3].partition(b"/")[2]) if found else 0
 
 
 def _oom_kills() -> int:
     """Return how many processes the kernel has killed so far because memory ran out."""
-    try:
-        with open("/proc/vmstat", "rb") as file:  # noqa: PTH123
-            _, found, rest = file.read().partition(b"\noom_kill ")
-    except OSError:
-        return 0
+    _, found, rest = _contents("/proc/vmstat").partition(b"\noom_kill ")
     return int(rest.split(None, 1)[0]) if found else 0
+
+
+def _contents(path: str) -> bytes:
+    """Return the contents of a file of the kernel; empty if it has none, or its process ended."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return b""
 
 
 # --- its descendants --------------------------------------------------------
@@ -381,11 +367,8 @@ def kill_descendants(child: int, spared: bytes = b"") -> None:
     """Kill descendants until none is left, or until it is clear that some do not die.
 
     A setuid program, for example, cannot be killed. Orphans become children of this
-    process, so once it has no children, it has no descendants either.
-
-    Args:
-        child: Leads a process group, which is killed in one call.
-        spared: Processes with this argument are not killed.
+    process, so once it has no children, it has no descendants either. *child* leads a process
+    group, which is killed in one call. Processes with the argument *spared* are left alive.
     """
     started = time.monotonic()
     # The group goes first, in one call: a fork bomb is faster than any search of /proc.
@@ -396,7 +379,11 @@ def kill_descendants(child: int, spared: bytes = b"") -> None:
             _raise_priority()
         found = descendants()
         if spared:
-            found = [each for each in found if spared not in _arguments(each[0])]
+            found = [
+                each
+                for each in found
+                if spared not in _contents(f"/proc/{each[0]}/cmdline").split(b"\0")
+            ]
             if not found:
                 return
         for pid, group, _ in found:
@@ -408,14 +395,6 @@ def kill_descendants(child: int, spared: bytes = b"") -> None:
             # A dying process needs a processor, and may have to wait for this one.
             time.sleep(_DYING_SHARE * (time.monotonic() - started - seconds))
         killed.update(pid for pid, *_ in found)
-
-
-def _arguments(pid: int) -> list[bytes]:
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
-            return file.read().split(b"\0")
-    except OSError:
-        return []
 
 
 def kill(pid: int) -> None:
@@ -439,11 +418,9 @@ def descendants() -> list[Process]:
 
 
 def _look_at(pid: str) -> tuple[int, Process] | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-            # The program name is in parentheses and may itself contain parentheses.
-            fields = file.read().rpartition(b")")[2].split()
-    except OSError:
+    # The program name is in parentheses and may itself contain parentheses.
+    fields = _contents(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if not fields:
         return None
     return int(fields[1]), (int(pid), int(fields[2]), int(fields[21]) * _PAGE_BYTES)
 

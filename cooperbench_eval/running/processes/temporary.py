@@ -7,7 +7,6 @@ folder, it removes those that earlier processes of the same user left.
 
 import os
 import stat
-import sys
 import tempfile
 import time
 import weakref
@@ -17,77 +16,6 @@ from pathlib import Path
 
 from cooperbench_eval.running.processes.folders import remove
 from cooperbench_eval.support.systems import after_fork
-
-if sys.platform == "win32":
-    import msvcrt
-
-    _PAUSE_SECONDS = 0.02
-
-    def lock(fd: int) -> None:
-        """Wait until this file descriptor has the lock of its file.
-
-        Raises:
-            OSError: The file cannot be locked.
-        """
-        while not _lock_now(fd):  # the C library would give up after ten seconds
-            time.sleep(_PAUSE_SECONDS)
-
-    def unlock(fd: int) -> None:
-        """Release the lock."""
-        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
-
-    def is_held(fd: int) -> bool:
-        """Whether another file descriptor has the lock."""
-        if not _lock_now(fd):
-            return True
-        unlock(fd)
-        return False
-
-    def _lock_now(fd: int) -> bool:
-        try:
-            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # the first byte, which need not exist
-        except PermissionError:
-            return False
-        return True
-
-    _try_lock = _lock_now
-
-else:
-    import fcntl
-
-    def lock(fd: int) -> None:
-        """Wait until this file descriptor has the lock of its file.
-
-        Raises:
-            OSError: The file cannot be locked.
-        """
-        fcntl.flock(fd, fcntl.LOCK_EX)
-
-    def _try_lock(fd: int) -> bool:
-        """Lock the file, unless another file descriptor has its lock; return whether it did.
-
-        Raises:
-            OSError: The file cannot be locked.
-        """
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def unlock(fd: int) -> None:
-        """Release the lock."""
-        fcntl.flock(fd, fcntl.LOCK_UN)
-
-    def is_held(fd: int) -> bool:
-        """Whether another file descriptor has the lock."""
-        try:
-            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # several may ask at once
-        except BlockingIOError:
-            return True
-        unlock(fd)
-        return False
-
 
 _PREFIX = "cooperbench-"
 _SUFFIX = "-held"
@@ -107,9 +35,7 @@ _SWEPT: set[str] = set()
 def make_folder(kind: str = "", place: Path | None = None) -> Path:
     """Make a temporary folder for this user only, to be removed with `discard_folder`.
 
-    Args:
-        kind: A word for its name.
-        place: Where to make it; by default in the system's temporary directory.
+    Its name holds the word *kind*. By default it is in the system's temporary directory.
 
     Raises:
         OSError: It cannot be made.
@@ -163,20 +89,16 @@ def temporary_folder(kind: str = "", place: Path | None = None) -> Iterator[Path
 
 
 def _hold(folder: Path) -> int:
-    """Lock a folder; return the descriptor that has the lock.
+    """Lock a folder, or raise an `OSError`; return the descriptor that has the lock."""
+    import fcntl  # noqa: PLC0415 - not everywhere
 
-    Raises:
-        OSError: It cannot be locked.
-    """
     descriptor = os.open(folder, os.O_RDONLY | _DIRECTORY)
     try:
-        if _try_lock(descriptor):
-            return descriptor
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
         raise
-    os.close(descriptor)
-    raise BlockingIOError(f"another process has locked {folder}")
+    return descriptor
 
 
 def _remove_leftovers(place: str) -> None:

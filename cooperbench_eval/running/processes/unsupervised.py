@@ -30,13 +30,8 @@ def run_plainly(
 ) -> int:
     """Run *command*, wait for its end and return its exit status, negative for a signal.
 
-    Args:
-        command: The program and its arguments.
-        folder: Where it starts.
-        env: Its whole environment.
-        is_over: Whether it must stop now.
-        grace_seconds: How long it may then take before it is killed.
-        take: Takes its output; `None` lets it write to the standard streams of this process.
+    When *is_over* returns true, the command is asked to stop, and killed after *grace_seconds*.
+    Its output goes to *take*; without it, to the standard streams of this process.
 
     Raises:
         OSError: It cannot be started.

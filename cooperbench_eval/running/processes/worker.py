@@ -20,6 +20,7 @@ from typing import Any, Final, NoReturn
 from attrs import frozen
 
 from cooperbench_eval.errors import WorkerError
+from cooperbench_eval.support.staging import staged
 
 _SOON_SECONDS: Final = 0.01
 
@@ -205,13 +206,9 @@ def serve(call: bytes, folder: str) -> None:
 
 
 def _write_reply(reply: Reply, folder: str) -> None:
-    unfinished = Path(folder, f"reply-{os.getpid()}")
-    try:
-        unfinished.write_bytes(pickle.dumps(reply))
-        unfinished.rename(unfinished.with_name(REPLY))
-    except OSError:
-        unfinished.unlink(missing_ok=True)  # on a full disk, this makes room for a short reply
-        raise
+    # On a full disk, removing the unfinished file makes room for a short reply.
+    with staged(Path(folder, REPLY)) as part:
+        part.write_bytes(pickle.dumps(reply))
 
 
 def _answer(call: bytes) -> Reply:

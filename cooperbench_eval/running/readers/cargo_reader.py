@@ -1,8 +1,8 @@
-"""Reads the output of `cargo test`: stable Rust writes its results nowhere else.
+"""Reads the output of `cargo test`, and the JUnit XML that `cargo nextest` writes.
 
-Only whole lines of cargo and of libtest are read. For each test program, the lines must
-agree with the summary, name by name and in number. With `--quiet`, no test is named, so
-the results are not believed.
+Stable Rust's `cargo test` writes its results nowhere but in its output. Only whole lines of
+cargo and of libtest are read. For each test program, the lines must agree with the summary,
+name by name and in number. With `--quiet`, no test is named, so the results are not believed.
 
 Case ids are `<program> <source>::<test>`, and `<package> doc::<test>` for documentation;
 the program is left out if the log does not name it. A program that ended before its tests
@@ -12,8 +12,15 @@ numbers and no names.
 
 Code that prints such lines itself, in a program whose output is not captured, is
 believed if its lines agree with each other.
+
+For nextest, our own settings file asks for the XML, in the profile that the suite names or in
+one that we define. If the tree's own settings write that profile's result elsewhere, they
+prevail. Nextest takes our file only through a flag, which cannot be added to a script, so
+a script's results cannot be read. Case ids are nextest's own, `<program id> <test>`. The XML
+does not list ignored tests. A package that does not compile is one `error`.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,10 +29,12 @@ from pathlib import Path, PurePosixPath
 
 from attrs import field, mutable
 
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader
+from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader, option_and_value
 from cooperbench_eval.running.readers.result_files import (
     UnreadableResultError,
     lengthened,
+    parse_junit,
+    read_result_file,
     shortened,
     unnamed,
     whole_output,
@@ -71,22 +80,22 @@ _ENDS = {
 _COUNTED = (TestCaseStatus.PASSED, TestCaseStatus.FAILED, TestCaseStatus.SKIPPED)
 
 
-def _read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
+def _read(run: FinishedRun) -> tuple[TestCase, ...]:
     """Return the cases of every test program, and an error for each failed compilation.
 
     Raises:
         UnreadableResultError: A part of the output was cut, no test program printed a
             result, or a summary contradicts its lines.
     """
-    targets = _targets(_lines(output))
+    targets = _targets(_lines(run.output))
     cases = tuple(case for target in targets for case in target.cases())
-    failures = compile_errors(output, exit_code)
+    failures = _compile_errors(run.output, run.exit_code)
     if not failures and not any(t.announced is not None or t.summary for t in targets):
         raise UnreadableResultError("no test program printed a result")
     return (*cases, *_unnamed(targets), *failures)
 
 
-def compile_errors(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
+def _compile_errors(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
     """Return a case for each package that cargo could not compile, with its name.
 
     There are none if cargo succeeded, because then a test printed the message.
@@ -162,7 +171,8 @@ class _Target:
             raise UnreadableResultError("the summary of a test program contradicts its tests")
         for name, end in self.found:
             message = shortened(self.messages.get(name, "").strip())
-            yield TestCase(id=_id(self.label, name), status=_ENDS[end], message=message)
+            case_id = f"{self.label}::{name}" if self.label else name
+            yield TestCase(id=case_id, status=_ENDS[end], message=message)
         if self.announced is not None and not self.ended:
             message = "its test program ended before its tests did"
             program = self.label or _UNNAMED_PROGRAM
@@ -177,10 +187,6 @@ def _unnamed(targets: list[_Target]) -> tuple[TestCase, ...]:
             found = dict(zip(_COUNTED, target.summary, strict=True))
             counts.setdefault(target.label, Counter()).update(found)
     return tuple(case for label, each in counts.items() for case in unnamed(label, each))
-
-
-def _id(label: str, name: str) -> str:
-    return f"{label}::{name}" if label else name
 
 
 def _number(digits: str) -> int:
@@ -219,10 +225,6 @@ def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> 
     return Launch(command=command, env={"CARGO_TERM_COLOR": "never", **env})
 
 
-def _read(run: FinishedRun) -> Iterable[TestCase]:
-    return _read_cargo_output(run.output, run.exit_code)
-
-
 def _covers(case: TestCase, name: str) -> bool:
     """Whether *case* is the function *name*; its id may name the program in part or not at all.
 
@@ -251,4 +253,87 @@ CARGO_READER = Reader(
     required=partial(added_rust_tests, program=_program),
     added=partial(changed_rust_tests, program=_program),
     covers=_covers,
+)
+
+
+_RESULT_FILE = "nextest.xml"
+_SETTINGS = "nextest.toml"
+_PROFILE = "cooperbench-eval"
+_PROFILE_OPTIONS = frozenset({"-P", "--profile"})
+_NO_TESTS = 4
+
+
+def _launch_nextest(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
+    at = _end_of_options(command)
+    if at is None:
+        return Launch(command=command, env=env)
+    named = _profile(command[:at]) or env.get("NEXTEST_PROFILE")
+    asks: tuple[str, ...] = ("--tool-config-file", f"{_PROFILE}:{scratch / _SETTINGS}")
+    if not named:
+        asks = (*asks, "--profile", _PROFILE)
+    # A string of JSON is also a string of TOML.
+    path = json.dumps(str(scratch / _RESULT_FILE))
+    settings = f"[profile.{named or _PROFILE}.junit]\npath = {path}\n"
+    (scratch / _SETTINGS).write_text(settings, encoding="utf-8")
+    return Launch(
+        command=(*command[:at], *asks, *command[at:]),
+        env={"CARGO_TERM_COLOR": "never", **env},
+    )
+
+
+def _read_nextest(run: FinishedRun) -> Iterable[TestCase]:
+    if failures := _compile_errors(run.output, run.exit_code):
+        return failures
+    try:
+        data = read_result_file(run.scratch / _RESULT_FILE)
+    except UnreadableResultError:
+        if run.exit_code == _NO_TESTS and _end_of_options(run.command) is not None:
+            return ()
+        raise
+    return (
+        case
+        for element in parse_junit(data)
+        for case in element.cases(f"{element.classname} {element.name}".strip())
+    )
+
+
+def _covers_in_nextest(case: TestCase, name: str) -> bool:
+    """Whether *case* is the function *name*; a package that does not compile covers all."""
+    if case.status is TestCaseStatus.ERROR and " " not in case.id:
+        return True
+    is_anywhere = name.startswith(ANY_PROGRAM)
+    return is_named(case.id.rpartition(" ")[2] if is_anywhere else case.id, name)
+
+
+def _nextest_program(path: str, package: str) -> str:
+    """Return nextest's id of the program that a file is compiled into."""
+    if path.startswith("tests/"):
+        return f"{package}::{PurePosixPath(path).stem} "
+    return f"{package}::bin/{package} " if path == "src/main.rs" else f"{package} "
+
+
+def _end_of_options(command: tuple[str, ...]) -> int | None:
+    """Return where options end in a `cargo nextest run`; `None` if the command is another one."""
+    words = list(command)
+    for at in range(len(words) - 1):
+        if PurePosixPath(words[at]).name in {"nextest", "cargo-nextest"} and "run" in words[at:]:
+            return words.index("--") if "--" in words else len(words)
+    return None
+
+
+def _profile(words: tuple[str, ...]) -> str:
+    """Return the profile that the words name; empty if they name none."""
+    rest = iter(words)
+    options = (option_and_value(word, rest, _PROFILE_OPTIONS) for word in rest)
+    return next((value for option, value in options if option in _PROFILE_OPTIONS), "")
+
+
+NEXTEST_READER = Reader(
+    launch=_launch_nextest,
+    read=_read_nextest,
+    required=partial(added_rust_tests, program=_nextest_program),
+    added=partial(changed_rust_tests, program=_nextest_program),
+    covers=_covers_in_nextest,
+    no_test_codes=frozenset({0, _NO_TESTS}),
+    result="JUnit file",
 )

@@ -7,11 +7,13 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from cooperbench_eval.running.readers.cargo_reader import CARGO_READER
+from cooperbench_eval.running.readers.cargo_reader import CARGO_READER, NEXTEST_READER
 from cooperbench_eval.running.readers.go_reader import GO_READER
-from cooperbench_eval.running.readers.javascript_reader import JEST_READER, VITEST_READER
-from cooperbench_eval.running.readers.nextest_reader import NEXTEST_READER
-from cooperbench_eval.running.readers.node_reader import NODE_READER
+from cooperbench_eval.running.readers.javascript_reader import (
+    JEST_READER,
+    NODE_READER,
+    VITEST_READER,
+)
 from cooperbench_eval.running.readers.protocol import FinishedRun, Reader
 from cooperbench_eval.running.readers.pytest_reader import PYTEST_READER
 from cooperbench_eval.running.readers.unittest_reader import UNITTEST_READER
@@ -82,12 +84,9 @@ def _read_exit(run: FinishedRun) -> Iterator[TestCase]:
     yield TestCase(id=shlex.join(run.command), status=status, message=message)
 
 
-_EXIT_READER = Reader(read=_read_exit, no_test_codes=frozenset())
-
-
 FRAMEWORKS: Mapping[str, Reader] = MappingProxyType(
     {
-        "exit": _EXIT_READER,
+        "exit": Reader(read=_read_exit, no_test_codes=frozenset()),
         "pytest": PYTEST_READER,
         "unittest": UNITTEST_READER,
         "go": GO_READER,

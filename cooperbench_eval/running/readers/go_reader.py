@@ -14,11 +14,12 @@ code that prints such lines can add tests that never ran.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from attrs import evolve, field, frozen, mutable
 
+from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.running.readers.go_tests import METHOD, added_go_tests, changed_go_tests
 from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader
 from cooperbench_eval.running.readers.result_files import (
@@ -32,7 +33,7 @@ from cooperbench_eval.running.readers.result_files import (
     read_result_file,
     shortened,
 )
-from cooperbench_eval.running.results import TestCase, TestCaseStatus
+from cooperbench_eval.running.results import BAD, TestCase, TestCaseStatus
 
 _RESULT = "go.jsonl"
 _ENDS = {
@@ -47,7 +48,6 @@ _TESTS_PER_CASE = 2
 _LINES_PER_CASE = 10
 _DEPTH_LIMIT = 100
 _ASKED = frozenset({"-json", "--json", "-json=true"})
-_BAD = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
 _BUILD = "build-output"
 _COMPILED = re.compile(rb"# (\S+)(?: \[.*\])?")
 _MOST_BUILDS = 100
@@ -192,35 +192,22 @@ class _Test:
     def case(self, case_id: str) -> TestCase:
         status = self.status if self.has_ended else TestCaseStatus.ERROR
         message = self.output if status is not TestCaseStatus.PASSED else ""
-        return TestCase(
-            id=case_id,
-            status=status,
-            duration_seconds=self.seconds,
-            message=clean(message.strip()),
-        )
+        text = clean(message.strip())
+        return TestCase(id=case_id, status=status, duration_seconds=self.seconds, message=text)
 
 
 def _cases(package: str, tests: Mapping[str, _Test], build: str) -> Iterator[TestCase]:
     """Yield the cases of a package; *build* is what the compiler wrote if it failed."""
     cases = {name: test.case(f"{package}.{name}") for name, test in tests.items() if name}
-    bad = {name for name, case in cases.items() if case.status in _BAD}
-    parents = _above(cases, cases)
-    blameless = _above(bad, cases)  # a subtest's failure is not the parent's own
+    bad = {name for name, case in cases.items() if case.status in BAD}
+    parents = {above for name in cases for above in folders_above(name)}
+    # A subtest's failure is not the parent's own.
+    blameless = {above for name in bad for above in folders_above(name)}
     for name, case in cases.items():
         if name not in parents or (name in bad and name not in blameless):
             yield case
     own = tests[""].case(package)
-    if own.status in _BAD and not bad:
+    if own.status in BAD and not bad:
         if own.message.endswith(("[build failed]", "[setup failed]")):
             own = evolve(own, message=clean(f"{own.message}\n{build}".strip()))
         yield evolve(own, status=TestCaseStatus.ERROR)
-
-
-def _above(below: Iterable[str], names: Container[str]) -> set[str]:
-    """Return those of *names* of which one of *below* is a subtest."""
-    return {
-        name[: slash.start()]
-        for name in below
-        for slash in re.finditer("/", name)
-        if name[: slash.start()] in names
-    }

@@ -14,11 +14,11 @@ from cooperbench_eval.running.readers.protocol import (
     Part,
     added_tests,
     arguments_of,
-    calls_in_script,
     contents_of,
     option_and_value,
     remembered,
     remembered_tests,
+    selections,
     tests_by_file,
 )
 
@@ -161,7 +161,6 @@ _TEST = re.compile(r"^func (Test(?:[^a-z\W]\w*)?)\(\s*\w+ \*testing\.T\s*\)", re
 _DECLARATION = re.compile(r"^(?:func|type|var|const)\b", re.MULTILINE)
 _MODULE = re.compile(rb"^module[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
 # A file name can also be a build constraint, such as `_linux`.
-_CONSTRAINT = re.compile(r"^//(?:go:build| ?\+build)\b", re.MULTILINE)
 _PLAIN_NAME = re.compile(r"[^_.][^_]*(?:_[^_]+)*_test\.go")
 _SYSTEM = re.compile(
     "_(?:aix|android|darwin|dragonfly|freebsd|hurd|illumos|ios|js|linux|nacl|netbsd|openbsd|plan9"
@@ -182,12 +181,8 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
     Nothing is named if the command, or the text of the script, selects in another way.
     """
     arguments = arguments_of(new.command, "go", "test")
-    if arguments is None:
-        calls = calls_in_script(r"go\s+test", new, parse_go_arguments)
-    else:
-        calls = [parse_go_arguments(arguments)]
-    known = [call for call in calls if call is not None]
-    if len(known) < len(calls):
+    calls = selections(new, r"go\s+test", arguments, parse_go_arguments)
+    if calls is None:
         return ()
 
     def prefix(path: str) -> str:
@@ -195,12 +190,11 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
         package = _import_path(folder, new.after)
         if not package or not _is_surely_built(path, new.after):
             return ""
-        has_run = _ran(package, new) if arguments is None else _is_named(folder, known[0])
+        has_run = _ran(package, new) if arguments is None else _is_named(folder, calls[0])
         return f"{package}." if has_run else ""
 
-    found = added_tests(new, _functions, prefix)
-    return tuple(
-        name for name in found if all(call.keeps(name.rpartition(".")[2]) for call in known)
+    return added_tests(
+        new, _functions, prefix, lambda _, test: all(call.keeps(test) for call in calls)
     )
 
 
@@ -243,7 +237,7 @@ def _is_surely_built(path: str, tree: Snapshot) -> bool:
         _PLAIN_NAME.fullmatch(pure.name) is not None
         and not hidden
         and not _SYSTEM.search(pure.name)
-        and not _CONSTRAINT.search(_text(data))
+        and not _CONSTRAINT.search(data.decode(errors="replace"))
     )
 
 
@@ -256,27 +250,17 @@ def _import_path(folder: PurePosixPath, tree: Snapshot, *, is_nested: bool = Fal
         module = tree.get(str(root / "go.mod"))
         if module is not None:
             counts = is_nested or root == PurePosixPath()
-            return _path_in_module(module.data, folder.relative_to(root)) if counts else ""
+            found = _MODULE.search(module.data) if counts else None
+            name = found[1].decode(errors="replace").strip('"') if found else ""
+            return name if folder == root or not name else f"{name}/{folder.relative_to(root)}"
     return ""
-
-
-def _path_in_module(module: bytes, folder: PurePosixPath) -> str:
-    found = _MODULE.search(module)
-    if found is None:
-        return ""
-    name = found[1].decode(errors="replace").strip('"')
-    return name if folder == PurePosixPath() else f"{name}/{folder}"
 
 
 @remembered_tests
 def _functions(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each test function with its text, down to the next declaration."""
-    text = _text(data)
+    text = data.decode(errors="replace")
     masked = GO.mask(text) or ""
     for found in _TEST.finditer(masked):
         following = _DECLARATION.search(masked, found.end())
         yield found[1], text[found.start() : following.start() if following else None].rstrip()
-
-
-def _text(data: bytes) -> str:
-    return data.decode(errors="replace")

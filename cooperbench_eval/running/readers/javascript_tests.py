@@ -11,7 +11,6 @@ from cooperbench_eval.running.readers.protocol import (
     Part,
     Reader,
     added_tests,
-    contents_of,
     option_and_value,
     remembered,
     remembered_tests,
@@ -82,10 +81,8 @@ def _javascript_parts(data: bytes) -> Sequence[Part] | None:
     """
     text = data.decode(errors="replace")
     masked = JAVASCRIPT.mask(text)
-    if masked is None:
-        return None
-    statements = _statements(masked)
-    if statements is None:
+    statements = None if masked is None else _statements(masked)
+    if masked is None or statements is None:
         return None
     return tuple(part for start, end in statements for part in _parts(text, masked, start, end))
 
@@ -176,33 +173,23 @@ def added_titles(new: NewTests, *, suites_are_filtered: bool = False) -> tuple[s
     A test is named if it is new or changed, has a literal title, and is only inside
     groups of tests. Its file must be a test file that the command names, or a file with
     reported cases of which none was skipped. If the command selects titles, the title must
-    surely match, and one reported case must not be skipped.
-
-    Args:
-        new: The tree with the tests patch.
-        suites_are_filtered: Whether a group is left out too if its title does not match.
+    surely match, and one reported case must not be skipped. If *suites_are_filtered*, a group
+    is left out too if its title does not match.
     """
     patterns = _title_patterns(new.command)
     if patterns is None:
         return ()
 
     def prefix(path: str) -> str:
-        is_test = _TEST_FILE.fullmatch(PurePosixPath(path).name)
-        if patterns and suites_are_filtered and _has_groups(path, new):
+        if not _TEST_FILE.fullmatch(PurePosixPath(path).name):
             return ""
-        is_run = is_test and _is_run(path, new, filtered=bool(patterns))
+        text = new.versions(path)[1].decode(errors="replace")
+        if patterns and suites_are_filtered and re.search(r"\b(?:describe|suite)\b", text):
+            return ""
+        is_run = _is_run(path, new, filtered=bool(patterns))
         return f"{path}{NAME_SEPARATOR}" if is_run else ""
 
-    return tuple(
-        name
-        for name in added_tests(new, _tests, prefix)
-        if _surely_matches(patterns, name.partition(NAME_SEPARATOR)[2])
-    )
-
-
-def _has_groups(path: str, new: NewTests) -> bool:
-    text = contents_of(new.after.get(path)).decode(errors="replace")
-    return re.search(r"\b(?:describe|suite)\b", text) is not None
+    return added_tests(new, _tests, prefix, lambda _, title: _surely_matches(patterns, title))
 
 
 def _changed_tests(new: NewTests) -> tuple[str, ...]:
@@ -222,8 +209,8 @@ def _changed_tests(new: NewTests) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* has the file and the title of *name*, in any groups.
+def covers(case: TestCase, name: str, *, with_subtests: bool = False) -> bool:
+    """Whether *case* has the file and the title of *name*, in any groups, or is a subtest of it.
 
     A name may also be that of a file. A file that could not be run is a case of each of
     its tests.
@@ -231,19 +218,9 @@ def _covers(case: TestCase, name: str) -> bool:
     file, separator, title = name.partition(NAME_SEPARATOR)
     if case.id == file:
         return not separator or case.status is TestCaseStatus.ERROR
-    tail = separator + title
-    return case.id.startswith(f"{file}{NAME_SEPARATOR}") and case.id.endswith(tail)
-
-
-def covers_with_subtests(case: TestCase, name: str) -> bool:
-    """Whether *case* is the test *name*, or a subtest of it, in any groups."""
-    file, _, title = name.partition(NAME_SEPARATOR)
-    below = f"{NAME_SEPARATOR}{title}{NAME_SEPARATOR}"
-    return _covers(case, name) or (case.id.startswith(file + NAME_SEPARATOR) and below in case.id)
-
-
-def _file_of(case: TestCase) -> str:
-    return case.id.partition(NAME_SEPARATOR)[0]
+    is_below = with_subtests and f"{NAME_SEPARATOR}{title}{NAME_SEPARATOR}" in case.id
+    is_in_file = case.id.startswith(f"{file}{NAME_SEPARATOR}")
+    return is_in_file and (is_below or case.id.endswith(separator + title))
 
 
 @remembered
@@ -285,8 +262,8 @@ reader_in_node = partial(
     Reader,
     required=added_titles,
     added=_changed_tests,
-    covers=_covers,
-    file_of=_file_of,
+    covers=covers,
+    file_of=lambda case: case.id.partition(NAME_SEPARATOR)[0],
     # The frameworks end with 1 if they find no test file.
     no_test_codes=frozenset({0, 1}),
 )

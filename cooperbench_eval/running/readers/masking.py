@@ -43,7 +43,8 @@ class Language:
         def blank(found: re.Match[str]) -> str:
             nonlocal is_open
             is_open |= (found.lastgroup or "").startswith("open")
-            return _blank(found)
+            sign = found.groupdict().get("sign") or ""
+            return sign + re.sub(r"[^\n]", " ", found[0][len(sign) :])
 
         masked = self.hidden.sub(blank, text)
         return None if is_open or any(sign in masked for sign in self.unclosed) else masked
@@ -51,11 +52,6 @@ class Language:
 
 def _language(*hidden: str, unclosed: tuple[str, ...] = ()) -> Language:
     return Language(re.compile("|".join((_LINE_COMMENT, _BLOCK_COMMENT, *hidden))), unclosed)
-
-
-def _blank(found: re.Match[str]) -> str:
-    sign = found.groupdict().get("sign") or ""
-    return sign + re.sub(r"[^\n]", " ", found[0][len(sign) :])
 
 
 GO = _language(_QUOTED, "`[^`]*`", _SINGLY_QUOTED)
@@ -77,14 +73,8 @@ def declarations(
 ) -> Iterator[tuple[re.Match[str], list[re.Match[str]], str]]:
     """Yield each declaration with the headers of the blocks around it, and its text.
 
-    A declaration's text ends where the next one starts. A declaration is left out unless
-    *header* matches right before each brace that is open at its start.
-
-    Args:
-        text: The source.
-        masked: The source without comments and literals.
-        found: The matches of the declarations; the group `whole` is where each one starts.
-        header: Matches the header of a block.
+    A declaration starts at the group `whole` of its match, and ends where the next one starts.
+    It is left out unless *header* matches right before each brace that is open at its start.
     """
     starts = [each.start("whole") for each in found]
     for each, (start, end) in zip(found, pairwise((*starts, len(text))), strict=True):

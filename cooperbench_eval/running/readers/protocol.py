@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Snapshot
@@ -86,24 +86,9 @@ class NewTests:
     env: Mapping[str, str] = field(factory=dict, repr=False)
     cases: tuple[TestCase, ...] = field(default=(), repr=False)
 
-
-def _launch_as_given(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
-    del scratch
-    return Launch(command=command, env=env)
-
-
-def _require_nothing(new: NewTests) -> tuple[str, ...]:
-    del new
-    return ()
-
-
-def _no_file(case: TestCase) -> str:
-    del case
-    return ""
-
-
-def _has_id(case: TestCase, name: str) -> bool:
-    return case.id == name
+    def versions(self, path: str) -> tuple[bytes, bytes]:
+        """Return the contents of a file without and with the patch; empty if it is missing."""
+        return contents_of(self.before.get(path)), contents_of(self.after.get(path))
 
 
 @frozen(kw_only=True)
@@ -134,11 +119,13 @@ class Reader:
     """
 
     _read: Callable[[FinishedRun], Iterable[TestCase]]
-    launch: Callable[[tuple[str, ...], Mapping[str, str], Path], Launch] = _launch_as_given
-    required: Callable[[NewTests], tuple[str, ...]] = _require_nothing
+    launch: Callable[[tuple[str, ...], Mapping[str, str], Path], Launch] = lambda command, env, _: (
+        Launch(command=command, env=env)
+    )
+    required: Callable[[NewTests], tuple[str, ...]] = lambda _: ()
     added: Callable[[NewTests], tuple[str, ...]] | None = None
-    covers: Callable[[TestCase, str], bool] = _has_id
-    file_of: Callable[[TestCase], str] = _no_file
+    covers: Callable[[TestCase, str], bool] = lambda case, name: case.id == name
+    file_of: Callable[[TestCase], str] = lambda _: ""
     no_test_codes: frozenset[int] = frozenset({0})
     result: str = "result"
 
@@ -160,12 +147,7 @@ class Reader:
 
 def _worst_of(one: TestCase, other: TestCase) -> TestCase:
     worst = min(one, other, key=lambda case: _WORST_FIRST.index(case.status))
-    return TestCase(
-        id=worst.id,
-        status=worst.status,
-        duration_seconds=one.duration_seconds + other.duration_seconds,
-        message=worst.message,
-    )
+    return evolve(worst, duration_seconds=one.duration_seconds + other.duration_seconds)
 
 
 _NamesAndTexts = Iterable[tuple[str, str]]
@@ -188,7 +170,10 @@ def added_or_changed(before: _NamesAndTexts, after: _NamesAndTexts) -> Iterator[
 
 
 def added_tests(
-    new: NewTests, functions: Callable[[bytes], _NamesAndTexts], prefix: Callable[[str], str]
+    new: NewTests,
+    functions: Callable[[bytes], _NamesAndTexts],
+    prefix: Callable[[str], str],
+    keeps: Callable[[str, str], bool],
 ) -> tuple[str, ...]:
     """Return the ids of the tests that are new or changed, in the order of the files.
 
@@ -197,14 +182,13 @@ def added_tests(
         functions: Returns the name and the text of each test in a file's contents.
         prefix: Returns the part of an id before a test's name, for a file; empty if the
             file's tests may not have run.
+        keeps: Whether the command selects a file's test with this name.
     """
     names: list[str] = []
     for path in new.paths:
         if start := prefix(path):
-            before, after = (
-                functions(contents_of(tree.get(path))) for tree in (new.before, new.after)
-            )
-            names += [f"{start}{name}" for name in added_or_changed(before, after)]
+            found = added_or_changed(*map(functions, new.versions(path)))
+            names += [f"{start}{name}" for name in found if keeps(path, name)]
     return tuple(names)
 
 
@@ -258,8 +242,7 @@ def tests_by_file(
 ) -> Iterator[tuple[str, tuple[str, ...] | None]]:
     """Yield the new or changed tests of each file; `None` if they cannot be told apart."""
     for path in paths:
-        found = parts(contents_of(new.after.get(path)))
-        known = parts(contents_of(new.before.get(path)))
+        known, found = map(parts, new.versions(path))
         yield path, None if found is None else _changed_tests(known or (), found)
 
 
@@ -288,11 +271,10 @@ def remembered_tests(
     return remembered(found)
 
 
-def arguments_of(command: tuple[str, ...], program: str, *verbs: str) -> tuple[str, ...] | None:
+def arguments_of(command: tuple[str, ...], *start: str) -> tuple[str, ...] | None:
     """Return the words after a program and its verbs; `None` for another program or verb."""
-    rest = command[1 + len(verbs) :]
-    is_program = bool(command) and PurePosixPath(command[0]).name == program
-    return rest if is_program and command[1 : 1 + len(verbs)] == verbs else None
+    words = (PurePosixPath(command[0]).name, *command[1:])
+    return words[len(start) :] if words[: len(start)] == start else None
 
 
 def option_and_value(word: str, rest: Iterator[str], with_value: Container[str]) -> tuple[str, str]:
@@ -322,21 +304,28 @@ def _arguments_in_script(program: str, new: NewTests) -> Iterator[str]:
             yield re.sub(r"\d?>+\s*\S*", " ", found[1])  # a redirection is not an argument
 
 
-def calls_in_script(
-    program: str, new: NewTests, parse: Callable[[tuple[str, ...]], _Value | None]
-) -> list[_Value | None]:
-    """Return what the arguments of each call of a program in a script select.
-
-    Words that cannot be split may select anything, so that is `None`, as it is for arguments
-    that *parse* does not understand.
+def selections(
+    new: NewTests,
+    program: str,
+    arguments: tuple[str, ...] | None,
+    parse: Callable[[tuple[str, ...]], _Value | None],
+) -> list[_Value] | None:
+    """Return what each call of a program selects; `None` if one may select anything.
 
     Args:
-        program: A regular expression for the program and its verb.
         new: The tree with the tests patch, and the command.
-        parse: Returns what the words of a call select.
+        program: A regular expression for the program and its verb.
+        arguments: Those of the command, if it is a call of the program; `None` if it is a
+            script that may make several.
+        parse: Returns what the arguments of a call select; `None` if it does not understand
+            them.
     """
-    words = map(split_words, _arguments_in_script(program, new))
-    return [None if each is None else parse(each) for each in words]
+    calls = [arguments]
+    if arguments is None:
+        calls = [split_words(text) for text in _arguments_in_script(program, new)]
+    found = [None if words is None else parse(words) for words in calls]
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(found) else None
 
 
 def split_words(text: str) -> tuple[str, ...] | None:

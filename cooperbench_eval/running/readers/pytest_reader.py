@@ -27,9 +27,8 @@ from cooperbench_eval.running.readers.protocol import (
     NewTests,
     Reader,
     added_or_changed,
-    calls_in_script,
-    contents_of,
     remembered,
+    selections,
     tests_by_file,
 )
 from cooperbench_eval.running.readers.pytest_selection import (
@@ -42,10 +41,12 @@ from cooperbench_eval.running.readers.pytest_selection import (
 )
 from cooperbench_eval.running.readers.python_parts import (
     PASSED_ON,
+    Definition,
+    Function,
     bound_names,
     digest_of,
+    parse_python,
     python_parts,
-    statements_of,
 )
 from cooperbench_eval.running.readers.result_files import (
     JUnitCase,
@@ -71,8 +72,6 @@ _HARMLESS_DECORATOR = re.compile(
     r"|(?:freezegun\.)?freeze_time\(.*\)|responses\.activate",
     re.DOTALL,
 )
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_DEFINITION = _Function | ast.ClassDef
 _EMPTY_PARAMETERS = re.compile(r".*\bmark\.parametrize\([^\[(]*(?:\[\]|\(\))\)")
 
 
@@ -87,18 +86,20 @@ def _added_python_tests(new: NewTests) -> tuple[str, ...]:
     root directory, which is found from the run's own cases.
     """
     arguments = pytest_arguments(new.command)
-    calls = _script_calls(new) if arguments is None else [parse_selection(arguments, new.env)]
+    calls = _calls(new, arguments)
+    if calls is None:
+        return ()
     files = frozenset(case.id.partition("::")[0] for case in new.cases)
     names = []
     for path in new.paths:
         reported = _as_reported(path, files, new.after)
-        text = contents_of(new.after.get(path)).decode(errors="replace")
-        anywhere = arguments is not None and not any(c is None or c.named for c in calls)
+        text = new.versions(path)[1].decode(errors="replace")
+        anywhere = arguments is not None and not calls[0].named
         for name in _collected(path, new, anywhere=anywhere):
             if arguments is None:
                 is_run = reported in files and _is_kept(calls, path, name, text)
             else:
-                is_run = any(call is not None and _runs(call, path, name, text) for call in calls)
+                is_run = _runs(calls[0], path, name, text)
             if is_run:
                 names.append(f"{reported}::{name}")
     return tuple(names)
@@ -137,11 +138,12 @@ def _reported_names(test: str, file: str, settings: list[Settings]) -> Iterator[
         yield f"{_ANY_CLASS}{function}"
 
 
-def _script_calls(new: NewTests) -> list[Selection | None]:
-    """Return what the lines of a script that start pytest select; `None` if that is unknown."""
-    if parse_selection((), new.env) != Selection():
-        return [None]
-    return calls_in_script(r"pytest|py\.test", new, partial(parse_selection, env={}))
+def _calls(new: NewTests, arguments: tuple[str, ...] | None) -> list[Selection] | None:
+    """Return what the command, or each line of a script that starts pytest, selects."""
+    if arguments is None and parse_selection((), new.env) != Selection():
+        return None
+    env = {} if arguments is None else new.env
+    return selections(new, r"pytest|py\.test", arguments, partial(parse_selection, env=env))
 
 
 def _runs(call: Selection, path: str, test: str, text: str) -> bool:
@@ -149,21 +151,15 @@ def _runs(call: Selection, path: str, test: str, text: str) -> bool:
     return is_named and call.keeps(path, test, text)
 
 
-def _is_kept(calls: list[Selection | None], path: str, test: str, text: str) -> bool:
+def _is_kept(calls: list[Selection], path: str, test: str, text: str) -> bool:
     """Whether every call of a script that may run a file selects a test of it."""
-    if all(call is not None and call.is_whole for call in calls):
-        return True
-    known = [call for call in calls if call is not None]
-    named = [call for call in known if call.may_name(path)]
-    return (
-        len(known) == len(calls)
-        and bool(named)
-        and all(
-            call.keeps(path, test, text)
-            and (not call.nodes or call.has_node(path, test, anywhere=True))
-            for call in named
-        )
+    named = [call for call in calls if call.may_name(path)]
+    selected = (
+        call.keeps(path, test, text)
+        and (not call.nodes or call.has_node(path, test, anywhere=True))
+        for call in named
     )
+    return all(call.is_whole for call in calls) or (bool(named) and all(selected))
 
 
 def _as_reported(path: str, files: frozenset[str], tree: Snapshot) -> str:
@@ -187,8 +183,7 @@ def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
         each.has_file(pure, anywhere=anywhere) and not each.selects() for each in settings
     ):
         return
-    after = _definitions(contents_of(new.after.get(path)))
-    before = _definitions(contents_of(new.before.get(path)))
+    before, after = map(_definitions, new.versions(path))
     for name in added_or_changed(before.functions, after.functions):
         owner, _, function = name.rpartition("::")
         if owner in after.cases or all(
@@ -208,7 +203,7 @@ class _Definitions:
 
 @remembered
 def _definitions(data: bytes) -> _Definitions:
-    body = statements_of(data)
+    body = parse_python(data) or []
     # Pytest collects these whatever their name.
     try:
         cases = {
@@ -233,19 +228,19 @@ def _functions(body: list[ast.stmt], data: bytes) -> Iterator[tuple[str, str]]:
 
 def _uses_test_flag(body: list[ast.stmt]) -> bool:
     """Whether a module or class uses `__test__`, with which it can hide its tests."""
-    statements = (each for each in body if not isinstance(each, _DEFINITION))
+    statements = (each for each in body if not isinstance(each, Definition))
     names = (node for each in statements for node in ast.walk(each) if isinstance(node, ast.Name))
     return any(name.id == "__test__" for name in names)
 
 
 def _last_of_each_name(body: list[ast.stmt]) -> list[ast.stmt]:
-    return list({node.name: node for node in body if isinstance(node, _DEFINITION)}.values())
+    return list({node.name: node for node in body if isinstance(node, Definition)}.values())
 
 
-def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[_Function]:
+def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[Function]:
     for node in _last_of_each_name(body):
         if (
-            isinstance(node, _Function)
+            isinstance(node, Function)
             and node.name.startswith("test")
             and node.name not in rebound
             and _is_plain(node)
@@ -253,7 +248,7 @@ def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[_
             yield node
 
 
-def _is_plain(node: _DEFINITION) -> bool:
+def _is_plain(node: Definition) -> bool:
     decorators = [ast.unparse(each) for each in node.decorator_list]
     return all(
         _HARMLESS_DECORATOR.fullmatch(each) and not _EMPTY_PARAMETERS.fullmatch(each)
@@ -350,10 +345,6 @@ def _covers(case: TestCase, name: str) -> bool:
     return name in {own, file}
 
 
-def _file_of(case: TestCase) -> str:
-    return case.id.partition("::")[0]
-
-
 def _is_script(command: tuple[str, ...]) -> bool:
     """Whether a shell, or a file of the tree, may start pytest more than once."""
     if pytest_arguments(command) is not None:
@@ -363,11 +354,7 @@ def _is_script(command: tuple[str, ...]) -> bool:
 
 
 def _sessions(run: FinishedRun) -> list[bytes]:
-    """Return the result of each session of a run.
-
-    Raises:
-        UnreadableResultError: There is no session.
-    """
+    """Return the result of each session of a run, or raise that there is none."""
     if not _is_script(run.command):
         return [read_result_file(run.scratch / _RESULT)]
     try:
@@ -424,7 +411,7 @@ PYTEST_READER = Reader(
     read=_read,
     required=_added_python_tests,
     added=_changed_python_tests,
-    file_of=_file_of,
+    file_of=lambda case: case.id.partition("::")[0],
     covers=_covers,
     no_test_codes=frozenset({0, _NOTHING_COLLECTED}),
     result="JUnit file",

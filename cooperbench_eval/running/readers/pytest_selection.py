@@ -1,9 +1,10 @@
 """Which tests pytest's command line and a tree's settings select."""
 
+import ast
 import configparser
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import PurePosixPath
@@ -14,18 +15,15 @@ from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.readers.protocol import option_and_value, remembered, split_words
 
 _TOKEN = re.compile(r"\s*(\(|\)|[\w:+\-.\[\]/\\\\]+)")
+_SIGNS = frozenset({"and", "or", "not", "(", ")"})
 
 
 def keyword_holds(expression: str, names: Sequence[str], text: str) -> bool | None:
     """Whether an expression selects a test; `None` if the text of the test does not show it.
 
-    A word is true if it is in one of the names. It is false if it is nowhere in the text.
-    Otherwise it may be a mark or a parameter, so its value is unknown.
-
-    Args:
-        expression: Words with `and`, `or`, `not` and parentheses.
-        names: Those of the test, its classes and its file.
-        text: The file's path and contents.
+    A word is true if it is in one of the names of the test, its classes and its file. It is
+    false if it is nowhere in the text, which is the file's path and contents. Otherwise it may
+    be a mark or a parameter, so its value is unknown.
     """
 
     def value(word: str) -> bool | None:
@@ -36,43 +34,28 @@ def keyword_holds(expression: str, names: Sequence[str], text: str) -> bool | No
     words = _TOKEN.findall(expression)
     if "".join(words) != "".join(expression.split()):
         return None
+    # With a number in place of each word, it is an expression of Python.
+    numbered = " ".join(w if w in _SIGNS else f"_{at}" for at, w in enumerate(words))
+    values = {f"_{at}": value(word) for at, word in enumerate(words)}
     try:
-        found = _or(words, value)
-    except (IndexError, RecursionError):
+        return _holds(ast.parse(numbered, mode="eval").body, values)
+    except (SyntaxError, RecursionError, MemoryError):
         return None
-    return None if words else found
 
 
-_Value = Callable[[str], bool | None]
-
-
-def _or(words: list[str], value: _Value) -> bool | None:
-    found = _and(words, value)
-    while words and words[0] == "or":
-        words.pop(0)
-        other = _and(words, value)
-        found = True if True in (found, other) else None if None in (found, other) else False
-    return found
-
-
-def _and(words: list[str], value: _Value) -> bool | None:
-    found = _not(words, value)
-    while words and words[0] == "and":
-        words.pop(0)
-        other = _not(words, value)
-        found = False if False in (found, other) else None if None in (found, other) else True
-    return found
-
-
-def _not(words: list[str], value: _Value) -> bool | None:
-    word = words.pop(0)
-    if word == "not":
-        found = _not(words, value)
-        return None if found is None else not found
-    if word == "(":
-        found = _or(words, value)
-        return found if words.pop(0) == ")" else None
-    return value(word)
+def _holds(node: ast.expr, values: Mapping[str, bool | None]) -> bool | None:
+    match node:
+        case ast.Name():
+            return values[node.id]
+        case ast.UnaryOp():
+            found = _holds(node.operand, values)
+            return None if found is None else not found
+        case ast.BoolOp():
+            parts = [_holds(each, values) for each in node.values]
+            decides = isinstance(node.op, ast.Or)
+            return decides if decides in parts else None if None in parts else not decides
+        case _:
+            raise SyntaxError
 
 
 _PROGRAMS = frozenset({"pytest", "py.test"})
@@ -97,16 +80,8 @@ _SELECTING = frozenset(
 _LETTERS_WITH_VALUE = frozenset("rWponk")
 _WITH_VALUE = frozenset(
     {
-        *(
-            "--deselect",
-            "--ignore",
-            "--tb",
-            "--maxfail",
-            "--durations",
-            "--durations-min",
-            "--verbosity",
-            "--basetemp",
-        ),
+        *("--deselect", "--ignore", "--tb", "--maxfail", "--durations", "--durations-min"),
+        *("--verbosity", "--basetemp"),
         *("--junitxml", "--junit-xml", "--junit-prefix", "--junitprefix"),
         *("--capture", "--color", "--code-highlight", "--show-capture", "--assert"),
         *("--import-mode", "--override-ini", "--pythonwarnings"),
@@ -120,13 +95,8 @@ _WITH_VALUE = frozenset(
 # The next word is their value, unless it is an option.
 _WITH_OPTIONAL_VALUE = frozenset({"--cov"})
 _SELECTING_SETTINGS = (
-    "addopts",
-    "testpaths",
-    "norecursedirs",
-    "python_files",
-    "python_classes",
-    "python_functions",
-    "collect_imported_tests",
+    *("addopts", "testpaths", "norecursedirs", "collect_imported_tests"),
+    *("python_files", "python_classes", "python_functions"),
 )
 _SELECTING_PLUGINS = frozenset({"no:python", "no:unittest"})
 
@@ -185,13 +155,7 @@ class Selection:
         return not self.named or any(_may_be(each, path) for each in self.named)
 
     def has_node(self, path: str, test: str, *, anywhere: bool = False) -> bool:
-        """Whether an id is that of a test, or of its class.
-
-        Args:
-            path: The file.
-            test: The test's name, as `Class::function`.
-            anywhere: Whether the ids may begin at any folder.
-        """
+        """Whether an id is that of a test, or of its class; if *anywhere*, below any folder."""
         return any(
             (file == path or (anywhere and _may_be(file, path)))
             and f"{test}::".startswith(f"{inner}::")
@@ -201,10 +165,7 @@ class Selection:
     def keeps(self, path: str, test: str, text: str) -> bool:
         """Whether a test is certainly neither left out nor rejected by the keywords.
 
-        Args:
-            path: The file.
-            test: The test's name, as `Class::function`.
-            text: The file's contents.
+        The test is named `Class::function`; *text* is the contents of its file.
         """
         if any(_may_be(_file(each), path) and _overlap(each, test) for each in self.left_out):
             return False
@@ -330,13 +291,7 @@ class Settings:
         return parse_selection(self.values.get("addopts", ()), {}) != Selection()
 
     def has_file(self, path: PurePosixPath, *, anywhere: bool) -> bool:
-        """Whether pytest collects a file.
-
-        Args:
-            path: The file.
-            anywhere: Whether the command names no file or folder, so that `testpaths`
-                applies.
-        """
+        """Whether pytest collects a file; if *anywhere*, the command names no place to look in."""
         return (
             any(_matches(path, each) for each in self._words("python_files"))
             and not any(

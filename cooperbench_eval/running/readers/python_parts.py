@@ -11,7 +11,7 @@ from cooperbench_eval.languages.python.facts import parse_source
 from cooperbench_eval.running.readers.protocol import Part, remembered
 
 
-def _parse_python(data: bytes) -> list[ast.stmt] | None:
+def parse_python(data: bytes) -> list[ast.stmt] | None:
     """Return the statements of a file; `None` if it cannot be parsed."""
     try:
         with warnings.catch_warnings():  # a warning about a strange escape is not for our host
@@ -20,11 +20,6 @@ def _parse_python(data: bytes) -> list[ast.stmt] | None:
     # Parsing deep or strange text may fail in each of these ways.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def statements_of(data: bytes) -> list[ast.stmt]:
-    """Return the statements of a file; none if it cannot be parsed."""
-    return _parse_python(data) or []
 
 
 PASSED_ON = "*"
@@ -42,8 +37,8 @@ _SURROUNDINGS = frozenset(
         *("pytestmark", "__test__", "__init__", "__new__", "pytest_generate_tests"),
     }
 )
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_Definition = _Function | ast.ClassDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
 
 
 def digest_of(node: ast.AST, text: bytes) -> str:
@@ -68,7 +63,7 @@ def python_parts(data: bytes) -> Sequence[Part] | None:
     class is named `Class::function`, also in each class of the file that inherits it.
     If the class has no base class, the test is listed again, with `PASSED_ON` before its name.
     """
-    body = _parse_python(data)
+    body = parse_python(data)
     if body is None:
         return None
     splitter = _Splitter(data)
@@ -94,13 +89,13 @@ class _Splitter:
     def split(self, body: Iterable[ast.stmt], classes: tuple[str, ...]) -> Iterator[Part]:
         """Yield the parts of statements that are in the given classes, the outer one first."""
         for node in body:
-            if isinstance(node, _Function):
+            if isinstance(node, Function):
                 yield self._function(node, classes)
             elif isinstance(node, ast.ClassDef):
                 yield from self._class(node, classes)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 yield from _imports(node)
-            elif any(isinstance(each, _Definition) for each in ast.walk(node)):
+            elif any(isinstance(each, Definition) for each in ast.walk(node)):
                 yield from self._block(node, classes)
             elif not _is_idle(node):
                 yield self._statement(node, classes)
@@ -129,7 +124,7 @@ class _Splitter:
                 waiting += self._bases[base]
         return list(found)
 
-    def _function(self, node: _Function, classes: tuple[str, ...]) -> Part:
+    def _function(self, node: Function, classes: tuple[str, ...]) -> Part:
         part = self._part(node, {node.name}, classes)
         is_fixture = any("fixture" in _called(each) for each in node.decorator_list)
         if node.name in _SURROUNDINGS or (is_fixture and "autouse" in part.uses):

@@ -218,7 +218,7 @@ def _converter() -> "Converter":
     converter = make_converter(use_alias=True, detailed_validation=False)
     converter.register_structure_hook(str, _load_text)
     converter.register_structure_hook(float, _load_duration)
-    converter.register_structure_hook(bool, _is_true)
+    converter.register_structure_hook(bool, lambda value, _: value is True)
     return converter
 
 
@@ -232,10 +232,6 @@ def _load_duration(value: object, _: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
     return float(value) if 0 <= value < _LONGEST else 0.0
-
-
-def _is_true(value: object, _: object) -> bool:
-    return value is True
 
 
 def tree_path(path: str, tree: Snapshot) -> str:
@@ -305,12 +301,7 @@ class JUnitCase:
         """Yield a case for each outcome; the first one has the duration."""
         seconds = self.duration_seconds
         for outcome in self.outcomes or (_PASSED,):
-            yield TestCase(
-                id=case_id,
-                status=outcome.status,
-                duration_seconds=seconds,
-                message=outcome.message,
-            )
+            yield evolve(outcome, id=case_id, duration_seconds=seconds)
             seconds = 0.0
 
 

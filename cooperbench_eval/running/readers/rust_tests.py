@@ -12,13 +12,13 @@ from cooperbench_eval.running.readers.masking import RUST, declarations
 from cooperbench_eval.running.readers.protocol import (
     NewTests,
     Part,
-    added_or_changed,
+    added_tests,
     arguments_of,
-    calls_in_script,
     contents_of,
     option_and_value,
     remembered,
     remembered_tests,
+    selections,
     tests_by_file,
 )
 
@@ -221,34 +221,26 @@ def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple
     script, this holds for each of its calls; functions are then named only in files with
     reported cases.
 
-    Args:
-        new: The tree with the tests patch.
-        program: Returns the part of an id before the function's path of modules, for
-            the file and the package's name.
+    For a file and the package's name, *program* returns the part of an id before the function's
+    path of modules.
     """
     package = _plain_package(new.after)
     arguments = arguments_of(new.command, "cargo", "test")
     if arguments is None:
         arguments = arguments_of(new.command, "cargo", "nextest", "run")
-    if arguments is None:
-        cargo = r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)"
-        calls = calls_in_script(cargo, new, parse_cargo_arguments)
-    else:
-        calls = [parse_cargo_arguments(arguments)]
-    if not package or None in calls:
+    cargo = r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)"
+    calls = selections(new, cargo, arguments, parse_cargo_arguments)
+    if not package or calls is None:
         return ()
-    names: list[str] = []
-    for path in new.paths:
+
+    def prefix(path: str) -> str:
         start = program(path, package) if _SURELY_BUILT.fullmatch(path) else ""
         has_run = arguments is not None or any(case.id.startswith(start) for case in new.cases)
-        if start and has_run:
-            before, after = (_functions(contents_of(t.get(path))) for t in (new.before, new.after))
-            names += [
-                f"{start}{test}"
-                for test in added_or_changed(before, after)
-                if all(call and call.keeps(path, test) for call in calls)
-            ]
-    return tuple(names)
+        return start if has_run else ""
+
+    return added_tests(
+        new, _functions, prefix, lambda path, test: all(call.keeps(path, test) for call in calls)
+    )
 
 
 def changed_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple[str, ...]:
@@ -256,10 +248,6 @@ def changed_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tup
 
     `*` stands for the program if the file may belong to several, and at the end of a name
     for all tests below it.
-
-    Args:
-        new: The tree with the tests patch.
-        program: As for `added_rust_tests`.
     """
     names = []
     paths = [path for path in new.paths if path.endswith(".rs")]
@@ -292,9 +280,7 @@ def _starts(path: str, tree: Snapshot, program: Callable[[str, str], str]) -> li
 def is_named(test: str, name: str) -> bool:
     """Whether a test is the one with a name, or below a name that ends with `*`.
 
-    Args:
-        test: The test's id; or its modules and function, if the name begins with `*::`.
-        name: The name.
+    If the name begins with `*::`, the test is given by its modules and function, else by its id.
     """
     test, name = f"::{test}", name if name.startswith(ANY_PROGRAM) else f"::{name}"
     anywhere, name = name.startswith(ANY_PROGRAM), name.removeprefix("*")

@@ -34,9 +34,10 @@ from cooperbench_eval.running.readers.protocol import (
 )
 from cooperbench_eval.running.readers.python_parts import (
     PASSED_ON,
+    Function,
     digest_of,
+    parse_python,
     python_parts,
-    statements_of,
 )
 from cooperbench_eval.running.readers.result_files import (
     UnreadableResultError,
@@ -45,7 +46,7 @@ from cooperbench_eval.running.readers.result_files import (
     unnamed,
     whole_output,
 )
-from cooperbench_eval.running.results import TestCase, TestCaseStatus
+from cooperbench_eval.running.results import BAD, TestCase, TestCaseStatus
 
 # A line of hyphens, the number of tests, an empty line, the verdict.
 _CLOSING = re.compile(
@@ -61,7 +62,6 @@ _KINDS = {
     "expected failures": TestCaseStatus.XFAILED,
     "unexpected successes": TestCaseStatus.FAILED,
 }
-_BAD = frozenset({"failures", "errors", "unexpected successes"})
 
 
 def _read_unittest_output(output: bytes) -> tuple[TestCase, ...]:
@@ -87,14 +87,12 @@ def _read_unittest_output(output: bytes) -> tuple[TestCase, ...]:
 
 def _counts(session: re.Match[str]) -> Counter[TestCaseStatus]:
     found: Counter[TestCaseStatus] = Counter()
-    bad = 0
     for each in filter(None, (session["counts"] or "").split(", ")):
         kind, _, number = each.partition("=")
         if kind not in _KINDS:
             raise UnreadableResultError(f"unittest counts an unknown kind of result: {kind!r}")
         found[_KINDS[kind]] += int(number)
-        bad += int(number) if kind in _BAD else 0
-    if bool(bad) != (session["verdict"] == "FAILED"):
+    if any(found[status] for status in BAD) != (session["verdict"] == "FAILED"):
         raise UnreadableResultError("unittest's verdict contradicts its counts")
     found[TestCaseStatus.PASSED] = max(0, int(session["ran"]) - found.total())
     return found
@@ -120,14 +118,18 @@ _DISCOVERY_OPTIONS = {
 _TEST_CASE = re.compile(r"(?:unittest\.)?(?:TestCase|IsolatedAsyncioTestCase)")
 
 
-def _added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, ...]:
+def _added_unittest_tests(new: NewTests) -> tuple[str, ...]:
     """Name the methods `module.Class.method`, in the order of the files.
 
     A method is named if it is new or changed in a direct subclass of unittest's own
-    classes, if *arguments* name it, its class or its module or discovery finds its module,
+    classes, if the command names it, its class or its module or discovery finds its module,
     and if it matches one of the `-k` patterns. Nothing is named in a module that defines
     `load_tests`.
     """
+    at = _place_of_module(new.command)
+    if at is None:
+        return ()
+    arguments = new.command[at + 2 :]
     patterns, words = _patterns([word for word in arguments if word not in _HARMLESS])
     discovers = not words or arguments[0] == "discover"
     discovery = _discovery(words[1:]) if discovers else None
@@ -138,12 +140,12 @@ def _added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str,
         module = _module(path) if discovery is None else discovery(path, new.after)
         return f"{module}." if module else ""
 
-    return tuple(
-        name
-        for name in added_tests(new, _methods, prefix)
-        if (discovery is not None or _is_named(name, words))
-        and (not patterns or any(fnmatchcase(name, each) for each in patterns))
-    )
+    def keeps(path: str, test: str) -> bool:
+        name = prefix(path) + test
+        is_named = discovery is not None or _is_named(name, words)
+        return is_named and (not patterns or any(fnmatchcase(name, each) for each in patterns))
+
+    return added_tests(new, _methods, prefix, keeps)
 
 
 def _is_named(name: str, words: Sequence[str]) -> bool:
@@ -252,13 +254,13 @@ def _module(path: str) -> str:
 
 @remembered_tests
 def _methods(data: bytes) -> Iterator[tuple[str, str]]:
-    body = statements_of(data)
+    body = parse_python(data) or []
     if any(isinstance(each, ast.FunctionDef) and each.name == "load_tests" for each in body):
         return
     for each in body:
         if isinstance(each, ast.ClassDef) and _is_collected(each):
             for function in each.body:
-                if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and (
+                if isinstance(function, Function) and (
                     function.name.startswith("test") and _keeps_name(function)
                 ):
                     yield f"{each.name}.{function.name}", digest_of(function, data)
@@ -269,7 +271,7 @@ def _is_collected(node: ast.ClassDef) -> bool:
     return plain and any(_TEST_CASE.fullmatch(ast.unparse(base)) for base in node.bases)
 
 
-def _keeps_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _keeps_name(node: Function) -> bool:
     """Whether no decorator may rename, multiply or remove the method."""
     return all(
         ast.unparse(each).startswith(("unittest.", "mock.", "patch"))
@@ -298,11 +300,6 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
         return _read_unittest_output(run.output)
     elements = parse_junit(read_result_file(run.scratch / _RESULT))
     return (case for element in elements for case in element.cases(element.name))
-
-
-def _required(new: NewTests) -> tuple[str, ...]:
-    at = _place_of_module(new.command)
-    return () if at is None else _added_unittest_tests(new, new.command[at + 2 :])
 
 
 def _place_of_module(command: tuple[str, ...]) -> int | None:
@@ -337,7 +334,7 @@ def _covers(case: TestCase, name: str) -> bool:
 UNITTEST_READER = Reader(
     launch=_launch,
     read=_read,
-    required=_required,
+    required=_added_unittest_tests,
     added=_changed_unittest_tests,
     covers=_covers,
     no_test_codes=frozenset({0, _NO_TESTS}),

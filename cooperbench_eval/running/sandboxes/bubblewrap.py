@@ -6,11 +6,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from errno import E2BIG
 from functools import cache
 from pathlib import Path
-from typing import Self
 
 from attrs import evolve, field, frozen, validators
 
@@ -21,6 +20,7 @@ from cooperbench_eval.running.processes.supervision import (
     SupervisedCommand,
     Supervision,
     above_standard,
+    interpreter_variables,
 )
 from cooperbench_eval.running.processes.temporary import temporary_folder
 from cooperbench_eval.running.sandboxes.bubblewrap_options import HOSTS, bubblewrap_options
@@ -33,7 +33,7 @@ from cooperbench_eval.running.sandboxes.local import (
     listed,
     surroundings,
 )
-from cooperbench_eval.running.sandboxes.overlays import Caches, LentCaches, OverlayError, as_caches
+from cooperbench_eval.running.sandboxes.overlays import Caches, OverlayError, as_caches, lent_caches
 from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.support.arguments import checked_fields
 
@@ -57,6 +57,7 @@ except OSError as exc:
     os.write(refusal, os.strerror(exc.errno).encode())
 """
 """Starts a command with more arguments than bubblewrap takes."""
+_HIDDEN = "or its interpreter is not shown in the sandbox; see `readable`"
 _OWN_PROCESSES = 2
 """Bubblewrap's monitor outside and its first process inside."""
 
@@ -163,44 +164,43 @@ class BubblewrapSandbox(HostSandbox):
     def _run(self, supervised: SupervisedCommand) -> Execution:
         bwrap = _find()
         environments = _environments(supervised)
-        with (
-            LentCaches.of(self.writable_cache, supervised) as caches,
-            _MemoryFiles() as files,
-        ):
-            status, refusal = files.add(b""), None
-            options = tuple(
-                bubblewrap_options(
-                    supervised,
-                    network=self.network,
-                    readable=(*running_python(), *environments.shown, *self.readable),
-                    writable=caches.binds,
-                    shared_bytes=self.shared_bytes,
-                    status=status,
-                    hosts=files.add(HOSTS),
+        launch: tuple[int, ...] = ()
+        with ExitStack() as files:
+            status, hosts = _memory_file(files), _memory_file(files, HOSTS)
+            with lent_caches(self.writable_cache, supervised) as (start, binds):
+                options = tuple(
+                    bubblewrap_options(
+                        supervised,
+                        network=self.network,
+                        readable=(*running_python(), *environments.shown, *self.readable),
+                        writable=binds,
+                        shared_bytes=self.shared_bytes,
+                        status=status,
+                        hosts=hosts,
+                    )
                 )
-            )
-            words = supervised.command
-            if len(words) > _MOST_ARGUMENTS - len(options):
-                # Not for other commands: without the launcher, they would inherit these.
-                given, refusal = files.add(_encode(words)), files.add(b"")
-                words = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(given), str(refusal))
-            arguments = files.add(_encode(options))
-            outer = evolve(
-                supervised,
-                command=(*caches.command, bwrap, "--args", str(arguments), "--", *words),
-                folder=Path("/"),
-                # The command's own variables could make bwrap load other libraries. The
-                # mark is needed because a bwrap that is still starting may outlive its
-                # parent.
-                env={"COOPERBENCH_TREE": str(supervised.folder), **caches.env},
-                processes=self.processes + _OWN_PROCESSES if self.processes else 0,
-                pass_fds=tuple(files.descriptors),
-            )
-            end = Supervision().run(outer)
-            caches.check()
-            if refusal is not None and (refused := files.read(refusal)):
-                raise _cannot_start(supervised, refused.decode())
-            return _execution(end, supervised, _exit_code(files.read(status)))
+                words = supervised.command
+                if len(words) > _MOST_ARGUMENTS - len(options):
+                    # Not for other commands: without the launcher, they would inherit these.
+                    launch = _memory_file(files, _encode(words)), _memory_file(files)
+                    words = (sys.executable, "-I", "-S", "-c", _LAUNCHER, *map(str, launch))
+                arguments = _memory_file(files, _encode(options))
+                outer = evolve(
+                    supervised,
+                    command=(*start, bwrap, "--args", str(arguments), "--", *words),
+                    folder=Path("/"),
+                    # The command's own variables could make bwrap load other libraries. The
+                    # mark is needed because a bwrap that is still starting may outlive its
+                    # parent.
+                    env={"COOPERBENCH_TREE": str(supervised.folder)}
+                    | (interpreter_variables() if start else {}),
+                    processes=self.processes + _OWN_PROCESSES if self.processes else 0,
+                    pass_fds=(status, hosts, arguments, *launch),
+                )
+                end = Supervision().run(outer)
+            if launch and (refused := _read(launch[-1])):
+                raise cannot_start(supervised, refused.decode(), _HIDDEN)
+            return _execution(end, supervised, _exit_code(_read(status)))
 
 
 def _environments(supervised: SupervisedCommand) -> EnvironmentFinder:
@@ -234,34 +234,21 @@ def _encode(options: Iterable[str]) -> bytes:
     return b"".join(option.encode("utf-8", "surrogateescape") + b"\0" for option in options)
 
 
-class _MemoryFiles:
-    """Files in memory, which bubblewrap reads and writes."""
+def _memory_file(files: ExitStack, data: bytes = b"") -> int:
+    """Create a file in memory that holds *data*, closed with *files*; return its descriptor."""
+    try:
+        fd = above_standard(os.memfd_create("bubblewrap"))
+    except OSError as exc:
+        raise SandboxError(f"no file can be created for bubblewrap's options ({exc})") from exc
+    files.callback(os.close, fd)
+    with open(fd, "wb", closefd=False) as file:
+        file.write(data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
-    def __init__(self) -> None:
-        self.descriptors: list[int] = []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for fd in self.descriptors:
-            os.close(fd)
-
-    def add(self, data: bytes) -> int:
-        """Create a file that holds *data*; return its descriptor."""
-        try:
-            fd = above_standard(os.memfd_create("bubblewrap"))
-        except OSError as exc:
-            raise SandboxError(f"no file can be created for bubblewrap's options ({exc})") from exc
-        self.descriptors.append(fd)
-        with open(fd, "wb", closefd=False) as file:
-            file.write(data)
-        os.lseek(fd, 0, os.SEEK_SET)
-        return fd
-
-    @staticmethod
-    def read(fd: int) -> bytes:
-        return os.pread(fd, os.fstat(fd).st_size, 0)
+def _read(fd: int) -> bytes:
+    return os.pread(fd, os.fstat(fd).st_size, 0)
 
 
 def _exit_code(written: bytes) -> int | None:
@@ -305,16 +292,11 @@ def _own_failure(end: CommandEnd, supervised: SupervisedCommand) -> TestRunError
     """Return the error for a failure of bubblewrap itself; the command was not started."""
     message = end.output.decode(errors="backslashreplace").strip()
     if message.startswith("bwrap: execvp "):
-        return _cannot_start(supervised, message.rpartition(": ")[2])
+        return cannot_start(supervised, message.rpartition(": ")[2], _HIDDEN)
     message = message or f"exit status {end.exit_code}"
     return SandboxError(
         f"bubblewrap failed ({message.removeprefix('bwrap: ')})", supervised.command
     )
-
-
-def _cannot_start(supervised: SupervisedCommand, problem: str) -> TestRunError:
-    hidden = "or its interpreter is not shown in the sandbox; see `readable`"
-    return cannot_start(supervised, problem, hidden)
 
 
 @cache

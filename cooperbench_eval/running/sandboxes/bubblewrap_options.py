@@ -10,25 +10,10 @@ from cooperbench_eval.running.processes.supervision import SupervisedCommand
 
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _CONFIGURATION = (
-    "alternatives",
-    "ca-certificates",
-    "group",
-    "java-*",
-    "ld.so.*",
-    "locale.alias",
-    "localtime",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "passwd",
-    "pki/ca-trust",
-    "pki/tls/cert*",
-    "protocols",
-    "services",
-    "ssl/cert*",
-    "ssl/openssl.cnf",
-    "terminfo",
-    "timezone",
+    *("ld.so.*", "alternatives", "os-release", "java-*", "terminfo", "mime.types"),
+    *("passwd", "group", "nsswitch.conf", "protocols", "services"),
+    *("locale.alias", "localtime", "timezone"),
+    *("ca-certificates", "pki/ca-trust", "pki/tls/cert*", "ssl/cert*", "ssl/openssl.cnf"),
 )
 """Names below `/etc` that programs need to start; no keys, passwords or user settings."""
 _NETWORK_CONFIGURATION = ("gai.conf", "host.conf", "hosts", "resolv.conf")
@@ -99,12 +84,7 @@ def _system(*, network: bool) -> Iterator[str]:
 
 
 def _shown(paths: Iterable[str], covered: Collection[str]) -> Iterator[str]:
-    """Yield the options that show *paths*, with the links that lead to them.
-
-    Args:
-        paths: Existing paths; links lead to the same places inside as outside.
-        covered: Paths that are shown already.
-    """
+    """Yield the options that show existing *paths* outside of *covered*, with the links to them."""
     links: dict[str, str] = {}
     places = sorted({_follow(path, links) for path in paths})
     known, new = set(covered), []

@@ -19,10 +19,7 @@ from pathlib import Path
 _NAMES = ("bin", "include", "lib", "lib32", "lib64", "libexec", "pyvenv.cfg", "share", "ssl")
 """What a Python installation has in its own folder; a project in the same folder has more."""
 _NAMES_IN_A_HOME = (
-    "bin/python*",
-    "include/python*",
-    "lib*/libpython*",
-    "lib*/python[23]*",
+    *("bin/python*", "include/python*", "lib*/libpython*", "lib*/python[23]*"),
     "pyvenv.cfg",
 )
 """The same for a folder such as `~/.local`, where other programs keep private data."""
@@ -49,11 +46,9 @@ class EnvironmentFinder:
     """
 
     def __init__(self, path: str, is_trusted: Callable[[str], bool] = lambda _: True) -> None:
-        """Find nothing yet.
+        """Find nothing yet; *path* is the command's `PATH`.
 
-        Args:
-            path: The command's `PATH`.
-            is_trusted: Whether a path may be followed; not if it is in the command's tree.
+        A path in the command's tree, for example, is not trusted, and not followed.
         """
         self.shown: dict[str, None] = {}
         self.facts: list[object] = []
@@ -65,9 +60,8 @@ class EnvironmentFinder:
     def search(self, words: Sequence[str]) -> None:
         """Search the programs of a command, and the environments on its `PATH`.
 
-        Args:
-            words: The command; its first word is looked up as `execvp` does. In the other
-                words, each absolute path through a folder `bin` may be a program.
+        The first word is looked up as `execvp` does. In the other words, each absolute path through
+        a folder `bin` may be a program.
         """
         self._visit(Path(shutil.which(words[0], path=self._path) or ""))
         for word in words[:_MOST_WORDS]:
@@ -118,10 +112,6 @@ def installed_modules(words: Sequence[str], path: str) -> frozenset[str]:
     """Return the names of the modules that a command's environments have installed.
 
     Those of the running Python are included.
-
-    Args:
-        words: The words of the command.
-        path: The command's `PATH`.
     """
     finder = EnvironmentFinder(path)
     finder.search(words)
@@ -135,9 +125,7 @@ def installed_modules(words: Sequence[str], path: str) -> frozenset[str]:
 def _interpreter_of_script(program: Path, path: str) -> str:
     """Return the Python that runs a script; empty if *program* is not a Python script.
 
-    Args:
-        program: The script, or any other file.
-        path: The `PATH` in which `/usr/bin/env` looks for the interpreter.
+    The interpreter of a script that starts with `/usr/bin/env` is looked up in *path*.
     """
     first, _, rest = _head(program).partition("\n")
     if not first.startswith("#!"):

@@ -57,11 +57,7 @@ class HostSandbox:
     processes: int | None = field(default=None, validator=POSITIVE)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse to be made on another system than Linux.
-
-        Raises:
-            SandboxError: This system is not Linux.
-        """
+        """Refuse, with a `SandboxError`, to be made on another system than Linux."""
         if problem := linux_problem(type(self).__name__):
             raise SandboxError(problem)
 
@@ -138,12 +134,9 @@ def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def cannot_start(supervised: SupervisedCommand, problem: str, hidden: str = "") -> TestRunError:
-    """Return the error for a program that cannot be started.
+    """Return the error for a program that cannot be started, given the system's message.
 
-    Args:
-        supervised: The command.
-        problem: The system's message.
-        hidden: What to say if the message is that there is no such file, and it exists.
+    If the message is that there is no such file, and it exists, *hidden* says why.
     """
     program = supervised.command[0]
     if problem == os.strerror(ENOENT):
@@ -181,16 +174,9 @@ def _environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
             folder.mkdir(exist_ok=True)
     except OSError as exc:
         raise SandboxError(f"its folders cannot be created ({exc})") from exc
-    base = {
-        "PATH": search_path(),
-        "HOME": str(home),
-        "TMPDIR": str(temporary),
-    }
-    return (
-        base
-        | NEUTRAL_ENVIRONMENT
-        | {name: os.environ[name] for name in inherit if name in os.environ}
-    )
+    own = {"PATH": search_path(), "HOME": str(home), "TMPDIR": str(temporary)}
+    inherited = {name: os.environ[name] for name in inherit if name in os.environ}
+    return own | NEUTRAL_ENVIRONMENT | inherited
 
 
 def search_path() -> str:

@@ -9,15 +9,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Self
-
-from attrs import field, frozen
 
 from cooperbench_eval.errors import ArgumentError, SandboxError, TestRunError
 from cooperbench_eval.running.processes.supervision import SupervisedCommand
-from cooperbench_eval.running.processes.temporary import discard_folder, make_folder
+from cooperbench_eval.running.processes.temporary import temporary_folder
 from cooperbench_eval.running.sandboxes.local import listed
 
 _SCRIPT = Path(__file__).with_name("overlay_mounts.py")
@@ -25,8 +22,10 @@ _COPY_LIMIT_BYTES = 4 << 30
 _REFUSED: set[str] = set()
 """The directories of which this process could not make an overlay."""
 
+Binds = tuple[tuple[str, str], ...]
 Caches = tuple[tuple[str, str], ...]
 """For each prepared cache, where the command sees it, and its directory."""
+Words = tuple[str, ...]
 CachesLike = Iterable[str | os.PathLike[str] | tuple[str, str]] | Mapping[str, str | Path]
 
 
@@ -59,87 +58,48 @@ def _normal(where: str) -> str:
     return str(place)
 
 
-@frozen(kw_only=True)
-class LentCaches:
-    """Private versions of prepared caches, for one run.
+@contextmanager
+def lent_caches(caches: Caches, supervised: SupervisedCommand) -> Iterator[tuple[Words, Binds]]:
+    """Make private versions of prepared caches for one run of *supervised*; remove them at the end.
 
-    Attributes:
-        command: What starts a command that sees them, before that command's own words.
-        binds: The path of each version, and where the command should see it.
+    Yields:
+        What starts a command that sees them, before that command's own words; and the path of
+        each version, with the place where the command should see it.
+
+    Raises:
+        TestRunError: A prepared cache does not exist, or the tree has something else
+            in its place.
+        SandboxError: A private version cannot be made.
+        OverlayError: An overlay could not be mounted, so the command was not started. From now
+            on, this process copies these directories.
     """
-
-    command: tuple[str, ...] = ()
-    binds: tuple[tuple[str, str], ...] = ()
-    _folder: Path | None = field(default=None, alias="folder")
-    _prepared: tuple[str, ...] = field(default=(), alias="prepared")
-
-    @classmethod
-    @contextmanager
-    def of(cls, caches: Caches, supervised: SupervisedCommand) -> Iterator["LentCaches"]:
-        """Prepare private versions for a run of *supervised*, and remove them afterwards.
-
-        Raises:
-            TestRunError: A prepared cache does not exist, or the tree has something else
-                in its place.
-            SandboxError: A private version cannot be made.
-        """
-        if not caches:
-            yield cls()
-            return
+    if not caches:
+        yield (), ()
+        return
+    prepared = tuple(path for _, path in caches)
+    overlays = _REFUSED.isdisjoint(prepared)
+    with ExitStack() as stack:
         try:
-            places = tuple(_place(where, supervised) for where, _ in caches)
-            folder = make_folder()
-        except OSError as exc:
-            raise _failure(exc, supervised) from exc
-        try:
-            yield cls._prepare(folder, caches, places, supervised)
-        finally:
-            discard_folder(folder)
-
-    @classmethod
-    def _prepare(
-        cls, folder: Path, caches: Caches, places: tuple[str, ...], supervised: SupervisedCommand
-    ) -> Self:
-        prepared = tuple(path for _, path in caches)
-        overlays = _REFUSED.isdisjoint(prepared)
-        for number, path in enumerate(prepared):
-            if not Path(path).is_dir():
-                problem = f"cannot be started (`writable_cache` {path} is not a directory)"
-                raise TestRunError(problem, supervised.command)
-            try:
+            places = [_place(where, supervised) for where, _ in caches]
+            folder = stack.enter_context(temporary_folder())
+            for number, path in enumerate(prepared):
+                if not Path(path).is_dir():
+                    problem = f"cannot be started (`writable_cache` {path} is not a directory)"
+                    raise TestRunError(problem, supervised.command)
                 _lay(folder / str(number), path, with_copy=not overlays)
-            except OSError as exc:
-                raise _failure(exc, supervised) from exc
+        except OSError as exc:
+            problem = f"writable_cache cannot be prepared ({exc})"
+            raise SandboxError(problem, supervised.command) from exc
         words = (sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), str(folder))
         merged = (str(folder / str(number) / "merged") for number in range(len(prepared)))
-        return cls(
-            command=(*words, str(len(prepared))) if overlays else (),
-            binds=tuple(zip(merged, places, strict=True)),
-            folder=folder,
-            prepared=prepared,
+        yield (
+            (*words, str(len(prepared))) if overlays else (),
+            tuple(zip(merged, places, strict=True)),
         )
-
-    @property
-    def env(self) -> dict[str, str]:
-        """The variables that the interpreter of *command* needs to start."""
-        names = ("LD_LIBRARY_PATH",) if self.command else ()
-        return {name: os.environ[name] for name in names if name in os.environ}
-
-    def check(self) -> None:
-        """Check that the overlays were mounted, after the command has ended.
-
-        Raises:
-            OverlayError: They were not, so the command was not started. From now on, this
-                process copies these directories.
-        """
-        problem = self._folder / "problem" if self._folder else None
-        if problem and problem.exists():
-            _REFUSED.update(self._prepared)
-            raise OverlayError(problem.read_text(encoding="utf-8"))
-
-
-def _failure(exc: OSError, supervised: SupervisedCommand) -> SandboxError:
-    return SandboxError(f"writable_cache cannot be prepared ({exc})", supervised.command)
+        refusal = folder / "problem"
+        if refusal.exists():
+            _REFUSED.update(prepared)
+            raise OverlayError(refusal.read_text(encoding="utf-8"))
 
 
 def _place(where: str, supervised: SupervisedCommand) -> str:

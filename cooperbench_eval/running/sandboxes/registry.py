@@ -77,9 +77,7 @@ _Path = str | os.PathLike[str]
 
 @checked
 def default_sandbox(
-    *,
-    readable: Iterable[_Path] = (),
-    writable_cache: CachesLike = (),
+    *, readable: Iterable[_Path] = (), writable_cache: CachesLike = ()
 ) -> BubblewrapSandbox | LocalSandbox:
     """Return a `BubblewrapSandbox` if it works here, otherwise a `LocalSandbox`.
 

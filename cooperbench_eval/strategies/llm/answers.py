@@ -131,7 +131,7 @@ def fitted(conflict: Conflict, text: str) -> bytes:
         AnswerError: The text cannot be encoded, or has control characters that no version
             of the conflict has.
     """
-    known = b"".join(_sides(conflict)).replace(b"\r\n", b"\n") + b"\t"
+    known = b"".join(texts_of(conflict)).replace(b"\r\n", b"\n") + b"\t"
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
@@ -159,7 +159,7 @@ def check_lines(conflict: Conflict, text: bytes) -> None:
     Raises:
         AnswerError: The text adds a marker, or lacks a line of all versions.
     """
-    base, ours, theirs = (_count_lines(side) for side in _sides(conflict))
+    base, ours, theirs = (_count_lines(side) for side in texts_of(conflict))
     there = _count_lines(text)
     for line in there:
         if _MARKER.match(line) and there[line] > ours[line] + theirs[line]:
@@ -172,11 +172,12 @@ def check_lines(conflict: Conflict, text: bytes) -> None:
 
 def invented_lines(conflict: Conflict, text: bytes) -> int:
     """Count the lines that occur in no version, ignoring indentation and blank lines."""
-    known = {line.strip() for side in _sides(conflict) for line in _count_lines(side)}
+    known = {line.strip() for side in texts_of(conflict) for line in _count_lines(side)}
     return sum(n for line, n in _count_lines(text).items() if line.strip() not in known)
 
 
-def _sides(conflict: Conflict) -> tuple[bytes, bytes, bytes]:
+def texts_of(conflict: Conflict) -> tuple[bytes, bytes, bytes]:
+    """Return base, ours and theirs; empty for a missing one."""
     return conflict.base or b"", conflict.ours or b"", conflict.theirs or b""
 
 

@@ -230,7 +230,8 @@ class Redactor:
         for secret in sorted(self._secrets, key=len, reverse=True):
             if len(secret) >= _SHORTEST_WHOLE:
                 text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)
-        return _USER.sub(f"{_HIDDEN}@", _TOKEN.sub(_masked_token, text))
+        text = _TOKEN.sub(lambda match: f"{match[1] or match[2]}{_HIDDEN}", text)
+        return _USER.sub(f"{_HIDDEN}@", text)
 
     def _found(self, text: str) -> set[str]:
         found = {view.text[at:to] for view in _views(text) for at, to in self._places(view)}
@@ -260,10 +261,6 @@ class Redactor:
             ended = next((n for n in _UNMASKED if after[:n] in ends), 0)
             if begun or ended:
                 yield at - begun, to + ended
-
-
-def _masked_token(match: re.Match[str]) -> str:
-    return f"{match[1] or match[2]}{_HIDDEN}"
 
 
 def _forms(secret: str) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow
 from cooperbench_eval.git.merging.three_way_merge import Gone, ThreeWayMerge
 from cooperbench_eval.languages.faults.faults import find_parse_fault
 from cooperbench_eval.languages.token_merge import shares_kept
+from cooperbench_eval.strategies.blocks import alternate
+from cooperbench_eval.strategies.llm.answers import texts_of
 from cooperbench_eval.strategies.llm.cassette import Cassette, Replay
 from cooperbench_eval.strategies.llm.chat import ChatClient, ChatRequest
 from cooperbench_eval.strategies.llm.litellm_client import LitellmClient, check_installed
@@ -45,20 +46,9 @@ def _own(options: Mapping[str, Any]) -> dict[str, Any]:
     return dict(options)
 
 
-_TAKEN = frozenset(
-    {
-        "api_base",
-        "base_url",
-        "api_key",
-        "max_retries",
-        "max_tokens",
-        "messages",
-        "model",
-        "n",
-        "num_retries",
-    }
-    | {"seed", "stream", "temperature", "timeout"}
-)
+_TAKEN = frozenset({"api_base", "api_key", "base_url", "max_retries", "max_tokens", "messages"}) | {
+    *("model", "n", "num_retries", "seed", "stream", "temperature", "timeout")
+}
 """Options that have an argument of their own, or would not give one complete answer."""
 
 
@@ -231,9 +221,15 @@ class _Conversation:
     def outcome(self) -> MergeOutcome:
         """Ask all questions, and put the accepted answers in place of the conflicts."""
         questions = list(self._questions())
-        exchanges = self._ask_all(questions)
+        exchanges = in_threads(
+            self._ask,
+            questions,
+            threads=self._strategy.concurrency,
+            stopped=self._asker.stopped,
+        )
         answers: dict[Conflict, bytes | Gone] = {}
-        rows = {c: LedgerRow.left_open(c, _why_not_asked(c)) for c in self._merge.conflicts}
+        reasons = {True: "the file is not UTF-8", False: "text cannot resolve it"}  # if not asked
+        rows = {c: LedgerRow.left_open(c, reasons[c.has_lines]) for c in self._merge.conflicts}
         for question, exchange in zip(questions, exchanges, strict=True):
             for conflict, answer, row in _settle(question, exchange):
                 rows[conflict] = row
@@ -261,11 +257,6 @@ class _Conversation:
                 place = Place(conflict=conflict)
                 yield Question(path=conflict.path, places=(place,), is_choice=True)
 
-    def _ask_all(self, questions: Sequence[Question]) -> list[Exchange]:
-        """Ask with several questions in flight; an interrupt drops the others."""
-        threads = self._strategy.concurrency
-        return in_threads(self._ask, questions, threads=threads, stopped=self._asker.stopped)
-
     def _ask(self, question: Question) -> Exchange:
         def check(texts: Sequence[bytes]) -> str:
             conflicts = [place.conflict for place in question.places]
@@ -280,7 +271,7 @@ class _Conversation:
         if both_added and not any(text.strip() for text in answers.values()):
             return "it has nothing of what both sides added"
         for conflict, text in answers.items():
-            for name, share in zip("AB", _shares_kept(conflict, text), strict=True):
+            for name, share in zip("AB", shares_kept(texts_of(conflict), text), strict=True):
                 if not conflict.base and share < self._strategy.min_kept:
                     return f"it has only {share:.0%} of what side {name} added"
         return ""
@@ -328,7 +319,7 @@ class _AskedFile:
         return [Place(conflict=c, lines=lines, start=start, end=end) for c, start, end in ends]
 
     def _is_utf8(self) -> bool:
-        texts = [text for c in self.conflicts for text in (c.base, c.ours, c.theirs) if text]
+        texts = [text for conflict in self.conflicts for text in texts_of(conflict)]
         try:
             b"\n".join([*self.settled, *texts]).decode("utf-8")
         except UnicodeDecodeError:
@@ -344,8 +335,7 @@ class _AskedFile:
         fault = ""
         for side in ("ours", "theirs"):
             filled = [texts.get(c, getattr(c, side) or b"") for c in self.conflicts]
-            parts = chain.from_iterable(zip(self.settled, [*filled, b""], strict=True))
-            found = find_parse_fault(self.path, self.versions, b"".join(parts))
+            found = find_parse_fault(self.path, self.versions, alternate(self.settled, filled))
             if not found:
                 return ""
             fault = fault or found
@@ -384,7 +374,7 @@ def _settle(
             yield conflict, answer, evolve(row, rule=f"model, side {exchange.side}")
         elif exchange.texts:
             text = exchange.texts[i]
-            ours_kept, theirs_kept = _shares_kept(conflict, text)
+            ours_kept, theirs_kept = shares_kept(texts_of(conflict), text)
             row = evolve(
                 row,
                 rule="model",
@@ -395,17 +385,6 @@ def _settle(
             yield conflict, text, row
         else:
             yield conflict, None, evolve(row, reason=exchange.reason)
-
-
-def _shares_kept(conflict: Conflict, text: bytes) -> tuple[float, float]:
-    versions = conflict.base or b"", conflict.ours or b"", conflict.theirs or b""
-    return shares_kept(versions, text)
-
-
-def _why_not_asked(conflict: Conflict) -> str:
-    if conflict.has_lines:
-        return "the file is not UTF-8"
-    return "text cannot resolve it"
 
 
 def _features(merge_input: MergeInput) -> str:

@@ -8,6 +8,7 @@ everything else that both sides changed is a disagreement.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TypeVar
 
 from attrs import evolve, field, frozen
@@ -137,14 +138,7 @@ class TreeMerge:
     def merge_children(
         self, base: Elements, ours: Elements, theirs: Elements, mode: Mode, kind: str = "suite"
     ) -> Elements:
-        """Merge two versions of the children of a construct.
-
-        Args:
-            base: The children in the base.
-            ours: The children in ours.
-            theirs: The children in theirs.
-            mode: The relation of the children to each other.
-            kind: The kind of the construct.
+        """Merge two versions of the children of a construct of some mode and kind.
 
         Raises:
             DisagreementError: They cannot be combined.
@@ -182,18 +176,12 @@ class TreeMerge:
     ) -> Iterator[Overlap]:
         """Make a side's edits of statements also in the copies that the other side inserted."""
         edited = ours.kept_and_edited(base, theirs), theirs.kept_and_edited(base, ours)
+        copied = partial(with_edits_in_copies, self)
         for overlap in overlaps:
+            sides = (overlap.ours, edited[0], False), (overlap.theirs, edited[1], True)
             mine, other = (
-                [
-                    edit._replace(
-                        new=with_edits_in_copies(self, edit.new, changed, is_theirs=is_theirs)
-                    )
-                    for edit in edits
-                ]
-                for edits, changed, is_theirs in (
-                    (overlap.ours, edited[0], False),
-                    (overlap.theirs, edited[1], True),
-                )
+                [e._replace(new=copied(e.new, changed, is_theirs=is_theirs)) for e in edits]
+                for edits, changed, is_theirs in sides
             )
             yield Overlap(overlap.start, overlap.end, mine, other)
 
@@ -254,12 +242,7 @@ class TreeMerge:
     ) -> Elements:
         """Keep what both sides insert at one place.
 
-        Args:
-            ours: The insertion of ours.
-            theirs: The insertion of theirs.
-            around: What precedes it in the base, and what follows it in ours and in theirs.
-            mode: The relation of the construct's children to each other.
-            kind: The kind of the construct.
+        *around* is what precedes it in the base, and what follows it in ours and in theirs.
         """
         before, following = around
         first, second = self._in_order(ours, theirs)
@@ -371,28 +354,22 @@ def _are_same(one: Elements, other: Elements) -> bool:
 
 def _without_names(construct: Construct) -> Construct:
     """Return an import or a list of bases with its brackets but without its names."""
-    children = tuple(
-        _without_names(each)
-        if isinstance(each, Construct) and each.kind in {"items", "group"}
-        else each
-        for each in construct.children
+    if construct.kind == "items":
+        return evolve(construct, children=())
+    return construct.with_parts(
+        lambda each: _without_names(each) if each.kind in {"items", "group"} else each
     )
-    return evolve(construct, children=() if construct.kind == "items" else children)
 
 
 def _bracketed(*versions: Construct) -> tuple[Construct, ...]:
     """If one version of an import has its names in brackets, put them in brackets in all."""
-    groups = [each for version in versions for each in version.children if each.kind == "group"]
-    if not groups or not isinstance(groups[0], Construct):
+    groups = [each for version in versions for each in version.parts if each.kind == "group"]
+    if not groups:
         return versions
     opener, _, closer = groups[0].children
-    return tuple(
-        evolve(
-            version,
-            children=tuple(
-                evolve(groups[0], children=(opener, each, closer)) if each.kind == "items" else each
-                for each in version.children
-            ),
-        )
-        for version in versions
-    )
+
+    def bracketed(part: Construct) -> Construct:
+        is_bare = part.kind == "items"
+        return evolve(groups[0], children=(opener, part, closer)) if is_bare else part
+
+    return tuple(version.with_parts(bracketed) for version in versions)

@@ -22,12 +22,7 @@ _MOST_COPIES = 50
 
 
 def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
-    """Return which statement is beside the wrong neighbours; empty if none is.
-
-    Args:
-        versions: Base, ours and theirs.
-        merged: The merged file.
-    """
+    """Return which statement is beside the wrong neighbours; empty if none is."""
     before, mine, other, after = (dict(functions_of(tree)) for tree in (*versions, merged))
     for name, function in after.items():
         if not (name in before and name in mine and name in other):
@@ -48,15 +43,8 @@ _Path = tuple[tuple[int, int], ...]
 """For each suite around a statement, outermost first: its number, and the index in it."""
 
 
-class _Statement(NamedTuple):
-    """A statement: its words outside of its suites, and where it is."""
-
-    head: bytes
-    path: _Path
-
-
-def _statements(function: Construct) -> Iterator[_Statement]:
-    """Yield the statements of a function, suite by suite, each in order."""
+def _statements(function: Construct) -> Iterator[tuple[bytes, _Path]]:
+    """Yield the head and the place of each statement of a function, suite by suite."""
     stack: list[tuple[Element, _Path]] = [(function, ())]
     numbers = count()
     while stack:
@@ -68,15 +56,15 @@ def _statements(function: Construct) -> Iterator[_Statement]:
         for i, child in enumerate(element.children):
             if isinstance(child, Construct):
                 here = (*path, (suite, i))
-                yield _Statement(_head(child), here)
+                yield _head(child), here
                 stack.append((child, here))
 
 
 def _head(statement: Construct) -> bytes:
     """Return the words of a statement outside of its suites and further clauses."""
     if statement.mode is Mode.MEMBERS:
-        clauses = (each for each in statement.children if isinstance(each, Construct))
-        statement = next((each for each in clauses if each.kind != "decorator"), statement)
+        clauses = (each for each in statement.parts if each.kind != "decorator")
+        statement = next(clauses, statement)
     return b" ".join(_words(statement))
 
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum
+from operator import itemgetter
 
 from attrs import evolve
 
@@ -80,7 +81,7 @@ def arrange(
         _check_parameters(one, other)
     if rank is _clause_ranks and _catches_all(first) and _catches_all(new):
         raise DisagreementError.at(*first, *new)
-    in_order = sorted(one + other, key=_rank)
+    in_order = sorted(one + other, key=itemgetter(0))
     is_swapped = in_order != one + other and in_order == other + one
     if is_swapped and rank is not _clause_ranks:
         raise OrderError.at(*first, *new)
@@ -141,10 +142,6 @@ def _falls_through(cases: Elements) -> bool:
 def _catches_all(arms: Elements) -> bool:
     """Whether one of some arms of a `match` is taken whatever the value is."""
     return any(each.kind == "arm" and _CATCHES_ALL.match(each.key) for each in arms)
-
-
-def _rank(ranked: _Ranked) -> int:
-    return ranked[0]
 
 
 def _clause_ranks(_before: Elements, clauses: Elements) -> list[int]:
@@ -282,15 +279,11 @@ def join_blocks(first: Elements, second: Elements, following: Element) -> Elemen
     if shared is None:
         return max(first, second, key=len)
     head, *rest = second[shared:]
-    if shared and {_opening(first[shared]), _opening(head)} <= _BULLETS:
+    if shared and {first[shared].words()[0], head.words()[0]} <= _BULLETS:
         head = head.with_space(b"\n" + head.space.rpartition(b"\n")[2])
     elif following.kind != "end":
         head = head.with_space(min(head.space, following.space, key=len))
     return (*first, head, *rest)
-
-
-def _opening(block: Element) -> bytes:
-    return block.words()[0]
 
 
 def check_repeated(base: Construct, ours: Construct, theirs: Construct, merged: Elements) -> None:

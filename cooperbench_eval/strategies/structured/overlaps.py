@@ -84,10 +84,7 @@ def find_overlaps(
 ) -> list[Overlap]:
     """Group the edits of both sides that touch the same children, in order.
 
-    Args:
-        ours: Our version.
-        theirs: Their version.
-        joins_adjacent: Whether edits with nothing between them are grouped, too.
+    With *joins_adjacent*, edits with nothing between them are grouped, too.
     """
     edits = sorted(
         [(edit, 0) for edit in ours.edits] + [(edit, 1) for edit in theirs.edits],

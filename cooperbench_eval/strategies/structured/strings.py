@@ -4,7 +4,6 @@ import re
 from itertools import chain
 
 from cooperbench_eval.git.merging.line_diff import diff_lines, split_lines
-from cooperbench_eval.git.merging.regions import Refinement
 from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
 from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
 from cooperbench_eval.languages.tree import Elements, Token
@@ -32,7 +31,7 @@ def merge_lines(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         The merged text; `None` if both sides changed the same words.
     """
     versions = (text + b"\n" for text in (base, ours, theirs))
-    merged = merge_text(*versions, refinement=Refinement.NONE)
+    merged = merge_text(*versions, refine=False)
     try:
         parts = [_settled(chunk) for chunk in merged.chunks]
     except TokenMergeError:

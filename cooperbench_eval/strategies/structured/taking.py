@@ -15,8 +15,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from attrs import evolve
-
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import (
     Construct,
@@ -110,11 +108,12 @@ def _containing(base: Construct, ours: Construct, theirs: Construct) -> str:
     """Return the side whose function contains the other's; empty if neither does."""
     sides = {"ours": (ours, theirs), "theirs": (theirs, ours)}
     found = [side for side, (one, other) in sides.items() if _contains(one, other, base)]
-    return max(found, key=lambda side: _length(sides[side][0]), default="")
 
+    def length(side: str) -> tuple[int, bytes]:
+        function, _ = sides[side]
+        return len(function.words()), function.plain
 
-def _length(function: Construct) -> tuple[int, bytes]:
-    return len(function.words()), function.plain
+    return max(found, key=length, default="")
 
 
 def _contains(one: Construct, other: Construct, base: Construct) -> bool:
@@ -144,8 +143,7 @@ def _signatures(function: Construct) -> Mapping[bytes, Sequence[bytes]]:
     found: dict[bytes, list[bytes]] = {}
     for each in function.walk():
         if each.kind == "def" and each.mode is Mode.SEQUENCE:
-            header = (part for part in each.children if isinstance(part, Construct))
-            lists = (p for part in header for p in part.children if p.kind == "parameters")
+            lists = (p for part in each.parts for p in part.children if p.kind == "parameters")
             names = [item.plain for parameters in lists for item in parameters.children]
             found.setdefault(each.key, []).extend(names)
     return found
@@ -167,10 +165,4 @@ def _replaced(element: Construct, new: Mapping[int, Construct]) -> Construct:
         return new[id(element)].with_space(element.space)
     if not new or not (element.mode is Mode.MEMBERS or element.kind == "class"):
         return element
-    children = tuple(
-        _replaced(child, new) if isinstance(child, Construct) else child
-        for child in element.children
-    )
-    if all(one is other for one, other in zip(children, element.children, strict=True)):
-        return element
-    return evolve(element, children=children)
+    return element.with_parts(lambda child: _replaced(child, new))

@@ -68,17 +68,12 @@ def html_text(view: View) -> str:
     return "".join(
         [
             f"<div><div><b>{escape(view.title)}</b></div>",
-            *_divs(view.lines),
+            *(f"<div>{escape(line)}</div>" for line in view.lines),
             *(part for table in view.tables for part in _table(table)),
-            *_divs(view.notes),
+            *(f"<div>{escape(note)}</div>" for note in view.notes),
             "</div>",
         ]
     )
-
-
-def _divs(lines: tuple[str, ...]) -> Iterator[str]:
-    for line in lines:
-        yield f"<div>{escape(line)}</div>"
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -35,12 +35,7 @@ class Tone(StrEnum):
 
 @frozen
 class Cell:
-    """A cell of a table.
-
-    Attributes:
-        text: Its text.
-        tone: Whether it reports something good or bad.
-    """
+    """A cell of a table, with whether its text reports something good or bad."""
 
     text: str = field(converter=_text)
     tone: Tone = field(default=Tone.PLAIN, converter=Tone)

@@ -69,12 +69,7 @@ def width_of(text: str) -> int:
 
 
 def cut_list(names: Sequence[str], shown: int, longest: int) -> str:
-    """Return the first *names* as one text, with the number of the others.
-
-    Args:
-        names: The names.
-        shown: How many names are shown.
-        longest: How many characters of each name are shown.
+    """Return the first *shown* names, each cut at *longest*, and the number of the others.
 
     Example:
         >>> cut_list(("a", "b", "c"), 2, 10)

@@ -177,7 +177,7 @@ base = ce.Snapshot.from_files({})
 one, two = (ce.Feature(number=n, patch=b"") for n in (1, 2))
 pair = ce.FeaturePair(repo_name="r", task_id=0, base=base, feature1=one, feature2=two)
 maker = PayloadMaker(ce.Evaluator(strategies=[Mine()]), own_processes=False)
-print(base64.b64encode(maker.payload(pair).evaluator).decode())
+print(base64.b64encode(maker.payload(pair).shared[0]).decode())
 """
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import cooperbench_eval as ce
 from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.evaluation.batch import packing
-from cooperbench_eval.evaluation.batch.packing import Parts, facts_in, pack, unpack, unpack_with
+from cooperbench_eval.evaluation.batch.packing import Parts, facts_in, pack, unpack
 
 OUTPUT = "what it printed\n" * 5000
 CASES = [ce.models.TestCase(id=f"test_{n}", status="passed") for n in range(500)]
@@ -40,7 +40,7 @@ def test_any_report_is_read_back_equal(report):
     """Its contents do not matter."""
     packed = pack(report)
 
-    assert unpack(packed.head, packed.parts.__getitem__) == report
+    assert packed.unpack() == report
     assert packed.is_final == report.is_final
     assert facts_in(packed.head) == facts_of(report)
 
@@ -77,7 +77,7 @@ def test_teams_share_the_texts_of_their_features():
 
     packed, of_pair = pack(team), pack(pair)
 
-    assert unpack(packed.head, packed.parts.__getitem__) == team
+    assert packed.unpack() == team
     assert len(packed.head) < 9000
     assert sum(OUTPUT.encode() in data for data in packed.parts.values()) == 1
     assert {part for part in packed.parts.values() if len(part) > 50_000} <= set(
@@ -112,7 +112,7 @@ def test_a_report_of_short_texts_is_its_own_json():
 def test_data_that_is_not_a_report_is_rejected(head):
     """The error is the one that readers expect."""
     with pytest.raises(ce.errors.ReportError):
-        unpack(head, {}.__getitem__)
+        unpack(head, Parts({}.__getitem__))
     with pytest.raises(ce.errors.ReportError):
         facts_in(head)
 
@@ -135,7 +135,7 @@ def test_reports_that_are_read_together_share_their_parts():
         return packed.parts[digest]
 
     parts = Parts(read)
-    first, second = (unpack_with(packed.head, parts) for _ in range(2))
+    first, second = (unpack(packed.head, parts) for _ in range(2))
 
     assert first == second == report
     assert sorted(digests) == sorted(packed.parts)
@@ -152,14 +152,14 @@ def test_few_parts_are_kept_while_many_reports_are_read(monkeypatch):
     parts = Parts(packed.parts.__getitem__)
 
     for _ in range(3):
-        assert unpack_with(packed.head, parts) == loud_report_at(packed)
-        assert len(parts._values) == 1
-        assert parts._bytes == parts._values[next(iter(parts._values))][1]
+        assert unpack(packed.head, parts) == loud_report_at(packed)
+        assert len(parts._kept) == 1
+        assert [parts._kept._bytes] == [*parts._kept._sizes.values()]
 
 
 def loud_report_at(packed):
     """Read a packed report by itself."""
-    return unpack(packed.head, packed.parts.__getitem__)
+    return packed.unpack()
 
 
 @given(st.lists(reports(), min_size=1, max_size=3))
@@ -169,4 +169,4 @@ def test_sharing_parts_changes_no_report(found):
     everything = {digest: data for each in packed for digest, data in each.parts.items()}
     parts = Parts(everything.__getitem__)
 
-    assert [unpack_with(each.head, parts) for each in packed] == [*found, *found]
+    assert [unpack(each.head, parts) for each in packed] == [*found, *found]

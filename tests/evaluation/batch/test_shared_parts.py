@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from workerparts import pid_and_part, pid_and_start, wait_for
 
 import cooperbench_eval as ce
-from cooperbench_eval.evaluation.batch import sharing
+from cooperbench_eval.evaluation.batch import workers
 from cooperbench_eval.evaluation.batch.payloads import PayloadMaker
 from cooperbench_eval.evaluation.batch.workers import WorkerPool
 
@@ -40,9 +40,9 @@ def two():
 @given(jobs=st.lists(st.lists(st.integers(0, 99), unique=True, max_size=5), max_size=60))
 def test_a_worker_always_has_the_parts_of_its_job(jobs):
     """It is not sent a part that it has, and keeps a bounded number of parts and bytes."""
-    sent, here = sharing.SentParts(), sharing.ReceivedParts()
-    limits = sharing._MOST, sharing._MOST_BYTES
-    sharing._MOST, sharing._MOST_BYTES = 8, 2000
+    sent, here = workers.SentParts(), workers.ReceivedParts()
+    limits = workers._MOST, workers._MOST_BYTES
+    workers._MOST, workers._MOST_BYTES = 8, 2000
     try:
         for numbers in jobs:
             parts = {str(n): pickle.dumps(bytes(8 * n)) for n in numbers}
@@ -56,7 +56,7 @@ def test_a_worker_always_has_the_parts_of_its_job(jobs):
             kept = sum(len(pickle.dumps(value)) for value in here._values.values())
             assert kept <= max(2000, sum(map(len, parts.values())))
     finally:
-        sharing._MOST, sharing._MOST_BYTES = limits
+        workers._MOST, workers._MOST_BYTES = limits
 
 
 def test_a_part_is_sent_once_and_stays_the_same_object(one):
@@ -89,7 +89,7 @@ def test_a_payload_for_our_workers_is_small():
     """After the first job, an in-memory base and the patches are sent as digests."""
     base = ce.Snapshot.from_files({"big": bytes(10**6), "f.py": BASE.read("f.py")})
     payload, parts = PayloadMaker(EVALUATOR, own_processes=True).in_parts(pair(1, base=base))
-    sent = sharing.SentParts()
+    sent = workers.SentParts()
 
     first, second = (pickle.dumps(sent.deliver(pickle.dumps(payload), parts)) for _ in range(2))
 

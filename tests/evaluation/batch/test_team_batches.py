@@ -13,7 +13,7 @@ from batchparts import BASE, Ours, pair, patch_at, plain, team
 
 import cooperbench_eval as ce
 from cooperbench_eval.evaluation.batch.keys import PairKeys
-from cooperbench_eval.evaluation.batch.packing import facts_in, pack, unpack
+from cooperbench_eval.evaluation.batch.packing import facts_in, pack
 from cooperbench_eval.evaluation.batch.workers import WorkerPool
 
 EVALUATOR = ce.Evaluator(strategies=["naive", "union"])
@@ -132,7 +132,7 @@ def test_a_packed_team_has_the_same_facts_and_gives_the_same_report():
 
     facts = facts_in(packed.head)
 
-    assert unpack(packed.head, packed.parts.__getitem__) == report
+    assert packed.unpack() == report
     assert facts == ce.analysis.facts_of(report) == ce.analysis.TeamFacts.from_dict(facts.to_dict())
     assert (facts.numbers, facts.size, facts.task) == ((0, 1, 2), 3, "lines/4")
     naive, union = facts.attempts

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from cooperbench_eval.evaluation.batch.sharing import received_parts
+from cooperbench_eval.evaluation.batch.workers import received_parts
 
 
 def touch(path, seconds=0.0):

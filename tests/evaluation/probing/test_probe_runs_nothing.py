@@ -1,6 +1,7 @@
 """Agents can write a repository's configuration. No program that it names runs."""
 
 import os
+import time
 
 import pytest
 from agents import Agents, everything_in
@@ -205,11 +206,41 @@ def test_an_old_git_is_named(agents, monkeypatch, tmp_path):
     assert "git is 2.9, and 2.18 or newer is needed" in tree.problem
 
 
-@pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
-def test_a_pipe_does_not_block_for_ever(name, agents, monkeypatch):
-    """Git waits for what nobody writes; the worktree becomes unreadable, and says so."""
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "deep/down/.gitignore"])
+def test_a_pipe_in_the_place_of_rules_is_refused_at_once(name, agents, monkeypatch, tmp_path):
+    """Git would wait for what nobody writes; the worktree is unreadable, and its pipe is named."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (agents.folder / name).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(agents.folder / name)
     agents.write({"new.txt": b"1\n"})
+    before, began = set(tmp_path.iterdir()), time.monotonic()
+
+    (branch,) = ce.probe(agents.folder, [agents.folder], onto="HEAD").branches
+
+    assert time.monotonic() - began < 20
+    assert branch.state == "unreadable"
+    assert branch.problem.endswith(f"{name}, because it is a pipe")
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("setting", ["core.excludesFile", "core.attributesFile"])
+def test_a_pipe_that_a_setting_names_is_not_read(setting, agents):
+    """The setting has no effect then, as if there were no such file."""
+    os.mkfifo(agents.folder / ".git/pipe")
+    agents.git("config", setting, str(agents.folder / ".git/pipe"))
+    agents.write({"new.txt": b"1\n"})
+
+    (branch,) = ce.probe(agents.folder, [agents.folder], onto="HEAD").branches
+
+    assert (branch.is_dirty, branch.problem) == (True, "")
+
+
+def test_a_git_that_never_ends_is_stopped(agents, monkeypatch, tmp_path):
+    """The worktree is unreadable, and says how long git had."""
+    slow = tmp_path / "git"
+    slow.write_text("#!/bin/sh\nexec sleep 100\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(scratch, "_MOST_SECONDS", 0.5)
 
     (branch,) = ce.probe(agents.folder, [agents.folder], onto="HEAD").branches

@@ -201,8 +201,8 @@ def test_every_conflict_of_a_text_is_in_exactly_one_block(texts):
     conflicts = merge_text(*texts).conflicts if len(set(texts)) == 3 else ()
     blocks = find_text_blocks(*texts) if len(set(texts)) == 3 else ()
 
-    assert [place for block in blocks for place in block.conflicts] == list(range(len(conflicts)))
-    assert all(block.conflicts for block in blocks)
+    assert [i for _, place in blocks for i in place.conflicts] == list(range(len(conflicts)))
+    assert all(place.conflicts for _, place in blocks)
 
 
 @given(three_way_texts())

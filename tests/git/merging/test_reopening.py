@@ -3,7 +3,7 @@
 from generators import answers, three_way_texts
 from hypothesis import given
 
-from cooperbench_eval.git.merging.entry_merge import Answer
+from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot

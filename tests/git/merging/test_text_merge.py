@@ -7,16 +7,11 @@ from generators import three_way_texts
 from hypothesis import given, settings
 
 from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, DiffCache, diff_lines, split_lines
-from cooperbench_eval.git.merging.regions import Origin, Refinement, find_regions
-from cooperbench_eval.git.merging.text_merge import (
-    ConflictStyle,
-    TextConflict,
-    TextMerge,
-    merge_text,
-)
+from cooperbench_eval.git.merging.regions import Origin, find_regions
+from cooperbench_eval.git.merging.text_merge import TextConflict, TextMerge, merge_text
 
 quickly = settings(max_examples=40, deadline=None)
-REFINEMENTS = pytest.mark.parametrize("refinement", Refinement)
+REFINED = pytest.mark.parametrize("refine", [True, False])
 
 
 def text(words):
@@ -38,24 +33,24 @@ def sides(merged):
 
 
 class TestCleanMerges:
-    @REFINEMENTS
+    @REFINED
     @quickly
     @given(three_way_texts())
-    def test_unchanged_side_yields_to_the_other(self, refinement, texts):
+    def test_unchanged_side_yields_to_the_other(self, refine, texts):
         """Where one side left the base alone, the other side is the result."""
         base, ours, _ = texts
 
-        assert merge_text(base, base, ours, refinement=refinement).render() == ours
-        assert merge_text(base, ours, base, refinement=refinement).render() == ours
+        assert merge_text(base, base, ours, refine=refine).render() == ours
+        assert merge_text(base, ours, base, refine=refine).render() == ours
 
-    @REFINEMENTS
+    @REFINED
     @quickly
     @given(three_way_texts())
-    def test_same_change_twice_is_that_change(self, refinement, texts):
+    def test_same_change_twice_is_that_change(self, refine, texts):
         """Sides that agree are the result, whatever the base."""
         base, ours, _ = texts
 
-        merged = merge_text(base, ours, ours, refinement=refinement)
+        merged = merge_text(base, ours, ours, refine=refine)
 
         assert merged.render() == ours
         assert not merged.conflicts
@@ -120,8 +115,8 @@ class TestConflicts:
         """Swapping the sides swaps the conflicts' sides and nothing else."""
         base, ours, theirs = texts
 
-        merged = merge_text(base, ours, theirs, refinement=Refinement.NONE)
-        swapped = merge_text(base, theirs, ours, refinement=Refinement.NONE)
+        merged = merge_text(base, ours, theirs, refine=False)
+        swapped = merge_text(base, theirs, ours, refine=False)
 
         assert [(c.base, c.ours, c.theirs) for c in merged.conflicts] == [
             (c.base, c.theirs, c.ours) for c in swapped.conflicts
@@ -131,11 +126,10 @@ class TestConflicts:
     @given(three_way_texts())
     def test_refinement_never_makes_a_conflict(self, texts):
         """A merge that is clean unrefined is the same clean merge refined."""
-        plain = merge_text(*texts, refinement=Refinement.NONE)
+        plain = merge_text(*texts, refine=False)
 
         if not plain.conflicts:
-            for refinement in Refinement:
-                assert merge_text(*texts, refinement=refinement) == plain
+            assert merge_text(*texts) == plain
 
     @quickly
     @given(three_way_texts())
@@ -194,36 +188,13 @@ class TestRefinement:
         words = ("b a b a", "b b", "b b a")
 
         assert merge(*words).chunks == (text("b b"),)
-        assert sides(merge(*words, refinement=Refinement.NONE)) == [("b a", "b", "b")]
-
-    def test_merge_file_joins_across_blank_lines(self):
-        """Lines without letter or digit do not keep conflicts apart there."""
-        words = ("a1 { } { } e1", "a2 { } { } e2", "a3 { } { } e3")
-
-        assert len(merge(*words).conflicts) == 2
-        assert len(merge(*words, refinement=Refinement.ZEALOUS_ALNUM).conflicts) == 1
-        worded = [each.replace("} {", "} x {") for each in words]
-        assert len(merge(*worded, refinement=Refinement.ZEALOUS_ALNUM).conflicts) == 2
+        assert sides(merge(*words, refine=False)) == [("b a", "b", "b")]
 
     def test_none_disputes_the_whole_region(self):
         """The unrefined conflict holds all that touches."""
-        merged = merge(self.BASE, self.OURS, self.THEIRS, refinement=Refinement.NONE)
+        merged = merge(self.BASE, self.OURS, self.THEIRS, refine=False)
 
         assert sides(merged) == [(self.BASE, self.OURS, self.THEIRS)]
-
-    def test_trim_settles_the_ends(self):
-        """What both sides share at the ends of a conflict is not disputed."""
-        merged = merge("b1 b2", "n a m x o", "n b m y o", refinement=Refinement.TRIM)
-
-        assert sides(merged) == [("b1 b2", "a m x", "b m y")]
-        assert merged.chunks[0] == text("n")
-        assert merged.chunks[-1] == text("o")
-
-    def test_trim_leaves_lone_changes_alone(self):
-        """Only conflicts are trimmed."""
-        merged = merge("a b c d", "A b c d", "a b X d", refinement=Refinement.TRIM)
-
-        assert merged.chunks == (text("A b X d"),)
 
     def test_algorithm_is_used_for_both_diffs(self):
         """The algorithms anchor on different lines, and the merge shows it."""
@@ -259,10 +230,10 @@ class TestBaseOfRefinedConflicts:
         assert sides(merged) == [("a b c", "A n C", "aa n cc")]
 
     @pytest.mark.parametrize("algorithm", DiffAlgorithm)
-    @REFINEMENTS
+    @REFINED
     @quickly
     @given(three_way_texts())
-    def test_parts_are_disjoint_slices_in_order(self, refinement, algorithm, texts):
+    def test_parts_are_disjoint_slices_in_order(self, refine, algorithm, texts):
         """No base, ours or theirs line belongs to two regions."""
         base, ours, theirs = map(split_lines, texts)
 
@@ -270,7 +241,7 @@ class TestBaseOfRefinedConflicts:
             (base, ours, theirs),
             diff_lines(base, ours, algorithm=algorithm),
             diff_lines(base, theirs, algorithm=algorithm),
-            refinement=refinement,
+            refine=refine,
             algorithm=algorithm,
         )
 
@@ -294,20 +265,11 @@ class TestRendering:
     CONFLICT = TextConflict(base=b"b\n", ours=b"o\n", theirs=b"t\n")
 
     def test_shows_both_sides(self):
-        """The default style is git's."""
+        """The markers are git's."""
         merged = TextMerge(chunks=[b"x\n", self.CONFLICT, b"y\n"])
 
-        assert merged.render(ours="HEAD", theirs=b"feature/1") == (
+        assert merged.render(ours="HEAD", theirs="feature/1") == (
             b"x\n<<<<<<< HEAD\no\n=======\nt\n>>>>>>> feature/1\ny\n"
-        )
-
-    @pytest.mark.parametrize("style", [ConflictStyle.DIFF3, ConflictStyle.ZDIFF3])
-    def test_shows_the_base_if_asked(self, style):
-        """Both other styles have a third section."""
-        merged = TextMerge(chunks=[self.CONFLICT])
-
-        assert merged.render(style=style, ours="a", base="b", theirs="c") == (
-            b"<<<<<<< a\no\n||||||| b\nb\n=======\nt\n>>>>>>> c\n"
         )
 
     def test_marker_size_is_free(self):
@@ -317,7 +279,7 @@ class TestRendering:
         assert merged.render(marker_size=9) == b"<<<<<<<<<\no\n=========\nt\n>>>>>>>>>\n"
 
     def test_label_need_not_be_ascii(self):
-        """A `str` label is written as UTF-8."""
+        """A label is written as UTF-8."""
         assert b"<<<<<<< \xc3\xa9\n" in TextMerge(chunks=[self.CONFLICT]).render(ours="é")
 
     def test_last_line_is_closed_before_a_marker(self):
@@ -344,31 +306,16 @@ class TestRendering:
         assert [conflict.newline for conflict in crlf.conflicts] == [b"\r\n"]
         assert [conflict.newline for conflict in lf.conflicts] == [b"\n"]
 
-    def test_a_trimmed_conflict_may_follow_an_unended_line(self):
-        """Where both sides end alike, git glues the marker to their last line."""
-        words = ("a b a b b a a", "a b b b", "b b b")
-        base, ours, theirs = (b"\r\n".join(each.encode().split()) for each in words)
-
-        merged = merge_text(
-            base, ours, theirs, refinement=Refinement.TRIM, algorithm=DiffAlgorithm.MYERS
-        )
-
-        assert merged.conflicts == (
-            TextConflict(base=base[6:], ours=b"", theirs=b"", newline=b"\r\n"),
-        )
-        assert merged.render().startswith(b"b\r\nb\r\nb<<<<<<<\r\n=======\r\n")
-        assert merged.marker_lines() == (3,)
-
-    @pytest.mark.parametrize("style", ConflictStyle)
+    @REFINED
     @quickly
     @given(three_way_texts())
-    def test_marker_lines_are_where_conflicts_start(self, style, texts):
+    def test_marker_lines_are_where_conflicts_start(self, refine, texts):
         """The line numbers hold in the rendered text, whatever else it quotes."""
-        merged = merge_text(*texts, refinement=style.refinement)
+        merged = merge_text(*texts, refine=refine)
 
-        lines = split_lines(merged.render(style=style, ours="here it starts"))
+        lines = split_lines(merged.render(ours="here it starts"))
 
-        assert merged.marker_lines(style) == tuple(
+        assert merged.marker_lines() == tuple(
             number
             for number, line in enumerate(lines, start=1)
             if b"<<<<<<< here it starts" in line
@@ -376,9 +323,12 @@ class TestRendering:
 
     def test_union_keeps_both_sides(self):
         """Ours' lines come first; a missing newline is added between."""
-        assert merge("a b c", "a x c", "a y c").union() == text("a x y c")
-        assert merge_text(b"a\nb", b"a\nx", b"a\ny").union() == b"a\nx\ny"
-        assert merge_text(b"a\nb", b"a\nx", b"a\n").union() == b"a\nx\n"
+        for texts, expected in (
+            ((b"a\nb\nc\n", b"a\nx\nc\n", b"a\ny\nc\n"), b"a\nx\ny\nc\n"),
+            ((b"a\nb", b"a\nx", b"a\ny"), b"a\nx\ny"),
+            ((b"a\nb", b"a\nx", b"a\n"), b"a\nx\n"),
+        ):
+            assert merge_text(*texts).resolve(TextConflict.union).chunks == (expected,)
 
 
 class TestResolve:
@@ -403,16 +353,11 @@ class TestResolve:
 
         assert resolved.chunks == (b"x\ny\n", self.MERGED.conflicts[1])
 
-    def test_union_is_a_resolution(self):
-        """Resolving by union and printing the union are the same."""
-        assert self.MERGED.resolve(TextConflict.union).render() == self.MERGED.union()
 
-
-@pytest.mark.parametrize("style", ConflictStyle)
 @pytest.mark.parametrize("ours", [b"", b"1\n", b"1", b"1\n2"])
 @pytest.mark.parametrize("theirs", [b"", b"3\n", b"3"])
-def test_a_conflict_counts_the_lines_it_is_rendered_in(style, ours, theirs):
+def test_a_conflict_counts_the_lines_it_is_rendered_in(ours, theirs):
     """Markers count, and so does a last line without its newline."""
     conflict = TextConflict(base=b"0", ours=ours, theirs=theirs)
 
-    assert conflict.count_lines(style) == conflict.render(style=style).count(b"\n")
+    assert conflict.count_lines() == conflict.render().count(b"\n")

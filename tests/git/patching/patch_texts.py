@@ -2,7 +2,7 @@
 
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.placements import ApplyPolicy
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.trees.snapshot import Snapshot
 
 LINES = b"".join(b"line %d\n" % number for number in range(1, 31))

@@ -10,7 +10,7 @@ from patch_texts import AT_10, AT_20, CHANGE, LINES, NAMES, add, apply, delete, 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.placements import HunkPlacement, PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

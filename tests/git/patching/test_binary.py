@@ -10,7 +10,7 @@ from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.binary import BinaryChange, BinaryKind, apply_change, read_change
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.placements import PatchStatus
+from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Snapshot
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from patch_texts import AT_10, AT_20, LINES, NAMES, apply
 
 from cooperbench_eval.git.patching.fuzzy_placing import NoPlaceError, apply_edits, find_fuzzily
-from cooperbench_eval.git.patching.patch_parts import Hunk
-from cooperbench_eval.git.patching.placements import PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import Hunk, PatchStatus, Rung
 
 FUZZY = ["offset", "whitespace", "fuzzy"]
 SEVERAL = "its lines are similar to those of several places"

@@ -15,7 +15,7 @@ import cooperbench_eval as ce
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.trees.diff_writing import binary_block, quote_path
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
@@ -46,7 +46,7 @@ def bounded(code, *, megabytes=400, seconds=12):
         from cooperbench_eval.git.trees.diff_writing import binary_block
         from cooperbench_eval.git.patching.apply import apply_patch
         from cooperbench_eval.git.patching.patch import Patch
-        from cooperbench_eval.git.patching.placements import ApplyPolicy
+        from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
         from cooperbench_eval.git.trees.snapshot import Snapshot
         NAMES = b"--- a/x\\n+++ b/x\\n"
     """

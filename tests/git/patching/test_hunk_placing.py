@@ -3,7 +3,7 @@
 import pytest
 from patch_texts import AT_10, AT_20, LINES, NAMES, apply
 
-from cooperbench_eval.git.patching.placements import PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import PatchStatus, Rung
 
 
 @pytest.mark.parametrize(

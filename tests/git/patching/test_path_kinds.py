@@ -1,14 +1,20 @@
 """The purpose of a path, and which files of a feature patch are tests."""
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.git.patching.path_kinds import (
+    _FRAMEWORK_WORDS,
     PathKind,
     TestFileFilter,
     classify_path,
+    files_that_name_a_framework,
     is_test_path,
 )
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 CHANGE = b"@@ -1 +1 @@\n-old\n+new\n"
 
@@ -214,3 +220,69 @@ def test_a_file_with_a_kept_change_keeps_all_its_changes():
 def test_an_empty_patch_stays_empty():
     """There is nothing to drop."""
     assert TestFileFilter().split(Patch.parse(b"")) == (Patch.parse(b""), ())
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "named"),
+    [
+        ("src/p/a.py", "import os\nos._exit(0)\n", True),
+        ("src/p/a.py", "import _pytest.runner\n", True),
+        ("src/p/a.py", "os.environ['PYTEST_ADDOPTS']\n", True),
+        ("src/p/a.py", "import sys\nsys.exit(0)\n", False),
+        ("tests/test_a.py", "import pytest\n", False),
+        ("README.md", "run pytest\n", False),
+    ],
+)
+def test_code_that_names_a_framework_is_reported(path, text, named):
+    """This is a hint for the reader, not a verdict; tests and texts may name frameworks."""
+    changes = Changes({path: Entry(text.encode())})
+
+    assert files_that_name_a_framework(Snapshot.from_files({}), changes) == (
+        (path,) if named else ()
+    )
+
+
+def test_old_lines_that_name_a_framework_do_not_count():
+    """Only new lines count."""
+    base = Snapshot.from_files({"a.py": b"import pytest\n"})
+    changes = Changes({"a.py": Entry(b"import pytest\nnew = 1\n"), "gone.py": None})
+
+    assert files_that_name_a_framework(base, changes) == ()
+
+
+_PIECES = [
+    *(b"pytest", b"_pytest", b"pytest_runtest", b"PYTEST_", b"SkipTest", b"junit_xml", b"os._exit"),
+    *(b"unittest.case", b"jest", b"COOPERBENCH", b"_", b"x", b".", b" ", b"\xe9", b"\0"),
+    *(b"\n", b"\n", b"\n", b"\r", b"\r\n", b"\x0b", b"\x0c", b"\x85", b"\x1c"),
+]
+_FILES = st.none() | st.builds(
+    Entry,
+    st.lists(st.sampled_from(_PIECES), max_size=12).map(b"".join),
+    st.sampled_from([0o100644, 0o100644, 0o100755, 0o120000]),
+)
+
+
+def lines_that_name_a_framework(entry):
+    """Find these lines the simplest way: search the whole file."""
+    if entry is None or not entry.mode.is_regular:
+        return set()
+    found = _FRAMEWORK_WORDS.finditer(entry.data)
+    places = {match.start() for match in found}
+    lines, at = set(), 0
+    for line in entry.data.splitlines(keepends=True):
+        if any(at <= place < at + len(line) for place in places):
+            lines.add(line.rstrip(b"\r\n"))
+        at += len(line)
+    return lines
+
+
+@example(None, Entry(b"one\npytest\ntwo\n"))
+@given(_FILES, _FILES)
+def test_searching_only_new_lines_finds_the_same(before, after):
+    """The result equals a search of both files, minus the lines of the old file."""
+    base = Snapshot.from_files({"a.py": before} if before else {})
+
+    named = files_that_name_a_framework(base, Changes({"a.py": after}))
+
+    new = lines_that_name_a_framework(after) - lines_that_name_a_framework(before)
+    assert named == (("a.py",) if new else ())

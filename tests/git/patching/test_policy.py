@@ -3,7 +3,7 @@
 import pytest
 from patch_texts import AT_10, AT_20, CHANGE, LINES, NAMES, add, apply, delete, move
 
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus, Rung
 
 NOWHERE = AT_10.replace(b"line 9", b"line nine")
 MISCOUNTED_ADDITION = add(b"n").replace(b"+1 @@", b"+1,9 @@")

@@ -4,7 +4,7 @@ import pytest
 from patch_texts import AT_10, AT_20, LINES, NAMES, apply
 
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.placements import PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import PatchStatus, Rung
 
 BODY = b" line 9\n-line 10\n+LINE 10\n+more\n line 11\n"  # 3 old and 4 new lines
 CHANGED = LINES.replace(b"line 10\n", b"LINE 10\n")

@@ -8,7 +8,7 @@ from patch_texts import LINES, add, apply
 
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.patching.placements import ApplyPolicy, PatchStatus, Rung
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus, Rung
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 

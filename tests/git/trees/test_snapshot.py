@@ -12,8 +12,7 @@ from generators import forks
 from hypothesis import given
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.trees.entries import Entry, FileMode
-from cooperbench_eval.git.trees.forbidden_paths import path_problem
+from cooperbench_eval.git.trees.entries import Entry, FileMode, path_problem
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
 LINK = Entry(b"there", FileMode.SYMLINK)

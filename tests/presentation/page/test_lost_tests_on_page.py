@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 from page_reports import BASE, CLEAN, edited, made, pair
 
-from cooperbench_eval.reporting.traces import FailureTrace, TracedFunction
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction
 from cooperbench_eval.running.results import TestCase
 
 NAMES = ("t::one", "t::two")

@@ -12,8 +12,7 @@ from page_reports import CLEAN, CONFLICT
 import cooperbench_eval as ce
 from cooperbench_eval.presentation.page import margins
 from cooperbench_eval.presentation.page.details import details_of
-from cooperbench_eval.presentation.page.margins import Margins
-from cooperbench_eval.presentation.page.sparse import read_diff
+from cooperbench_eval.presentation.page.margins import Margins, read_diff
 
 LETTERS = {"several": "b", "base": ".", "resolver": "r", "marker": "m", "unknown": "u"}
 

@@ -19,7 +19,7 @@ from cooperbench_eval.git.merging.conflicts import (
     LedgerRow,
     ModelUsage,
 )
-from cooperbench_eval.git.patching.placements import HunkPlacement
+from cooperbench_eval.git.patching.patch_parts import HunkPlacement
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting import (
     Attempt,

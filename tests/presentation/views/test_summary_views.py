@@ -10,12 +10,11 @@ from made_pairs import NOON, attempt, pair
 from needs import need_package
 
 from cooperbench_eval.analysis.agreement import CooperBenchAgreement, CooperBenchDisagreement
-from cooperbench_eval.analysis.comparing import compare
+from cooperbench_eval.analysis.comparing import compare, solved_within
 from cooperbench_eval.analysis.policies import POLICIES, Policy
 from cooperbench_eval.analysis.ranking import rank
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.summarizing import summarize
-from cooperbench_eval.analysis.tries import solved_within
 from cooperbench_eval.cooperbench.runlogs import CooperBenchResult
 from cooperbench_eval.support.rendering.visible import visible
 

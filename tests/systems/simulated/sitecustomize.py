@@ -245,30 +245,10 @@ def _views():
     views["ctypes"] = View(importlib.import_module("ctypes"), {"CDLL": _cdll})
     for name in ("signal", "socket", "select", "time", *(() if WINDOWS else ("resource",))):
         views[name] = View(importlib.import_module(name))
-    if WINDOWS:
-        views["msvcrt"] = _Locks("msvcrt")
     return views
 
 
 _absolute, _resolved, _is_there = os.path.abspath, os.path.realpath, os.path.exists
-
-
-class _Locks(types.ModuleType):
-    """`msvcrt`, with the locks of this machine."""
-
-    LK_NBLCK, LK_UNLCK = 2, 0
-
-    @staticmethod
-    def locking(fd, mode, _):
-        import fcntl  # noqa: PLC0415 - on the machine that simulates
-
-        if mode == _Locks.LK_UNLCK:
-            fcntl.flock(fd, fcntl.LOCK_UN)
-            return
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise PermissionError(13, "Permission denied") from None
 
 
 def _false_if_absent(function):

@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from cooperbench_eval.git.trees.forbidden_paths import local_name_problem
+from cooperbench_eval.git.trees.entries import local_name_problem
 
 END_OF_ARCHIVE = bytes(2 * tarfile.BLOCKSIZE)
 """The blocks that close an archive."""

@@ -87,7 +87,6 @@ _STATE_RETRIES = 3
 _PAUSE_SECONDS = 0.05
 _CALL_SECONDS = 60.0
 """How long the engine may take for one request."""
-_PIECE = 1 << 18
 _NO_SUCH_IMAGE = re.compile(
     "manifest unknown|name unknown|does not exist|access to the resource is denied"
     "|unauthorized|short-name"
@@ -238,16 +237,14 @@ class Engine:
 
     def kill(self, name: str) -> bool:
         """Kill a container; return whether it was running."""
-        from docker.errors import APIError  # noqa: PLC0415 - see above
-
-        with _errors_as("the container cannot be killed"):
-            try:
+        try:
+            with _errors_as("the container cannot be killed"):
                 self._client.kill(name)
-            except APIError as exc:
-                if exc.status_code != HTTPStatus.CONFLICT:
-                    raise
-                return False
-            return True
+        except RefusedError as exc:
+            if getattr(exc.__cause__, "status_code", None) != HTTPStatus.CONFLICT:
+                raise
+            return False
+        return True
 
     def state(self, name: str) -> ContainerState:
         """Return the state of a container.

@@ -76,10 +76,6 @@ class Guard:
     def hold(self, engine: str, name: str) -> None:
         """Let the watchdog remove a container if this process ends before calling `release`.
 
-        Args:
-            engine: The engine's address.
-            name: The name that the container will get.
-
         Raises:
             SandboxError: No watchdog can be started.
         """
@@ -124,11 +120,7 @@ class _SocketLink:
     """A socket to a watchdog that is not a child of this process."""
 
     def __init__(self) -> None:
-        """Start the watchdog.
-
-        Raises:
-            OSError, subprocess.CalledProcessError: It cannot be started.
-        """
+        """Start the watchdog; if that fails, raise an `OSError` or `CalledProcessError`."""
         self._socket, theirs = socket.socketpair()
         self._waits = 0
         try:
@@ -167,11 +159,7 @@ class _PipeLink:
     """A pipe to a watchdog, on Windows; it is a child, and has no part in this console."""
 
     def __init__(self) -> None:
-        """Start the watchdog.
-
-        Raises:
-            OSError: It cannot be started.
-        """
+        """Start the watchdog; if that fails, raise an `OSError`."""
         self._process = subprocess.Popen(  # noqa: S603 - our own script
             _command(),
             bufsize=0,

@@ -154,11 +154,7 @@ class CopyWatch:
 
 
 def _open_below(folder: int, parts: tuple[str, ...]) -> int:
-    """Open a folder; links are refused, because they could lead to this machine's files.
-
-    Raises:
-        OSError: It does not exist, or a part of the path is not a folder.
-    """
+    """Open a folder, or raise an `OSError`; links, which may lead to our files, are refused."""
     opened = os.open(".", _FOLDER, dir_fd=folder)
     for part in parts:
         above = opened

@@ -141,10 +141,7 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
 def container(
     engine: Engine, image: str, *, host: Mapping[str, Any], **config: Any
 ) -> Iterator[tuple[str, str]]:
-    """Create a container with the SDK's options, and remove it at the end in any case.
-
-    Yields:
-        The container's name and its id.
+    """Create a container with the SDK's options, and remove it at the end; yield its name and id.
 
     Raises:
         SandboxError: The container cannot be created or removed.
@@ -236,7 +233,6 @@ class _Following:
     _capture: Capture
     _copy: CopyWatch
     _waits: bool
-    _is_open: bool = True
 
     def until_the_end(self, container_id: str, timeout_seconds: float) -> Execution:
         """Let the command start, and wait for its end, or kill the container at its deadline."""
@@ -253,7 +249,6 @@ class _Following:
                 # Podman does not kill a container whose output is not read.
                 self._take_the_rest()
                 self._output.close()
-                self._is_open = False
                 # False if the container ended in the meantime.
                 is_stopped = self._engine.kill(self._name)
                 _wait_for(self._is_over, "the container does not die")
@@ -279,7 +274,8 @@ class _Following:
     def _wait(self, memory: MemoryWatch, until: float) -> ContainerState | None:
         """Read output until the command ends; `None` if it must be stopped."""
         while (left := until - time.monotonic()) > 0:
-            if self._take(min(left, _LOOK_SECONDS)):
+            if data := self._output.read(min(left, _LOOK_SECONDS)):
+                self._capture.feed(data)
                 continue
             state = self._engine.state(self._name)
             if state.is_over:
@@ -287,7 +283,7 @@ class _Following:
                 return state
             if memory.kills():
                 return None
-            if not self._is_open:
+            if data is not None:  # the output has ended
                 time.sleep(_PAUSE_SECONDS)
         return None
 
@@ -296,14 +292,5 @@ class _Following:
 
     def _take_the_rest(self) -> None:
         enough = time.monotonic() + _REST_SECONDS
-        while self._take(_PAUSE_SECONDS) and time.monotonic() < enough:
-            pass
-
-    def _take(self, seconds: float) -> bool:
-        """Wait for output and read it; return whether there was any in time."""
-        data = self._output.read(seconds) if self._is_open else None
-        if data == b"":
-            self._is_open = False
-        if data:
+        while time.monotonic() < enough and (data := self._output.read(_PAUSE_SECONDS)):
             self._capture.feed(data)
-        return bool(data)

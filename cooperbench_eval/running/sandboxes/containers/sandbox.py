@@ -187,6 +187,7 @@ class ContainerSandbox:
         places = _places_of(tree, scratch, self.tree_at)
         tree_at, scratch_at = places[str(tree)], places[str(scratch)]
         own = f"{scratch_at}.own"
+        home = {"HOME": f"{own}/home", "TMPDIR": f"{own}/temporary"}
         try:
             with connect(self.base_url) as engine:
                 image = engine.image(self.image, pull=self.pull)
@@ -199,7 +200,8 @@ class ContainerSandbox:
                     scratch_at=scratch_at,
                     own=own,
                     packer=_packer(self.user or image.user),
-                    env=self._environment(own)
+                    env=(home if self.own_home else {})
+                    | NEUTRAL_ENVIRONMENT
                     | {name: _translate(value, places) for name, value in env.items()},
                     workdir=self.workdir or tree_at,
                     user=self.user,
@@ -215,10 +217,6 @@ class ContainerSandbox:
             raise TestRunError(exc.problem, parts) from exc
         except OSError as exc:
             raise SandboxError(f"its files cannot be copied ({exc})", parts) from exc
-
-    def _environment(self, own: str) -> dict[str, str]:
-        home = {"HOME": f"{own}/home", "TMPDIR": f"{own}/temporary"} if self.own_home else {}
-        return home | NEUTRAL_ENVIRONMENT
 
     def _host(self) -> dict[str, Any]:
         """Return the container's limits and permissions, as the SDK's host options."""

@@ -187,25 +187,22 @@ def _is_key(parts: Sequence[Element], i: int, opener: bytes) -> bool:
 
 def _bound(parts: Sequence[Element]) -> set[bytes]:
     """Return the names that comprehensions and lambdas in brackets bind."""
-    found = _bound_by_lambda(parts)
-    is_binding = False
-    for part in parts:
-        if part.plain in {b"for", b"in"}:
-            is_binding = part.plain == b"for"
-        elif is_binding:
-            found |= {word for word in part.plain.split(b"\x1f") if is_name(word)}
-    return found
+    words = (word for part in _between(parts, b"for", b"in") for word in part.plain.split(b"\x1f"))
+    return _bound_by_lambda(parts).union(filter(is_name, words))
 
 
 def _bound_by_lambda(parts: Sequence[Element]) -> set[bytes]:
-    found: set[bytes] = set()
-    is_binding = False
+    return {each.plain for each in _between(parts, b"lambda", b":") if is_name(each.plain)}
+
+
+def _between(parts: Sequence[Element], first: bytes, last: bytes) -> Iterator[Element]:
+    """Yield the parts that are between two words, each time that they occur."""
+    is_inside = False
     for part in parts:
-        if part.plain in {b"lambda", b":"}:
-            is_binding = part.plain == b"lambda"
-        elif is_binding and is_name(part.plain):
-            found.add(part.plain)
-    return found
+        if part.plain in {first, last}:
+            is_inside = part.plain == first
+        elif is_inside:
+            yield part
 
 
 _CHANGING = frozenset(

@@ -117,7 +117,7 @@ class Graph:
         key = start, name
         if key not in self._uses:
             variable = self.variable(start, name)
-            through = self._search(self.after, [start], variable)
+            through = self._search(self.after, start, variable)
             self._uses[key] = frozenset(
                 i for i in through if i < len(self.steps) and self._reads(i, variable)
             )
@@ -126,7 +126,7 @@ class Graph:
     def overwriting(self, start: int, name: bytes) -> list[int]:
         """Return the steps that a value may reach and that set its variable."""
         variable = self.variable(start, name)
-        through = self._search(self.after, [start], variable)
+        through = self._search(self.after, start, variable)
         sets = self.sets
         return [i for i in through if i < len(sets) and variable in sets[i]]
 
@@ -135,7 +135,7 @@ class Graph:
         key = use, name
         if key not in self._sources:
             variable = self.variable(use, name)
-            through = self._search(self.before, [use], variable)
+            through = self._search(self.before, use, variable)
             found = (i for i in through if i < len(self.steps))
             self._sources[key] = frozenset(i for i in found if variable in self.sets[i])
         return self._sources[key]
@@ -164,13 +164,11 @@ class Graph:
     def _reads(self, step: int, variable: bytes) -> bool:
         return any(self.variable(step, name) == variable for name in self.steps[step].facts.reads)
 
-    def _search(
-        self, edges: Sequence[Sequence[int]], starts: Sequence[int], variable: bytes
-    ) -> set[int]:
+    def _search(self, edges: Sequence[Sequence[int]], start: int, variable: bytes) -> set[int]:
         """Return what can be reached, without going past steps that set the variable."""
         sets = self.replaces
         found: set[int] = set()
-        stack = [each for at in starts if at < len(sets) for each in edges[at]]
+        stack = [*edges[start]]
         while stack:
             at = stack.pop()
             if at in found:
@@ -196,13 +194,12 @@ def graph_of(function: Construct) -> Graph:
     builder = _Builder()
     inner = function
     if function.mode is Mode.MEMBERS:
-        defs = (e for e in function.children if isinstance(e, Construct) and e.kind == "def")
-        inner = next(defs, function)
+        inner = next((each for each in function.parts if each.kind == "def"), function)
     entry = Construct(kind="entry", children=())
     builder.add(entry, [], StepFacts(sets=frozenset(parameters_of(inner))))
     ends = [0]
-    for part in inner.children:
-        if isinstance(part, Construct) and part.kind == "suite":
+    for part in inner.parts:
+        if part.kind == "suite":
             ends = builder.members(part.children, ends)
     return builder.finish(ends)
 
@@ -261,8 +258,7 @@ class _Builder:
     def _statement(self, statement: Construct, ends: list[int]) -> list[int]:
         clauses = [statement]
         if statement.mode is Mode.MEMBERS:
-            parts = (e for e in statement.children if isinstance(e, Construct))
-            clauses = [each for each in parts if each.kind != "decorator"]
+            clauses = [each for each in statement.parts if each.kind != "decorator"]
         if not clauses:
             return ends
         first = clauses[0]
@@ -290,18 +286,12 @@ class _Builder:
             self._leaving[-1].append(at)
             return
         labelled = [word for word in words[1:] if word != b";"]
-        for breaks, target in self._jumps if labelled else self._jumps[-1:]:
+        loops = [head for _, head in self._jumps if head is not None]
+        for breaks, head in self._jumps if labelled else self._jumps[-1:]:
             if kind == "break":
                 breaks.append(at)
-            elif target is not None:
-                self._after[at].append(target)
-            else:
-                self._leave_switch(at)
-
-    def _leave_switch(self, at: int) -> None:
-        target = next((to for _, to in reversed(self._jumps) if to is not None), None)
-        if target is not None:
-            self._after[at].append(target)
+            else:  # in a `switch`, it continues the loop around it
+                self._after[at] += loops[-1:] if head is None else [head]
 
     def _inside(self, head: int, body: Sequence[Element], ends: list[int]) -> list[int]:
         scope = self._scope
@@ -340,8 +330,7 @@ class _Builder:
                 continue
             case = member
             if member.mode is Mode.MEMBERS:
-                parts = (e for e in member.children if isinstance(e, Construct))
-                case = next((e for e in parts if e.kind == member.kind), member)
+                case = next((e for e in member.parts if e.kind == member.kind), member)
             header, body = _body(case)
             at = self.add(header, [head])
             through = self._inside(at, body, [at, *through])
@@ -411,7 +400,7 @@ def _is_else(header: Construct) -> bool:
 
 def _body(clause: Construct) -> tuple[Construct, Sequence[Element]]:
     """Split a clause into its head and the statements of its suite."""
-    suites = [p for p in clause.children if isinstance(p, Construct) and p.kind == "suite"]
+    suites = [part for part in clause.parts if part.kind == "suite"]
     parts = tuple(part for part in clause.children if part.kind not in _WORDS_LEFT)
     clause = clause if len(parts) == len(clause.children) else _header(clause, parts)
     if suites:

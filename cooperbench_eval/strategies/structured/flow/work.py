@@ -1,6 +1,6 @@
 """What a side did to a function, as seen in the merged function."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import Enum, auto
 from functools import cached_property
 from itertools import pairwise
@@ -172,13 +172,8 @@ class Work:
     @cached_property
     def _known(self) -> frozenset[bytes]:
         """The variables of the base."""
-        return frozenset(_names(self.base))
-
-
-def _names(graph: Graph) -> Iterator[bytes]:
-    for step in graph.steps:
-        yield from step.facts.sets
-        yield from step.facts.reads
+        facts = (step.facts for step in self.base.steps)
+        return frozenset(name for each in facts for name in each.sets | each.reads)
 
 
 def _asks_for_none(words: Sequence[bytes]) -> bool:

@@ -42,21 +42,12 @@ _SIMPLE = frozenset({"assignment", "expression"})
 def merge_absorbed(
     merger: Merger, base: Elements, ours: Elements, theirs: Elements
 ) -> Elements | None:
-    """One side moved statements into the header of a new suite, and the other edited them.
-
-    Returns:
-        The merged statements; `None` if neither side did so, or both.
-
-    Raises:
-        DisagreementError: The edits do not fit together.
-    """
-    moves = [find_move(base, side) for side in (ours, theirs)]
-    if (moves[0] is None) == (moves[1] is None):
-        return None
-    if moves[0] is not None:
-        return _Merge(merger, base, ours, theirs, moves[0], is_theirs=False).run()
-    if moves[1] is not None:
-        return _Merge(merger, base, theirs, ours, moves[1], is_theirs=True).run()
+    """One side moved statements into the header of a new suite, and the other edited them."""
+    mine, other = (find_move(base, side) for side in (ours, theirs))
+    if mine and not other:
+        return _Merge(merger, base, ours, theirs, mine, is_theirs=False).run()
+    if other and not mine:
+        return _Merge(merger, base, theirs, ours, other, is_theirs=True).run()
     return None
 
 
@@ -86,12 +77,14 @@ class Move:
     """Statements of the base that a side moved into one header.
 
     Attributes:
-        start: The index of the first of them in the base; they follow each other.
+        start: The index of the first of them in the base.
+        statements: They, as they follow each other in the base.
         place: The index of the new statement on the side.
         headers: Where the header has the value of each.
     """
 
     start: int
+    statements: Elements
     place: int
     headers: tuple[_Header, ...]
 
@@ -100,11 +93,11 @@ class Move:
         """The index in the base after the last of them."""
         return self.start + len(self.headers)
 
-    def names(self, base: Elements) -> set[bytes]:
-        """Return the variables that the statements or the header give the values."""
-        targets = {target_of(each) for each in base[self.start : self.end]}
+    @property
+    def names(self) -> set[bytes]:
+        """The variables that the statements or the header give the values."""
         words = {word for header in self.headers for word in header.target}
-        return {word for word in targets | words if is_name(word)}
+        return set(filter(is_name, words.union(map(target_of, self.statements))))
 
 
 def find_move(base: Elements, side: Elements) -> Move | None:
@@ -129,7 +122,13 @@ def find_move(base: Elements, side: Elements) -> Move | None:
         expected = {start + step: [at + step] for step in range(len(moved))}
         if moved != expected:
             return None
-        return Move(start=start, place=place, headers=tuple(headers[at : at + len(moved)]))
+        end = start + len(moved)
+        return Move(
+            start=start,
+            statements=base[start:end],
+            place=place,
+            headers=tuple(headers[at : at + len(moved)]),
+        )
     return None
 
 
@@ -139,7 +138,7 @@ def names_moved(base: Elements, side: Elements) -> set[bytes]:
         return set()
     inner = (found for each in side for found in each.walk() if found.kind == "suite")
     moves = (find_move(base, children) for children in (side, *(each.children for each in inner)))
-    return {name for move in moves if move for name in move.names(base)}
+    return {name for move in moves if move for name in move.names}
 
 
 def _has_header(statement: Element) -> bool:
@@ -151,7 +150,7 @@ def _headers(statement: Element) -> Iterator[_Header]:
     """Yield the places of a statement's first clause in which a value may be."""
     clause = statement
     if isinstance(statement, Construct) and statement.mode is Mode.MEMBERS:
-        clause = next((c for c in statement.children if isinstance(c, Construct)), statement)
+        clause = next(iter(statement.parts), statement)
     if not isinstance(clause, Construct) or not has_suite(clause):
         return
     words = [child.plain for child in clause.children]
@@ -201,7 +200,8 @@ def _is_moved(statement: Element, header: _Header) -> bool:
     callee = _callee(old)
     if not callee or callee != _callee(new):
         return False
-    return _keeps_name(statement, header) or similarity(old.words(), new.words()) >= _LEAST_ALIKE
+    keeps_name = target_of(statement) in {b"", *header.target}
+    return keeps_name or similarity(old.words(), new.words()) >= _LEAST_ALIKE
 
 
 def _callee(value: Construct) -> bytes:
@@ -209,10 +209,6 @@ def _callee(value: Construct) -> bytes:
     children = value.children
     at = next((i for i, child in enumerate(children) if child.kind == "group"), 0)
     return b" ".join(child.plain for child in children[:at])
-
-
-def _keeps_name(statement: Element, header: _Header) -> bool:
-    return target_of(statement) in {b"", *header.target}
 
 
 @frozen
@@ -258,11 +254,12 @@ class _Merge:
         Raises:
             DisagreementError: It changed their kind, their targets or their sequence.
         """
-        start, end = self.move.start, self.move.end
+        statements, start = self.move.statements, self.move.start
         first = places[start]
-        if first is None or places[start:end] != list(range(first, first + end - start)):
-            raise DisagreementError.at(*self.base[start:end])
-        for old, new in zip(self.base[start:end], self.other[first:], strict=False):
+        here = places[start : self.move.end]
+        if first is None or here != list(range(first, first + len(here))):
+            raise DisagreementError.at(*statements)
+        for old, new in zip(statements, self.other[first:], strict=False):
             if new.kind != old.kind or target_of(new) != target_of(old):
                 raise DisagreementError.at(old)
         return first
@@ -299,12 +296,7 @@ class _Merge:
         """Merge the values in the header with the other side's values."""
         clause = self.move.headers[0].clause
         children = clause.children
-        moved = zip(
-            self.move.headers,
-            self.base[self.move.start : self.move.end],
-            statements,
-            strict=True,
-        )
+        moved = zip(self.move.headers, self.move.statements, statements, strict=True)
         for header, before, now in reversed(list(moved)):
             space = header.value.space
             old, new = (value_of(each).with_space(space) for each in (before, now))
@@ -315,7 +307,7 @@ class _Merge:
 
     def _within(self, base: Elements, one: Elements, other: Elements) -> Elements:
         """Merge the statements that moved, under the names that the header gives the values."""
-        for statement, header in zip(self.base[self.move.start :], self.move.headers, strict=False):
+        for statement, header in zip(self.move.statements, self.move.headers, strict=True):
             old = target_of(statement)
             if old and old not in header.target and uses_more(base, other, old):
                 new = header.target[0] if len(header.target) == 1 else b""
@@ -332,7 +324,7 @@ class _Merge:
         Raises:
             DisagreementError: There are such uses.
         """
-        if any(uses_more(base, other, name) for name in self.move.names(self.base)):
+        if any(uses_more(base, other, name) for name in self.move.names):
             raise DisagreementError.at(*other)
 
 

@@ -169,10 +169,8 @@ def _regrouped(group: Construct, children: Elements) -> Construct:
     opener, *inside, closer = group.children
     first = inside[0]
     if isinstance(first, Construct) and first.mode is Mode.LIST:
-        item = first.children[0]
-        if isinstance(item, Construct):
-            inner = evolve(first, children=(evolve(item, children=children),))
-            return evolve(group, children=(opener, inner, closer))
+        inner = first.with_parts(lambda item: evolve(item, children=children))
+        return evolve(group, children=(opener, inner, closer))
     return evolve(group, children=(opener, *children, closer))
 
 

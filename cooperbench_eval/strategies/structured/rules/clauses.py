@@ -91,21 +91,12 @@ def _is_subclass(one: str, other: str) -> bool:
 def merge_tries(
     merger: Merger, base: Elements, ours: Elements, theirs: Elements
 ) -> Elements | None:
-    """Both sides moved the statements into a `try`: keep one, with the clauses of both.
-
-    Returns:
-        The merged statements; `None` if one of the sides did something else.
-
-    Raises:
-        DisagreementError: The clauses do not fit together.
-    """
+    """Both sides moved the statements into a `try`: keep one, with the clauses of both."""
     mine, other = _try_around(base, ours), _try_around(base, theirs)
     if mine is None or other is None:
         return None
     (start, one), (place, two) = mine, other
-    first, second = (
-        tuple(c for c in each.children if isinstance(c, Construct)) for each in (one, two)
-    )
+    first, second = tuple(one.parts), tuple(two.parts)
     if len(first) != len(one.children) or len(second) != len(two.children):
         return None
     bodies = suite_of(first[0]), suite_of(second[0])

@@ -1,6 +1,6 @@
 """Tries each rule in turn on statements that both sides changed."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection
 
 from attrs import evolve, frozen
 
@@ -21,21 +21,18 @@ from cooperbench_eval.strategies.structured.strings import merge_comments
 _PLACEHOLDERS = frozenset({b"pass", b"..."})
 
 
+Rule = Callable[[Merger, Elements, Elements, Elements], Elements | None]
+"""Merges statements that both sides changed: those of base, ours and theirs.
+
+It returns the merged statements, or `None` if it does not fit. It raises a `DisagreementError`
+if it fits, but both sides' changes do not fit together.
+"""
+
+
 def combine(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
-    """Apply the first rule that fits statements which both sides changed.
-
-    Returns:
-        The combined statements; `None` if no rule fits.
-    """
-    for rule in _RULES:
-        found = rule(merger, base, ours, theirs)
-        if found is not None:
-            return found
-    return None
-
-
-def _comments(_merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
-    return merge_comments(base, ours, theirs)
+    """Apply the first rule that fits statements which both sides changed."""
+    found = (rule(merger, base, ours, theirs) for rule in _RULES)
+    return next((each for each in found if each is not None), None)
 
 
 def _fill(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
@@ -55,20 +52,14 @@ def merge_headers(
     """Merge versions of which one has the first part of a header as a statement of its own."""
     versions = base, ours, theirs
     alone = [{each.plain for each in version} for version in versions]
-    inside = [set(_first_parts(version)) for version in versions]
-    moved = set().union(*alone) & set().union(*inside)
+    parts = (_split(each) for version in versions for each in version)
+    moved = set().union(*alone) & {part[0].plain for part in parts if part}
     if not moved:
         return None
     before, mine, other = (
         _split_all(version, moved - there) for version, there in zip(versions, alone, strict=True)
     )
     return merger.merge_children(before, mine, other, Mode.MEMBERS)
-
-
-def _first_parts(statements: Elements) -> Iterator[bytes]:
-    for each in statements:
-        if parts := _split(each):
-            yield parts[0].plain
 
 
 def _split_all(statements: Elements, moved: Collection[bytes]) -> Elements:
@@ -116,7 +107,7 @@ def _split_walrus(header: Elements) -> tuple[Construct, Elements] | None:
     name, sign, *_ = (*words, None, None)
     if not isinstance(name, Token) or not isinstance(sign, Token) or sign.word != b":=":
         return None
-    if _continues(header[2]):
+    if header[2].kind == "group" or header[2].plain == b".":  # it continues the operand
         return None
     first = Construct(
         kind="assignment",
@@ -124,11 +115,6 @@ def _split_walrus(header: Elements) -> tuple[Construct, Elements] | None:
         children=(name, sign._replace(word=b"="), *words[2:]),
     )
     return first, (name.with_space(group.space), *header[2:])
-
-
-def _continues(element: Element) -> bool:
-    """Whether the element continues the operand before it."""
-    return element.kind == "group" or element.plain == b"."
 
 
 _LEAST_ALIKE = 0.5
@@ -219,9 +205,9 @@ def _are_alike(one: Construct, other: Construct) -> bool:
     return similarity(one.words(), other.words()) >= _LEAST_ALIKE
 
 
-_RULES = (
+_RULES: tuple[Rule, ...] = (
     _fill,
-    _comments,
+    lambda _merger, *versions: merge_comments(*versions),
     merge_tries,
     merge_headers,
     merge_absorbed,

@@ -20,14 +20,7 @@ _SCOPES = frozenset({"def", "class"})
 def merge_copied(
     merger: Merger, base: Elements, ours: Elements, theirs: Elements
 ) -> Elements | None:
-    """One side put copies of a statement into several suites, and the other side edited it.
-
-    Returns:
-        The merged statements; `None` if neither side did so.
-
-    Raises:
-        DisagreementError: A copy cannot take the edit.
-    """
+    """One side put copies of a statement into several suites, and the other side edited it."""
     for one, other, is_theirs in ((ours, theirs, False), (theirs, ours, True)):
         if align(base, other, Mode.MEMBERS) != list(range(len(other))):
             continue  # it also inserted or removed statements
@@ -91,12 +84,10 @@ def _copies(statements: Elements, old: Element) -> Iterator[Element]:
 
 def _suites(statement: Construct) -> Iterator[Construct]:
     """Yield the outermost suites of a statement."""
-    for child in statement.children:
-        if not isinstance(child, Construct) or child.kind in _SCOPES:
-            continue
+    for child in statement.parts:
         if child.kind == "suite":
             yield child
-        else:
+        elif child.kind not in _SCOPES:
             yield from _suites(child)
 
 
@@ -133,10 +124,11 @@ def _applied_inside(
         return element
     if not any(True for suite in _suites(element) for _ in _copies(suite.children, edit[0])):
         return element
-    children = tuple(
-        evolve(child, children=_applied(merger, child.children, edit, is_theirs=is_theirs))
-        if isinstance(child, Construct) and child.kind == "suite"
-        else _applied_inside(merger, child, edit, is_theirs=is_theirs)
-        for child in element.children
-    )
-    return evolve(element, children=children)
+
+    def apply(part: Construct) -> Element:
+        if part.kind != "suite":
+            return _applied_inside(merger, part, edit, is_theirs=is_theirs)
+        children = _applied(merger, part.children, edit, is_theirs=is_theirs)
+        return evolve(part, children=children)
+
+    return element.with_parts(apply)

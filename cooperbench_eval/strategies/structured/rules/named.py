@@ -38,12 +38,8 @@ def merge_named(
 ) -> Elements | None:
     """Merge imported names, fields, or entries of an object that both sides changed.
 
-    Returns:
-        The items in the order of ours, with the new ones of theirs after the items that
-        they follow; `None` if some items have no names of their own.
-
-    Raises:
-        DisagreementError: The sides changed an item differently.
+    The items have the order of ours, and the new ones of theirs are after those that they
+    follow. The rule fits if all items have names of their own.
     """
     versions = [_by_name(each) for each in (base, ours, theirs)]
     before, mine, other = ({} if each is None else each for each in versions)

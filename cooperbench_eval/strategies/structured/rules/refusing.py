@@ -83,16 +83,16 @@ def _check_suffixes(
         after = None if suffix is None else _suffix_rank(base, suffix)
         if suffix is None or after is None or after > loosest or part.plain in _BINARY:
             continue
-        if (_last(prefix, base), _first(suffix, base)) not in _FREE:
+        signs = _parts(prefix, base)[-1].plain, _parts(suffix, base)[0].plain
+        if signs not in _FREE:
             raise DisagreementError.at(*base[prefix.end : end])
 
 
 def _prefix_rank(base: Elements, edit: ChildEdit) -> int | None:
     """Return the rank of the operator at the end of an edit; `None` if there is none."""
-    removed = base[edit.start : edit.end]
+    removed, parts = base[edit.start : edit.end], _parts(edit, base)
     if removed and edit.new and _is_alike(removed[-1], edit.new[-1]):
         return None
-    parts = edit.new or removed
     last = parts[-1]
     words = {each.plain for each in parts}
     if (last.plain == b"else" and b"if" in words) or (last.plain == b":" and b"?" in words):
@@ -122,10 +122,9 @@ def _begins_operand(before: Sequence[Element]) -> bool:
 
 def _suffix_rank(base: Elements, edit: ChildEdit) -> int | None:
     """Return the rank of the operator or access that an edit begins with, if any."""
-    removed = base[edit.start : edit.end]
+    removed, parts = base[edit.start : edit.end], _parts(edit, base)
     if removed and edit.new and _is_alike(removed[0], edit.new[0]):
         return None
-    parts = edit.new or removed
     first = parts[0]
     if first.plain in _SUFFIXES or (first.kind == "group" and first.plain[:1] in {b"(", b"["}):
         return _ACCESS
@@ -139,12 +138,9 @@ def _is_alike(one: Element, other: Element) -> bool:
     return rank is not None and rank == _BINARY.get(other.plain)
 
 
-def _last(edit: ChildEdit, base: Elements) -> bytes:
-    return (edit.new or base[edit.start : edit.end])[-1].plain
-
-
-def _first(edit: ChildEdit, base: Elements) -> bytes:
-    return (edit.new or base[edit.start : edit.end])[0].plain
+def _parts(edit: ChildEdit, base: Elements) -> Elements:
+    """Return what an edit inserts, or if it only removes something, what it removes."""
+    return edit.new or base[edit.start : edit.end]
 
 
 def _check_calls(base: Elements, one: AlignedVersion, other: AlignedVersion) -> None:

@@ -58,21 +58,15 @@ def suite_of(clause: Element) -> Construct:
     Raises:
         DisagreementError: It has none.
     """
-    for child in clause.children:
-        if isinstance(child, Construct) and child.kind == "suite":
+    for child in clause.parts if isinstance(clause, Construct) else ():
+        if child.kind == "suite":
             return child
     raise DisagreementError.at(clause)
 
 
 def with_body(clause: Construct, body: Elements) -> Construct:
     """Return a clause with other statements in its suite."""
-    children = tuple(
-        evolve(child, children=body)
-        if isinstance(child, Construct) and child.kind == "suite"
-        else child
-        for child in clause.children
-    )
-    return evolve(clause, children=children)
+    return clause.with_parts(lambda e: evolve(e, children=body) if e.kind == "suite" else e)
 
 
 def target_of(assignment: Element) -> bytes:
@@ -135,8 +129,7 @@ def replaced(element: Element, old: Construct, new: Construct) -> Element:
         return new
     if isinstance(element, Token) or not any(each is old for each in element.walk()):
         return element
-    children = tuple(replaced(child, old, new) for child in element.children)
-    return evolve(element, children=children)
+    return element.with_parts(lambda child: replaced(child, old, new))
 
 
 class Merger(Protocol):

@@ -202,11 +202,6 @@ _PLUS = Token(b" ", b"+")
 def merge_bounds(base: Construct | None, ours: Construct, theirs: Construct) -> Construct:
     """Keep the bounds that both sides kept or one side added; ours come first.
 
-    Args:
-        base: The bounds in the base; `None` if there are none.
-        ours: Our bounds.
-        theirs: Their bounds.
-
     Raises:
         DisagreementError: Both sides put other bounds in the place of the same one.
     """
