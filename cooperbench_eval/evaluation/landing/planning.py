@@ -4,6 +4,7 @@ What follows are the results of pairs, the sets that cannot land, and why a patc
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import permutations, product
 from math import prod
 
@@ -19,8 +20,9 @@ from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.pairs import suites_of
 from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs
-from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.finding import find_hazards
+from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LandingPlan,
@@ -99,10 +101,17 @@ def find_plan(
         base_commit=base.commit_id,
         tree_id=changes.tree_id(base),
         changes=changes,
-        hazards=find_hazards(base, {n: sides[n].changes for n in order}, changes)
-        if len(order) > 1
-        else (),
+        hazards=_hazards(base, {number: sides[number].changes for number in order}, changes),
     )
+
+
+def _hazards(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> tuple[Hazard, ...]:
+    """Return what looks wrong in the tree of a plan; nothing if its files cannot be read."""
+    if len(sides) < _FEWEST_TO_KEEP:
+        return ()
+    with suppress(RepositoryError):
+        return find_hazards(base, sides, merged)
+    return ()
 
 
 def _search_merges(sets: MergeableSets) -> str:
