@@ -455,7 +455,7 @@ def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[st
         ("repository's own tests", report.base_regression_tests, own),
     ]
     for name, on_base, runs in suites:
-        by_all_cases = any(run is not None and judgement is None for run, judgement in runs)
+        by_all_cases = any(run and run.was_run and judgement is None for run, judgement in runs)
         if by_all_cases and on_base is not None and not on_base.cases:
             yield (
                 f"The {name} gave no result on the base "
