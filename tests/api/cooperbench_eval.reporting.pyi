@@ -736,6 +736,26 @@ class TeamSuite(StrEnum):
     JOINT = 'joint'
     REGRESSION = 'regression'
 
+class UsedOptions:
+    def __init__(
+        self,
+        *,
+        strategies: tuple[str, ...],
+        judge: JudgeRule,
+        apply_policy: ApplyPolicy,
+        test_filter: TestFileFilter | None = None,
+        sandbox: str | None = None,
+        repeats: int = 1,
+        scorer: ConflictScorer | None = None,
+    ) -> None: ...
+    apply_policy: ApplyPolicy
+    judge: JudgeRule
+    repeats: int
+    sandbox: str | None
+    scorer: ConflictScorer | None
+    strategies: tuple[str, ...]
+    test_filter: TestFileFilter | None
+
 from cooperbench_eval import Verdict as Verdict
 
 def report_schema(kind: Literal['pair', 'team'] = 'pair') -> dict[str, Any]: ...
