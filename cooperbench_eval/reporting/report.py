@@ -221,9 +221,9 @@ class Report(Shown, JsonRecord):
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know about the verdicts, as sentences.
 
-        They say where the rules `delta` and `absolute` disagree, that joint tests pass
-        without the merge, which cases are flaky, and which suites gave no result on the
-        base.
+        They say which test files of the agents were dropped, where the rules `delta` and
+        `absolute` disagree, that joint tests pass without the merge, which cases are flaky,
+        and which suites gave no result on the base.
         """
         return tuple(dict.fromkeys(_warnings(self)))
 
