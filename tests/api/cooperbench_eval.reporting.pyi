@@ -490,6 +490,8 @@ class Probe:
     onto: str
     onto_commit: str
     onto_tree: str
+    @property
+    def options(self) -> UsedOptions | None: ...
     def pair(self, one: str | os.PathLike[str], other: str | os.PathLike[str]) -> ProbedPair: ...
     pairs: tuple[ProbedPair, ...]
     plan: LandingPlan

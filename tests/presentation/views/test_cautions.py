@@ -130,3 +130,12 @@ def test_the_result_of_a_run_says_why_it_has_no_answer():
 
     assert str(run).splitlines()[0] == f"not run: {REASON}"
     assert str(run).count(REASON) == 1
+
+
+@pytest.mark.parametrize("name", ["pair", "team", "plan", "probe", "audit"])
+def test_every_result_has_its_options(name, results):
+    """With the rule for test files that applied."""
+    options = results[name].options
+
+    assert options.strategies[0] in {"naive", "structured"}
+    assert options.test_filter == ce.patching.TestFileFilter()
