@@ -379,6 +379,29 @@ def test_an_agents_own_tests_are_dropped_and_named():
     assert b"test_n" not in report.diff
 
 
+def test_every_print_says_how_many_of_the_agents_test_files_were_dropped():
+    """Also that of a team, a plan and an audit; so do their warnings."""
+    agent = ce.Changes({n: ce.Entry(b"1\n") for n in ("new", "tests/test_n.py", "test_m.py")})
+    pair = pair_of(
+        agent.diff(BASE), DISJOINT[1], scripts=("test -e new", suite("true", edit(check=b"#")))
+    )
+    features, runner = pair.features, ce.TestRunner(sandbox=ce.LocalSandbox())
+    team = ce.FeatureTeam(repo_name="r", task_id=1, base=BASE, features=features)
+
+    results = [
+        evaluate(pair),
+        ce.Evaluator(strategies=["naive"], runner=runner).evaluate_team(team),
+        ce.land(BASE, features, runner=runner),
+        ce.audit(BASE, features, BASE.overlay(agent), runner=runner),
+    ]
+
+    said = "2 test files of the agents were dropped: test_m.py, tests/test_n.py."
+    for result in results:
+        assert result.warnings[0].startswith(said)
+        assert said in str(result)
+    assert "applied, 2 test files dropped" in str(results[0])
+
+
 def test_dropping_tests_can_be_turned_off():
     """Then the patch is merged as it is."""
     agent = ce.Changes({"tests/test_n.py": ce.Entry(b"1\n")}).diff(BASE)

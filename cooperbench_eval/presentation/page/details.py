@@ -88,6 +88,7 @@ def _facts(report: GroupReport) -> dict[str, str | None]:
         own = {"merge": status, "conflicts": None if details is None else _measured(details)}
     return {
         **own,
+        "without a result": None if failure else report.problem,
         "model": report.model,
         "setting": report.setting,
         "try": str(report.k),

@@ -198,6 +198,7 @@ function rowsOf(rows, path, mark = null) {
     const margin = [...places, ...(mark ? [from.padStart(2) || "  "] : []), row.sign].join(" ");
     const tag = { "+": "ins", "-": "del", " ": "span" }[row.sign];
     const line = make(tag, { class: `line row ${NAMES_OF_SIGNS[row.sign]} ${kind}`, "data-margin": `${margin} ` });
+    line.style.setProperty("--margin", `${margin.length + 1}ch`);
     writeLine(line, pieces, row.ranges ?? []);
     if (row.unended) line.append(make("span", { class: "beside" }, " (no newline at the end)"));
     shown.append(line);

@@ -1,6 +1,7 @@
 """The part of the page that needs no script: what was run, and the strategies' results."""
 
 import datetime as dt
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.metadata import version
@@ -17,6 +18,7 @@ from cooperbench_eval.support.rendering.visible import visible
 
 _MOST_VERSIONS = 10
 _BAR_WIDTH = 240
+_WRAPS = re.compile(r"(?<=[^\W_])[_/.:]+(?=[^\W\d_])")  # as in shared.js
 
 
 class Origins:
@@ -174,9 +176,8 @@ def _row(judged: JudgedSummary, name: str, filters: dict[str, str], *, has_gaps:
     cells += [_text(wording.bounds_text(judged.verdicts))] * has_gaps
     cells += [_count(count, name, answer, filters) for answer, count in counts.items()]
     numbers = "".join(f'<td class="number">{cell}</td>' for cell in cells)
-    return (
-        f'<tr><th scope="row">{_text(name)}</th><td class="bar">{_bar(counts)}</td>{numbers}</tr>'
-    )
+    wrapped = _WRAPS.sub(r"\g<0><wbr>", _text(name))
+    return f'<tr><th scope="row">{wrapped}</th><td class="bar">{_bar(counts)}</td>{numbers}</tr>'
 
 
 def _count(count: int, name: str, answer: str, filters: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-/* The pairs, in their order, and which of them the part of the address after the # asks for. */
+/* The pairs, in the order of their reports, and which of them the part of the address after the # asks for. */
 
 const NO_ROW = { sign: "not_tried", answer: "not_run", blame: "", lost: [], count: 0, note: "" };
 
@@ -52,7 +52,7 @@ const compare = (one, two) => {
   if (isNumber(one) !== isNumber(two)) return isNumber(one) ? -1 : 1;
   return one < two ? -1 : one > two ? 1 : 0;
 };
-const inOrder = (one, two) =>
+const byName = (one, two) =>
   compare(one.repo, two.repo) ||
   compare(one.task, two.task) ||
   compare(one.features[0], two.features[0]) ||
@@ -61,8 +61,7 @@ const inOrder = (one, two) =>
   compare(one.setting, two.setting) ||
   compare(one.k, two.k) ||
   one.number - two.number;
-pairs.sort(inOrder);
-pairs.forEach((pair, place) => {
+[...pairs].sort(byName).forEach((pair, place) => {
   pair.place = place;
 });
 const byAddress = new Map(pairs.map((pair) => [pair.id, pair]));
@@ -155,7 +154,7 @@ function find(asked) {
     const sign = asked.sort.startsWith("-") ? -1 : 1;
     const keyed = new Map(found.map((pair) => [pair, column.key(pair)]));
     found.sort(
-      (one, two) => sign * compare(keyed.get(one), keyed.get(two)) || inOrder(one, two),
+      (one, two) => sign * compare(keyed.get(one), keyed.get(two)) || one.number - two.number,
     );
   }
   return found;

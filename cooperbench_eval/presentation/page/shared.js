@@ -20,19 +20,27 @@ function nameOf(character) {
   return SHORT[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+// Where a long name may be wrapped: after a sign between its words, and before a case's brackets.
+const WRAPS = /(?<=[\p{L}\p{N}][_/.:]+)(?=\p{L})|(?<=[\p{L}\p{N}])(?=\[[\p{L}\p{N}])/u;
+
+function writeSeen(parent, text, isLines) {
+  if (isLines) parent.append(text);
+  else text.split(WRAPS).forEach((part, place) => parent.append(...(place ? [document.createElement("wbr")] : []), part));
+}
+
 function write(parent, text, isLines = false) {
   let done = 0;
   for (const found of text.matchAll(ODD)) {
     const character = found[0];
     if (isLines && (character === "\n" || character === "\t")) continue;
-    if (found.index > done) parent.append(text.slice(done, found.index));
+    if (found.index > done) writeSeen(parent, text.slice(done, found.index), isLines);
     const odd = document.createElement("span");
     odd.className = "odd";
     odd.textContent = nameOf(character);
     parent.append(odd);
     done = found.index + character.length;
   }
-  if (done < text.length) parent.append(text.slice(done));
+  if (done < text.length) writeSeen(parent, text.slice(done), isLines);
 }
 
 function make(tag, attributes = {}, ...children) {

@@ -4,8 +4,14 @@ const pageTitle = document.title;
 let opened = "";
 let isAskedAbove = false;
 
+/* A page about a single pair or team opens on it; the address of its table ends with #. */
+function shownFirst() {
+  return byAddress.size === 1 && !location.href.includes("#") ? [...byAddress.keys()][0] : "";
+}
+
 function show() {
   const asked = readHash();
+  asked.pair ||= shownFirst();
   const pair = byAddress.get(asked.pair);
   byId("list").hidden = Boolean(pair);
   byId("summary").classList.toggle("behind", Boolean(pair));

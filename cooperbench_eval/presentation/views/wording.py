@@ -164,8 +164,11 @@ def failure_text(failure: Failure) -> str:
 
 
 def patch_text(patch: PatchReport) -> str:
-    """Return how a patch was placed, and why it was not."""
-    return f"{spoken(patch.status)}: {patch.reason}" if patch.reason else spoken(patch.status)
+    """Return how a patch was placed, why it was not, and how many test files were dropped."""
+    parts = [f"{spoken(patch.status)}: {patch.reason}" if patch.reason else spoken(patch.status)]
+    if patch.dropped_files:
+        parts.append(f"{counted(len(patch.dropped_files), 'test file')} dropped")
+    return ", ".join(parts)
 
 
 def blame_text(blame: Blame | TeamBlame, attempt: Tried | None = None) -> str:

@@ -249,7 +249,7 @@ EDGES = """rows => {
         .map((part) => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
         .reduce((sum, part, place) => sum + part * [0.2126, 0.7152, 0.0722][place], 0);
     return rows.map((row) => {
-        const style = getComputedStyle(row, "::before");
+        const style = getComputedStyle(row);
         const edge = style.boxShadow.match(/rgb\\([^)]*\\)/)?.[0] ?? null;
         const pair = edge && [light(edge), light(style.backgroundColor)].sort((a, b) => b - a);
         const sign = row.dataset.margin.trim().split(/ +/)[1];

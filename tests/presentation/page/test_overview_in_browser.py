@@ -182,7 +182,7 @@ def untestable(task=7):
 
 def test_the_page_says_at_its_top_why_tests_cannot_run(open_page):
     """The reason with the number of its pairs, and again in the row of each."""
-    page = open_page([untestable(1), untestable(2), pair(3, of=CLEAN)])
+    page = open_page([untestable(1), untestable(2), pair(3, of=CLEAN)], "#")
 
     assert f"2 pairs without a result: {NO_PYTEST}" in page.texts("#summary > p")
     first, second, fine = page.column("Why, under naive")
@@ -195,7 +195,7 @@ def test_the_top_says_why_the_tests_of_teams_cannot_run(open_page):
     """As it does for pairs."""
     stopped = run(status="infrastructure_error", reason=NO_PYTEST)
     features = [evolve(each, tests=stopped, base_tests=stopped) for each in TEAM.features]
-    page = open_page([evolve(TEAM, features=features)])
+    page = open_page([evolve(TEAM, features=features)], "#")
 
     assert f"1 team without a result: {NO_PYTEST}" in page.texts("#summary > p")
 
@@ -216,7 +216,7 @@ def test_the_page_opens_on_naive(open_page):
     others = [pair().attempt("union"), evolve(pair().attempt("union"), strategy="third")]
     naive, other = [], []
     for seen, reports in ((naive, [pair(1)]), (other, [pair(1, attempts=others)])):
-        page = open_page(reports)
+        page = open_page(reports, "#")
         seen.append(page.tab.locator("[name=strategy]").input_value())
         seen.append(page.texts("#pairs thead th")[-1])
 

@@ -119,19 +119,33 @@ def test_columns_sort_in_both_directions(open_page):
         evolve(MISSING, task_id=1),
     ]
     page = open_page(given_reports)
-    button = "#pairs thead button:has-text('Score')"
+    button, names = (f"#pairs thead button:has-text({name!r})" for name in ("Score", "Pair"))
 
     before = page.shown_pairs()
     page.click(button)
     up = page.shown_pairs()
     said = page.tab.locator("th[aria-sort]").get_attribute("aria-sort")
+    page.click(names)
+    by_name = page.shown_pairs()
+    page.click(button)
     page.click(button)
 
     one, two, three = (f"click/{task}" for task in (1, 2, 3))
-    assert (before, up, page.shown_pairs()) == ([one, two, three], [three, two, one], before)
+    assert (before, up) == ([two, three, one], [three, two, one])
+    assert by_name == page.shown_pairs() == [one, two, three]
     assert said == "ascending"
     assert page.tab.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
     assert page.tab.evaluate("document.activeElement.innerText") == "Score ↓"
+
+
+def test_pairs_have_the_order_of_their_reports(open_page):
+    """As long as no column is chosen; the links from pair to pair follow it."""
+    page = open_page([pair(9), broken(2), pair(10)])
+    assert page.shown_pairs() == ["click/9", "click/2", "click/10"]
+
+    page.visit("#pair=1").click("nav >> text=Next")
+
+    assert page.text("#pair-heading").startswith("click/2:")
 
 
 def test_every_strategy_has_a_column_of_signs(open_page):
@@ -198,6 +212,19 @@ def test_pairs_without_an_answer_say_why(open_page):
 
 
 # --- one pair ---
+
+
+def test_the_page_of_a_single_pair_opens_on_it(open_page):
+    """Its table is a click away; a page of two pairs opens on the table."""
+    page = open_page([evolve(pair(1), repo_name="a")])
+    heading = page.text("#pair-heading")
+    is_listed = page.tab.locator("#list").is_visible()
+    page.click("nav >> text=All pairs")
+
+    assert heading == "a/1: feature 1 merged into feature 2"
+    assert not is_listed
+    assert page.shown_pairs() == ["a/1"]
+    assert open_page([pair(1), pair(2)]).tab.locator("#list").is_visible()
 
 
 def test_a_clean_pair_has_no_conflicts(open_page):
@@ -270,6 +297,21 @@ def test_a_pair_shows_its_own_suites_warnings_and_hazards(open_page):
         assert words in strategies
     assert "failed 1/2, counts as passed\nfails on the base too: t::one" in strategies
     assert "f.py, line 3\ttorn" in page.text("#pair table[aria-label^=Hazards]")
+
+
+def test_a_pair_says_which_of_the_agents_test_files_were_dropped(open_page):
+    """Among the warnings, and with the patch."""
+    report = pair(of=CLEAN)
+    patch = evolve(report.feature1.patch, dropped_files=("test_a.py", "test_b.py"))
+    changed = evolve(report, feature1=evolve(report.feature1, patch=patch))
+
+    page = open_page([changed])
+
+    assert "2 test files of the agents were dropped: test_a.py, test_b.py." in page.text(
+        "#pair .warnings"
+    )
+    row = page.text("#pair table[aria-label='Each feature by itself']")
+    assert "applied, 2 test files dropped\ntest files taken out of it:\ntest_a.py" in row
 
 
 def test_each_conflict_shows_all_versions_side_by_side(open_page):
@@ -481,10 +523,11 @@ def test_numbers_that_javascript_rounds_stay_different(open_page):
     """It rounds integers from 2**53 on."""
     page = open_page([pair(2**53), pair(2**53 + 1), pair(7)])
 
-    before = page.shown_pairs()
+    page.click("#pairs thead button:has-text('Pair')")
+    sorted_by_name = page.shown_pairs()
     page.choose(task=f"click/{2**53 + 1}")
 
-    assert before == ["click/7", f"click/{2**53}", f"click/{2**53 + 1}"]
+    assert sorted_by_name == ["click/7", f"click/{2**53}", f"click/{2**53 + 1}"]
     assert page.shown_pairs() == [f"click/{2**53 + 1}"]
     assert str(2**53 + 1) in page.visit("#pair=2").text("#pair-heading")
 
@@ -580,7 +623,7 @@ def test_every_control_has_a_label(open_page):
 
 def test_the_page_follows_the_colour_scheme_and_prints(open_page):
     """It is dark if the reader prefers that, and has no controls on paper."""
-    page = open_page([pair()], context={})
+    page = open_page([pair()], "#", context={})
     colour = "getComputedStyle(document.body).backgroundColor"
 
     light = page.tab.evaluate(colour)
@@ -603,6 +646,47 @@ def test_a_narrow_window_does_not_scroll_sideways(open_page):
 
 
 NARROW = {"width": 360, "height": 700}
+LONG = (
+    "def %s(): return some_function('a long string of words', an_argument=1, another_argument=2)\n"
+)
+# The texts in which a line ends within a word.
+BROKEN_WORDS = """all => all.filter((element) => {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walker.nextNode()); ) {
+        const tops = [...node.data].map((_, at) => {
+            const range = document.createRange();
+            range.setStart(node, at);
+            range.setEnd(node, at + 1);
+            return range.getBoundingClientRect().top;
+        });
+        if ([...node.data].some((_, at) => tops[at] > tops[at - 1] + 3 &&
+            /^[a-z]{2}$/i.test(node.data.slice(at - 1, at + 1)))) return true;
+    }
+    return false;
+}).map((element) => element.innerText)"""
+
+
+@pytest.mark.parametrize("width", [360, 900, 1400])
+def test_code_is_not_cut_and_names_end_lines_only_between_words(open_page, width):
+    """A resolution has the width of all versions, and long lines are wrapped."""
+    sides = [edited(5, (LONG % side).encode()) for side in ("ours", "theirs")]
+    cascade = ce.cascade("structured", "union", name="a_cascade_with_quite_a_long_name")
+    of = made(*sides, path="a_package/a_module_for_things.py", strategies=["naive", cascade])
+    many = [pair(n, of=of, repo_name="a_repository_with_a_long_name") for n in (1, 2)]
+    page = open_page(many, context={"viewport": {"width": width, "height": 800}})
+    names = page.tab.locator("#summary th, #pairs th")
+
+    listed = names.evaluate_all(BROKEN_WORDS)
+    page.visit("#pair=1")
+    shown = page.tab.locator("#pair :is(th, td, h4, h5, summary, figcaption)")
+    cut = page.tab.locator("#pair pre").evaluate_all(
+        "all => all.filter((pre) => pre.scrollWidth > pre.clientWidth).map((pre) => pre.ariaLabel)"
+    )
+    width_left = page.tab.locator("figure.resolution").evaluate(
+        "box => box.parentElement.clientWidth - box.offsetWidth"
+    )
+
+    assert (listed, shown.evaluate_all(BROKEN_WORDS), cut, width_left) == ([], [], [], 0)
 
 
 LOST = broken(of=CLEAN)

@@ -13,6 +13,7 @@ NARROW = {"width": 360, "height": 700}
 
 def opened(page, place=0):
     """Open a team by its place in their table."""
+    page.visit("#")
     page.tab.locator("#teams [data-pair]").nth(place).click()
     page.settle()
     return page
@@ -26,7 +27,7 @@ def rows_of(table):
 
 def test_a_team_is_opened_with_the_keyboard(open_page):
     """Its row says what landed; Enter shows everything else, and the way back ends at the row."""
-    page = open_page([TEAM])
+    page = open_page([TEAM], "#")
     rows = rows_of(page.tab.locator("table[aria-label=Teams]"))
     assert rows == [["click/7: features 3, 1, 4", "naive 2 of 3 · union 3 of 3"]]
 
@@ -209,7 +210,7 @@ def test_pairs_and_teams_share_a_page(open_page):
 
 def test_a_page_of_teams_only_has_no_list_of_pairs(open_page):
     """Nor their numbers; it has what landed by the size of the team."""
-    page = open_page([TEAM])
+    page = open_page([TEAM], "#")
 
     assert page.tab.title() == page.text("h1") == "Merged teams"
     assert not page.tab.locator("#list").is_visible()
