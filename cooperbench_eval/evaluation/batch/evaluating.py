@@ -95,6 +95,9 @@ def evaluate_many(
 ) -> Iterator[MergeReport] | Iterator[TeamReport] | Iterator[GroupReport]:
     r"""Evaluate every pair and team, and yield each report as it is finished.
 
+    So the reports come in the order in which they are finished. A store keeps the order of the
+    pairs: iterate over it afterwards for tables and pages in that order.
+
     Pairs are taken from the iterable one by one as work proceeds, so it may be a generator.
     A few are taken for each worker. If the default pool has several processes, up to 64 more
     are taken, so that pairs with the same base can go to the same process, which caches what
@@ -269,6 +272,7 @@ class _Batch:
         if self._store.has(key):
             self._ready.append(partial(self._load, key, identity))
         else:
+            self._store.note(key)
             self._pending.append(QueuedPair(key, pair, self._keys.base(pair)))
 
     def _begin_pending(self) -> None:

@@ -4,6 +4,7 @@
 store.json             the schema's version
 reports/ab/<key>.json  a report's head; `.retry.json` while it is not final
 parts/cd/<sha256>      large texts and lists, by content
+order                  keys in the order in which batches were given them, one a line
 claims/                locks on the pairs and teams that are being evaluated
 unfinished/            files that are being written
 ```
@@ -54,8 +55,8 @@ _RETRY: Final = ".retry.json"
 _UNFINISHED: Final = re.compile("[0-9a-f]{32}")
 _UNREADABLE: Final = (ArithmeticError, LookupError, OSError, ReportError, TypeError, ValueError)
 _STALE_SECONDS: Final = 24 * 3600.0
-_MOST_BYTES: Final = {"reports": 1 << 26, "parts": 1 << 30}
-"""The largest head and part that are read."""
+_MOST_BYTES: Final = {"reports": 1 << 26, "parts": 1 << 30, "order": 1 << 30}
+"""The largest head, part and order that are read."""
 _Found = TypeVar("_Found")
 _LOCK_DIGITS: Final = 4
 """How many hexadecimal digits of a key name its lock file: there are 65,536 files."""
@@ -139,8 +140,9 @@ class ReportStore:
     a shared file system. Nothing is ever deleted, but damaged files are renamed; remove
     the directory to start again.
 
-    Iterating yields every report on disk. `facts` yields only what statistics need, many
-    times faster; `summarize` uses it.
+    Iterating yields every report on disk, in the order in which a batch was first given their
+    pairs, or in which they were put here. `facts` yields only what statistics need, many times
+    faster; `summarize` uses it.
 
     Attributes:
         directory: The store's directory, created when first written to. A relative path
@@ -193,7 +195,7 @@ class ReportStore:
             ReportError: There is no store, or a report in it cannot be read.
         """
         parts = Parts(self._read_part)
-        for _, path in self._heads():
+        for path in self._in_order():
             yield _parsed(path, partial(unpack, parts=parts))
 
     def facts(self) -> Iterator[GroupFacts]:
@@ -202,7 +204,7 @@ class ReportStore:
         Raises:
             ReportError: There is no store, or a report in it cannot be read.
         """
-        for _, path in self._heads():
+        for path in self._in_order():
             yield _parsed(path, facts_in)
 
     @checked
@@ -238,7 +240,10 @@ class ReportStore:
         Raises:
             ReportError: The directory cannot be written to.
         """
+        is_new = not os.path.lexists(self._head(key))
         self.put_packed(key, pack(report))
+        if is_new:
+            self.note(key)
 
     @checked
     def put_packed(self, key: str, packed: Packed) -> None:
@@ -256,6 +261,16 @@ class ReportStore:
                 (self.directory / f"{head}{_RETRY}").unlink()
 
     @checked
+    def note(self, key: str) -> None:
+        """Record that the pair with this key was given now, for the order of the reports."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | OPEN_AT_ONCE
+        # Without its place, a report is still found; a full disk is noticed when it is written.
+        with suppress(OSError):
+            file = os.open(self.directory / "order", flags, 0o666)
+            with os.fdopen(file, "ab", buffering=0) as order:
+                order.write(f"{key}\n".encode())
+
+    @checked
     def set_aside(self, key: str) -> None:
         """Rename a damaged report, so that the pair is evaluated again."""
         _rename_damaged(self._head(key))
@@ -266,6 +281,21 @@ class ReportStore:
 
     def _head(self, key: str) -> Path:
         return self.directory / f"{_path('reports', key)}{_FINAL}"
+
+    def _in_order(self) -> Iterator[Path]:
+        """Yield the file of each report: those whose pairs were noted, then others by key."""
+        self._check()
+        try:
+            lines = _read_file(self.directory / "order", _MOST_BYTES["order"]).decode(
+                "ascii", "replace"
+            )
+        except (OSError, ReportError):
+            lines = ""
+        noted = dict.fromkeys(filter(_DIGEST.fullmatch, lines.split("\n")))
+        for key in noted:
+            names = (self.directory / f"{_path('reports', key)}{each}" for each in (_FINAL, _RETRY))
+            yield from itertools.islice(filter(os.path.lexists, names), 1)
+        yield from (path for key, path in self._heads() if key not in noted)
 
     def _heads(self) -> Iterator[tuple[str, Path]]:
         """Yield each report's key and file, sorted by key; if it has two files, the final one."""

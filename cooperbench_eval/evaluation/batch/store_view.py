@@ -44,6 +44,11 @@ class StoreView:
         """
         return key in self._keys and self._is_intact(key)
 
+    def note(self, key: str) -> None:
+        """Record that a pair without a stored report was given now."""
+        if self._store is not None:
+            self._store.note(key)
+
     def claim(self, key: str) -> Claim:
         """Claim *key*.
 

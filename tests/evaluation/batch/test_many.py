@@ -94,6 +94,24 @@ def test_pairs_are_taken_as_work_proceeds(threads):
     assert len(taken) <= 20
 
 
+def test_a_store_has_the_order_of_the_pairs(threads, tmp_path):
+    """Whichever is finished first; pairs of a later batch follow, and a part of it is enough."""
+    options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
+    store = ce.ReportStore(tmp_path)
+
+    list(ce.evaluate_many([pair(n) for n in (7, 3, 9, 1)], **options))
+    list(ce.evaluate_many([pair(n) for n in (4, 9, 2, 8, 3)], **options))
+    store.put("f" * 64, EVALUATOR.evaluate(pair(6)))
+    store.put("0" * 64, EVALUATOR.evaluate(pair(5)))
+
+    given = [7, 3, 9, 1, 4, 2, 8, 6, 5]
+    assert [report.task_id for report in store] == given
+    assert [facts.task_id for facts in store.facts()] == given
+    (tmp_path / "order").write_bytes(b"torn\xff\n" + b"0" * 64 + b"\n" + b"e" * 64)
+    assert next(report.task_id for report in store) == 5
+    assert len(list(store)) == len(given)
+
+
 def test_a_duplicate_is_reported_and_evaluated_once(threads, tmp_path):
     """Its report has a failure; the first pair's report is yielded and stored."""
     log = tmp_path / "log"
