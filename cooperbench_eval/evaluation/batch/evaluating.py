@@ -123,7 +123,8 @@ def evaluate_many(
             another evaluation. Failures are tried again, and so are test runs in which
             the sandbox failed. Several processes may share a store; only one of them
             evaluates each pair.
-        progress: `True` for a tqdm bar, or a function that is called with every event.
+        progress: `True` for a tqdm bar, which is shown in terminals and notebooks only; or a
+            function that is called with every event.
         on_error: `"raise"` to stop at the first failure.
 
     Raises:
@@ -189,9 +190,10 @@ class _Batch:
         """Yield every report; then raise the error that kept other pairs out, if any."""
         done = False
         try:
-            with listener(progress, total) as self._progress:
+            with listener(progress, total) as (self._progress, aside):
                 while (report := self._next()) is not None:
-                    yield report
+                    with aside():
+                        yield report
             done = True
         finally:
             self._store.leave()

@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import StrEnum
 from typing import Any
 
@@ -55,17 +55,29 @@ Progress = Callable[[BatchEvent], None]
 """Called with every event of a batch, in the thread that iterates over the batch."""
 
 
+Aside = Callable[[], AbstractContextManager[object]]
+"""Makes room for what the caller prints, as long as the context lasts."""
+
+
 @contextmanager
-def listener(progress: Progress | bool | None, total: int | None) -> Iterator[Progress]:
-    """Yield the function to call with events: *progress*, one that updates a bar, or a no-op."""
+def listener(
+    progress: Progress | bool | None, total: int | None
+) -> Iterator[tuple[Progress, Aside]]:
+    """Yield the function to call with events, and what to hold while the caller has a report.
+
+    The function is *progress*, one that updates a bar, or a no-op. A bar is shown in terminals
+    and notebooks only.
+    """
     if progress is not True:
-        yield progress or ignore
+        yield progress or ignore, nullcontext
         return
     from tqdm.auto import tqdm  # noqa: PLC0415 - inspects the terminal or notebook when imported
 
     counts: Counter[EventKind] = Counter()
     problems: Counter[str] = Counter()
-    with tqdm(total=total, unit="report", dynamic_ncols=True) as bar:
+    in_notebook = "ipykernel" in sys.modules
+    unless = False if in_notebook else None  # None: unless the stream is a terminal
+    with tqdm(total=total, unit="report", dynamic_ncols=True, disable=unless) as bar:
 
         def show(event: BatchEvent) -> None:
             counts[event.kind] += 1
@@ -83,7 +95,17 @@ def listener(progress: Progress | bool | None, total: int | None) -> Iterator[Pr
             bar.set_postfix(shown, refresh=False)
             bar.update()
 
-        yield show
+        @contextmanager
+        def aside() -> Iterator[None]:
+            bar.clear()
+            try:
+                yield
+            finally:
+                bar.refresh()
+
+        yield show, nullcontext if in_notebook or bar.disable else aside
+        if bar.disable:
+            return
         for problem, count in problems.most_common(1):
             bar.write(f"{count:,} without a result: {problem}", file=sys.stderr)
 

@@ -1,5 +1,6 @@
 """Pairs and strategies for tests of batches; workers import this module."""
 
+import io
 import os
 import resource
 import shutil
@@ -10,6 +11,14 @@ from pathlib import Path
 import cooperbench_eval as ce
 
 BASE = ce.Snapshot.from_files({"f.py": b"".join(b"line %d\n" % i for i in range(12))})
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal, to stand for `sys.stderr`."""
+
+    def isatty(self):
+        """Return `True`."""
+        return True
 
 
 def patch_at(line, text):

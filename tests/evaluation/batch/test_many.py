@@ -2,6 +2,7 @@
 
 import asyncio
 import collections
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -19,7 +21,7 @@ from pathlib import Path
 import attrs
 import pygit2
 import pytest
-from batchparts import BASE, Ours, by_task, noted, pair, pairs, plain
+from batchparts import BASE, Ours, Terminal, by_task, noted, pair, pairs, plain
 from needs import need_package
 
 import cooperbench_eval as ce
@@ -642,28 +644,78 @@ def test_events_describe_the_batch(threads, tmp_path):
     assert seen[-1] == len(events)
 
 
-def test_it_is_silent_unless_asked(threads, capfd):
-    """With `progress=True` there is a bar, which ends full."""
-    list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=threads))
+def test_it_is_silent_unless_asked(threads, capfd, monkeypatch):
+    """With `progress=True` there is a bar in a terminal, which ends full."""
+    for progress in (False, True):
+        list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=threads, progress=progress))
     assert capfd.readouterr() == ("", "")
 
+    monkeypatch.setattr(sys, "stderr", Terminal())
     list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=threads, progress=True))
-    out, err = capfd.readouterr()
-    assert out == ""
+    err = sys.stderr.getvalue()
+    assert capfd.readouterr() == ("", "")
     assert "3/3" in err
     assert "100%" in err
     assert "without a result" not in err
 
 
-def test_the_bar_quotes_the_most_frequent_problem(worker, capfd):
+PRINTING = """
+import sys
+sys.path[:0] = [{tests!r}]
+import cooperbench_eval as ce
+from batchparts import Ours, pairs
+from concurrent.futures import ThreadPoolExecutor
+
+evaluator = ce.Evaluator(strategies=["naive", Ours(seconds=0.05)])
+options = dict(evaluator=evaluator, executor=ThreadPoolExecutor(1), progress=True)
+for report in ce.evaluate_many(pairs(4), **options):
+    print(f"<task {{report.task_id}}>")
+"""
+
+
+def on_a_screen(written):
+    """Return the lines that a terminal shows; tqdm moves only within a line."""
+    lines = []
+    for text in written.decode().replace("\r\n", "\n").split("\n"):
+        shown = ""
+        for part in text.split("\r"):
+            shown = part + shown[len(part) :]
+        lines.append(shown.rstrip())
+    return lines
+
+
+def test_the_bar_does_not_garble_what_the_caller_prints():
+    """It is taken away while the caller has a report."""
+    ours, its = os.openpty()
+    termios.tcsetwinsize(its, (24, 100))
+    script = PRINTING.format(tests=str(Path(__file__).parent))
+
+    with subprocess.Popen([sys.executable, "-c", script], stdout=its, stderr=its) as process:
+        os.close(its)
+        written = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(ours, 1 << 16):
+                written += part
+    os.close(ours)
+
+    assert process.returncode == 0
+    assert b" 0/4 " in written
+    *printed, bar, _ = on_a_screen(written)
+    assert printed == [f"<task {n}>" for n in range(4)]
+    assert " 4/4 " in bar
+
+
+def test_the_bar_quotes_the_most_frequent_problem(worker, monkeypatch):
     """Whoever watches a batch fail learns why before it ends, and reads it whole at the end."""
     evaluator = ce.Evaluator(strategies=[Ours(deadly={1, 2, 3}, how="exit")])
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
 
     list(ce.evaluate_many(pairs(5), evaluator=evaluator, executor=worker, progress=True))
 
     assert re.search(
         r"\b3 without a result: SystemExit\(3\) \(batchparts.py, line \d+, in merge\)\n",
-        capfd.readouterr().err,
+        sys.stderr.getvalue(),
     )
 
 

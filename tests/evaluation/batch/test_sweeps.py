@@ -2,9 +2,11 @@
 
 import json
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from batchparts import Terminal
 from sweepparts import code, make_repository, make_run, make_task, suite_of, with_runner
 
 import cooperbench_eval as ce
@@ -254,17 +256,19 @@ def test_the_first_failure_may_be_raised(run, tmp_path):
         run(on_error="raise")
 
 
-def test_a_pair_that_cannot_be_made_is_announced_like_others(run, tmp_path, capfd):
+def test_a_pair_that_cannot_be_made_is_announced_like_others(run, tmp_path, monkeypatch):
     """There is an event, and the bar ends full; the report is not stored."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
     events = []
 
+    monkeypatch.setattr(sys, "stderr", Terminal())
+
     run(progress=events.append, store=tmp_path / "store")
     run(progress=True)
 
     assert sorted(event.kind.value for event in events) == ["failed", "finished", "submitted"]
-    assert "2/2" in capfd.readouterr().err
+    assert "2/2" in sys.stderr.getvalue()
     assert len(ce.ReportStore(tmp_path / "store")) == 1
 
 

@@ -2,9 +2,11 @@
 
 import json
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from batchparts import Terminal
 from sweepparts import code, make_repository, make_run, make_task, suite_of, with_runner
 
 import cooperbench_eval as ce
@@ -112,15 +114,16 @@ def test_gold_teams_need_the_repository(task, tmp_path):
         ce.gold_teams(task, size=2, repo_dir=tmp_path / "dataset", evaluator=ce.Evaluator())
 
 
-def test_gold_teams_continue_from_a_store(task, repo, options, tmp_path, capfd):
+def test_gold_teams_continue_from_a_store(task, repo, options, tmp_path, monkeypatch):
     """They take the options of a batch, and their number is known in advance."""
     options |= {"evaluator": ce.Evaluator(), "store": tmp_path / "store", "repo_dir": repo}
     events = []
+    monkeypatch.setattr(sys, "stderr", Terminal())
     first = list(ce.gold_teams(task, size=2, progress=True, **options))
 
     second = list(ce.gold_teams(task, size=2, progress=events.append, **options))
 
-    assert "3/3" in capfd.readouterr().err
+    assert "3/3" in sys.stderr.getvalue()
     assert {report.numbers for report in first} == {report.numbers for report in second}
     assert [event.kind.value for event in events] == ["stored"] * 3
 
