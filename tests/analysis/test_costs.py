@@ -116,6 +116,17 @@ def test_teams_have_their_costs_beside_their_size():
     assert summary.teams[3].to_dict()["agents"]["cost_usd"]["total"] == 2.5
 
 
+def test_a_summary_names_the_tokens_that_were_read_from_a_cache():
+    """Beside all that were read, which may or may not include them."""
+    usage = AgentUsage(input_tokens=300, cache_read_tokens=100, output_tokens=7)
+
+    summary = ce.summarize([pair(facts={"agent_usage": usage}, naive="clean ++")])
+
+    assert (
+        "tokens read 300.0 a pair; tokens read from a cache 100.0 a pair; tokens written 7.0 a pair"
+    ) in str(summary)
+
+
 def test_costs_are_in_every_form_of_a_summary():
     """In the text, the plain values, the records and the table of pairs."""
     summary = ce.summarize(REPORTS)

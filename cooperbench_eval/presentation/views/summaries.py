@@ -67,7 +67,11 @@ def _agents_texts(agents: AgentSummary, pairs: int) -> list[str]:
         unknown = f", not known for {pairs - cost.count:,}" if cost.count < pairs else ""
         parts.append(f"{cost.total:,.2f} USD, {cost.mean:,.2f} a pair{unknown}")
     counts = {"steps": agents.steps, "messages": agents.messages_sent}
-    tokens = {"tokens read": agents.input_tokens, "tokens written": agents.output_tokens}
+    tokens = {
+        "tokens read": agents.input_tokens,
+        "tokens read from a cache": agents.cache_read_tokens,
+        "tokens written": agents.output_tokens,
+    }
     parts += [
         f"{name} {each.mean:,.1f} a pair" for name, each in (counts | tokens).items() if each.count
     ]

@@ -105,16 +105,16 @@ def cost_texts(costs: CostPerCorrect) -> tuple[str, str, str, str]:
 def agents_texts(usage: AgentUsage) -> list[str]:
     """Return a line about what the agents' work cost; none if nothing is known of it."""
     words = {
-        "steps": "step",
-        "messages_sent": "message",
-        "input_tokens": "token read",
-        "output_tokens": "token written",
+        "steps": ("step", "steps"),
+        "messages_sent": ("message", "messages"),
+        "input_tokens": ("token read", "tokens read"),
+        "cache_read_tokens": ("token read from a cache", "tokens read from a cache"),
+        "output_tokens": ("token written", "tokens written"),
     }
-    plural = {"token read": "tokens read", "token written": "tokens written"}
     parts = [] if usage.cost_usd is None else [f"{usage.cost_usd:,.2f} USD"]
     parts += [
-        counted(amount, word, plural.get(word, ""))
-        for name, word in words.items()
+        counted(amount, *nouns)
+        for name, nouns in words.items()
         if (amount := getattr(usage, name)) is not None
     ]
     return [f"the agents' work: {', '.join(parts)}"] if parts else []
@@ -259,9 +259,10 @@ def conflicts_text(details: ConflictDetails) -> str:
 def usage_text(usage: ModelUsage, model: str) -> str:
     """Return what asking a model took; *model* is its name, cut to fit."""
     cost = "price unknown" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
+    cached = f" ({usage.cached_tokens:,} from a cache)" if usage.cached_tokens else ""
     return (
         f"asked {model or 'a model'} {counted(usage.requests, 'time')}: "
-        f"{usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written, {cost}"
+        f"{usage.prompt_tokens:,} tokens read{cached}, {usage.completion_tokens:,} written, {cost}"
     )
 
 

@@ -29,6 +29,8 @@ from cooperbench_eval.reporting import (
     MergeReport,
     PatchReport,
 )
+from cooperbench_eval.reporting.agent_costs import AgentRun, AgentUsage
+from cooperbench_eval.reporting.teams import with_agents
 from cooperbench_eval.running.results import Judgement, TestCase, TestResult
 from cooperbench_eval.support.rendering.visible import visible
 
@@ -254,6 +256,24 @@ def test_an_attempt_shows_its_work():
         "it failed: no answer",
     ]
     assert "failed 3/12" in str(report.attempt("union"))
+
+
+def test_tokens_from_a_cache_are_named():
+    """Of what a strategy read, and of what an agent read; nothing is said if none were."""
+    [asked] = a_report().attempt("llm").usage
+    cached = attrs.evolve(
+        a_report().attempt("llm"), usage=[attrs.evolve(asked, cached_tokens=1000)]
+    )
+    usage = AgentUsage(input_tokens=1200, cache_read_tokens=1, output_tokens=3)
+    report = with_agents(
+        a_report(), dict.fromkeys(a_report().numbers, AgentRun(features=[4, 7], usage=usage))
+    )
+
+    assert "asked gpt 3 times: 1,200 tokens read (1,000 from a cache), 34 written," in str(cached)
+    assert (
+        "the agents' work: 1,200 tokens read, 1 token read from a cache, 3 tokens written"
+        in str(report)
+    )
 
 
 @pytest.mark.parametrize(
