@@ -62,18 +62,23 @@ _STANDARD, _INSTALLED = sysconfig.get_path("stdlib"), sysconfig.get_path("pureli
 
 
 def describe_error(exc: BaseException) -> str:
-    """Return an exception with the file, the line and the function that raised it.
+    """Return an exception with the place that raised it."""
+    return f"{_shown(exc)}{place_of(exc)}"
+
+
+def place_of(exc: BaseException) -> str:
+    """Return the file, the line and the function that raised, in brackets after a space.
 
     This is the innermost function of the caller or a plug-in, if one takes part. The file is
-    named without its folder, so that the text is the same on every machine.
+    named without its folder, so that the text is the same on every machine. An exception that
+    was not raised gives an empty text.
     """
     frames = traceback.extract_tb(exc.__traceback__)
     if not frames:
-        return _shown(exc)
+        return ""
     theirs = [frame for frame in frames if not _is_skipped(frame.filename)]
     frame = (theirs or frames)[-1]
-    place = f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}"
-    return f"{_shown(exc)} ({place})"
+    return f" ({Path(frame.filename).name}, line {frame.lineno}, in {frame.name})"
 
 
 def _is_skipped(file: str) -> bool:

@@ -1,9 +1,8 @@
 """A strategy in one case of a check: its input, its outcome, and how both are shown."""
 
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attrs import define, evolve, field, frozen
 
@@ -18,8 +17,15 @@ from cooperbench_eval.strategies.protocol import (
     MergeStrategy,
 )
 from cooperbench_eval.strategies.run import run_strategy
-from cooperbench_eval.testing.laws import BrokenError, Counterexample, UncheckedError
+from cooperbench_eval.support.error_texts import describe_error
+from cooperbench_eval.testing.laws import (
+    BrokenError,
+    Counterexample,
+    UncheckedError,
+    mistake_of,
+)
 
+WANTED: Final = "an outcome"
 _SHOWN_BYTES = 300
 _SHOWN_PATHS = 12
 _FEATURES = (FeatureContext(number=2, description="Add b."), FeatureContext(number=1))
@@ -67,6 +73,12 @@ def broken(case: MergeCase, *, came: str | MergeOutcome, wanted: str) -> BrokenE
     """Return the error for a law that is broken in *case*."""
     shown = came if isinstance(came, str) else shown_outcome(came, case.base)
     return BrokenError(Counterexample(given=str(case), came=shown, wanted=wanted))
+
+
+def without_outcome(case: MergeCase, came: str, mistake: str = "") -> BrokenError:
+    """Return the error for a strategy that gave no outcome in *case*."""
+    found = Counterexample(given=str(case), came=came, wanted=WANTED, mistake=mistake or came)
+    return BrokenError(found)
 
 
 # The facts that must be the same each time: first the outcome as shown to a person, then the
@@ -128,9 +140,6 @@ def _rows(changes: Changes) -> Iterator[str]:
         yield f"{path!r}{mode}: {shown_bytes(entry.data)}"
 
 
-WANTED = "an outcome"
-
-
 @define
 class StrategyTrial:
     """One strategy under one law, in one case.
@@ -158,8 +167,8 @@ class StrategyTrial:
             raise
         # The attributes of an outcome may be computed, and raise anything.
         except Exception as exc:
-            came = f"inspecting its outcome raised {exc!r}"
-            raise broken(case, came=came, wanted=WANTED) from exc
+            came = f"inspecting its outcome raised {describe_error(exc)}"
+            raise without_outcome(case, came, mistake_of(exc)) from exc
 
     def merge(self, case: MergeCase, given: MergeInput | None = None) -> MergeOutcome:
         """Run the strategy on *given*, or else on a fresh input.
@@ -172,18 +181,19 @@ class StrategyTrial:
         try:
             outcome = run_strategy(self.strategy, given or case.fresh_input())
         except StrategyFailedError as exc:
-            came = f"it failed: {exc.problem}{_place_of(exc.__cause__)}"
-            raise broken(case, came=came, wanted=WANTED) from exc
+            if exc.__cause__ is not None:
+                came, mistake = f"it failed: {exc.problem}", mistake_of(exc.__cause__)
+                raise without_outcome(case, came, mistake) from exc
+            raise without_outcome(case, f"it {exc.problem}{_merge_of(self.strategy)}") from exc
         except KeyboardInterrupt:
             raise
         # Nothing else that a strategy raises may end the check, not even SystemExit.
         except BaseException as exc:
-            came = f"it raised {type(exc).__qualname__}{_place_of(exc)}"
-            raise broken(case, came=came, wanted=WANTED) from exc
+            raise without_outcome(case, f"it raised {mistake_of(exc)}") from exc
         if outcome.service_failed:
             raise UncheckedError(outcome.failure or "a service that the strategy needs failed")
         if outcome.failure:
-            raise broken(case, came=f"it reported a failure: {outcome.failure}", wanted=WANTED)
+            raise without_outcome(case, f"it reported a failure: {outcome.failure}")
         self.has_answered |= len(outcome.conflicts) < outcome.conflicts_met
         return outcome
 
@@ -200,12 +210,7 @@ def fingerprints(strategy: MergeStrategy, cases: Sequence[MergeCase]) -> list[Fi
     return found
 
 
-def _place_of(exc: BaseException | None) -> str:
-    """Return where in its own code a strategy raised."""
-    frames: list[Any] = traceback.extract_tb(exc.__traceback__) if exc else []
-    own = Path(__file__).parent.parent
-    frames = [frame for frame in frames if own not in Path(frame.filename).parents] or frames
-    if not frames:
-        return ""
-    last = frames[-1]
-    return f" ({Path(last.filename).name}, line {last.lineno}, in {last.name})"
+def _merge_of(strategy: MergeStrategy) -> str:
+    """Return where the merge of a strategy is defined, in brackets after a space."""
+    code = getattr(strategy.merge, "__code__", None)
+    return f" ({Path(code.co_filename).name}, line {code.co_firstlineno}, in merge)" if code else ""

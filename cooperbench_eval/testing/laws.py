@@ -15,6 +15,7 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.running.processes.supervision import describe_exit
 from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.error_texts import place_of
 
 
 class LawStatus(StrEnum):
@@ -54,11 +55,14 @@ class Counterexample:
         given: The input of the plug-in.
         came: What the plug-in did.
         wanted: What the plug-in should have done.
+        mistake: If the plug-in gave no result at all: why, in the same words whatever the input,
+            with the line of its code if it raised. Otherwise empty.
     """
 
     given: str
     came: str
     wanted: str
+    mistake: str = ""
 
     def __str__(self) -> str:
         parts = (("given", self.given), ("came", self.came), ("wanted", self.wanted))
@@ -74,7 +78,8 @@ class LawResult:
         law: The law.
         status: Whether the plug-in keeps it.
         reason: Why the plug-in does not have to keep the law, or why the law could not be
-            checked. For a law that held, a caveat. Otherwise empty.
+            checked. For a law that held, a caveat. For a broken one, which law was broken by the
+            same mistake before. Otherwise empty.
         counterexample: The smallest case found that breaks the law. A law that was opted
             out of and broken has one too.
         cases: The number of cases tried.
@@ -100,10 +105,10 @@ class LawResult:
             head += f" in {self.cases:,} " + ("case" if self.cases == 1 else "cases")
             if self.answered is not None:
                 head += f", {self.answered:,} with a conflict resolved"
+        if self.reason:
+            return f"{head} ({self.reason})"
         if self.status is LawStatus.BROKEN:
             head += f"\n  {self.law.asks}"
-        if self.reason:
-            head += f" ({self.reason})"
         if self.counterexample is not None and self.status is LawStatus.BROKEN:
             head += f"\n{self.counterexample}"
         return head
@@ -154,6 +159,11 @@ class UncheckedError(Exception):
     """The law cannot be checked, but the plug-in is not at fault; never leaves a check."""
 
 
+def mistake_of(exc: BaseException) -> str:
+    """Return the type of an error and the line of the plug-in that raised it."""
+    return f"{type(exc).__qualname__}{place_of(exc)}"
+
+
 _MOST_SHOWN = 400
 _SECONDS_TO_EXIT = 5.0
 _NEEDLESS = "; it was not broken in any case tried"
@@ -170,7 +180,8 @@ def check_laws(
 ) -> tuple[LawResult, ...]:
     """Check each law; *opt_out* has those that need not be kept, by name, with the reasons."""
     check_opt_out(opt_out or {}, laws)
-    results = []
+    results: list[LawResult] = []
+    told: dict[str, str] = {}
     for law in laws:
         reason = (opt_out or {}).get(law.name)
         result = check(law)
@@ -178,8 +189,22 @@ def check_laws(
             if result.status is LawStatus.HELD:
                 reason += _NEEDLESS
             result = evolve(result, status=LawStatus.OPTED_OUT, reason=reason)
-        results.append(result)
+        results.append(told_once(result, told))
     return tuple(results)
+
+
+def told_once(result: LawResult, told: dict[str, str]) -> LawResult:
+    """Return *result*, with a reason if the same mistake broke another law before.
+
+    *told* has the mistakes and the first law that each of them broke, and is added to.
+    """
+    mistake = result.counterexample.mistake if result.counterexample else ""
+    if not mistake or result.status is not LawStatus.BROKEN:
+        return result
+    first = told.setdefault(mistake, result.law.name)
+    if first == result.law.name:
+        return result
+    return evolve(result, reason=f"the same mistake as under {first}: {mistake}")
 
 
 def check_failed(law: Law, exc: Exception) -> LawResult:
@@ -216,7 +241,7 @@ def check_in_fork(law: Law, check: Check, *, patience_seconds: float, wanted: st
             child.join(_SECONDS_TO_EXIT)
             came = f"its process {describe_exit(child.exitcode)}"
     if broken is None:
-        broken = Counterexample(given=asked, came=came, wanted=wanted)
+        broken = Counterexample(given=asked, came=came, wanted=wanted, mistake=came)
     return LawResult(law=law, status=LawStatus.BROKEN, counterexample=broken)
 
 

@@ -7,7 +7,7 @@ from cooperbench_eval.errors import PluginError
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.strategies.protocol import MergeStrategy
-from cooperbench_eval.testing.laws import Law, LawResult, check_opt_out
+from cooperbench_eval.testing.laws import Law, LawResult, check_opt_out, told_once
 from cooperbench_eval.testing.sandbox_bench import sandbox_bench
 from cooperbench_eval.testing.sandbox_check import check_sandbox_law
 from cooperbench_eval.testing.sandbox_laws import SANDBOX_LAWS, SandboxLaw
@@ -29,10 +29,12 @@ class _LawTests:
     opt_out: ClassVar[Mapping[str, str]] = {}
     _laws: ClassVar[Sequence[Law]] = ()
     _maker: ClassVar[str]
+    _told: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls) -> None:
         """Check the opt-outs, and let pytest collect the class if it makes a plug-in."""
         super().__init_subclass__()
+        cls._told = {}
         check_opt_out(cls.opt_out, cls._laws)
         if "__test__" not in cls.__dict__:
             cls.__test__ = getattr(getattr(cls, cls._maker), "__module__", "") != __name__
@@ -52,6 +54,25 @@ class _LawTests:
 
     def _applicable(self) -> Sequence[Law]:
         return self._laws
+
+    def _accepted(self, accept: Callable[[PluginT], PluginT], given: PluginT, law: Law) -> PluginT:
+        import pytest  # noqa: PLC0415 - as above
+
+        try:
+            return accept(given)
+        except PluginError as exc:
+            problem = str(exc)
+        # Out here, so that pytest does not show the error a second time.
+        first = self._told.setdefault(problem, law.name)
+        same = f"the same mistake as under {first}"
+        pytest.fail(problem if first == law.name else same, pytrace=False)
+
+    def _require(self, result: LawResult) -> None:
+        """Let the test fail if the law is broken; a mistake is shown once for all laws."""
+        import pytest  # noqa: PLC0415 - as above
+
+        if not result.is_ok:
+            pytest.fail(str(told_once(result, self._told)), pytrace=False)
 
 
 class StrategyLaws(_LawTests):
@@ -87,14 +108,14 @@ class StrategyLaws(_LawTests):
     def test_law(self, law: StrategyLaw) -> None:
         """The strategy keeps the law."""
         result = check_law(
-            _accepted(accept_strategy, self.make_strategy()),
+            self._accepted(accept_strategy, self.make_strategy(), law),
             law,
             files=self.files,
             examples=self.examples,
             seed=None,
             profile_key=f"{type(self).__module__}.{type(self).__qualname__}.{law.name}",
         )
-        _require(result)
+        self._require(result)
 
 
 class SandboxLaws(_LawTests):
@@ -141,27 +162,11 @@ class SandboxLaws(_LawTests):
     def test_law(self, law: SandboxLaw) -> None:
         """The sandbox keeps the law."""
         with sandbox_bench(
-            _accepted(as_sandbox, self.make_sandbox()),
+            self._accepted(as_sandbox, self.make_sandbox(), law),
             slack_seconds=self.slack_seconds,
             patience_seconds=self.patience_seconds,
             parallel_runs=self.parallel_runs,
             parallel_width=self.parallel_width,
             leftovers=self.leftovers,
         ) as bench:
-            _require(check_sandbox_law(bench, law))
-
-
-def _accepted(accept: Callable[[PluginT], PluginT], given: PluginT) -> PluginT:
-    import pytest  # noqa: PLC0415
-
-    try:
-        return accept(given)
-    except PluginError as exc:
-        pytest.fail(str(exc), pytrace=False)
-
-
-def _require(result: LawResult) -> None:
-    import pytest  # noqa: PLC0415
-
-    if not result.is_ok:
-        pytest.fail(str(result), pytrace=False)
+            self._require(check_sandbox_law(bench, law))

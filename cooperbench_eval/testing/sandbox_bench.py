@@ -14,8 +14,9 @@ from attrs import define, field
 
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
+from cooperbench_eval.support.error_texts import describe_error
 from cooperbench_eval.testing.cases import shown_bytes
-from cooperbench_eval.testing.laws import BrokenError, Counterexample, UncheckedError
+from cooperbench_eval.testing.laws import BrokenError, Counterexample, UncheckedError, mistake_of
 
 _MOST_SHOWN = 600
 _SECONDS_TO_DIE = 5.0
@@ -82,9 +83,11 @@ class SandboxBench:
             raise UncheckedError(str(exc)) from exc
         # The protocol allows no other error.
         except Exception as exc:  # noqa: BLE001
-            self.fail(came=f"it raised {exc!r}", wanted="an Execution", cause=exc)
+            came = f"it raised {describe_error(exc)}"
+            self.fail(came=came, wanted="an Execution", cause=exc, mistake=mistake_of(exc))
         if not isinstance(execution, Execution) or not isinstance(execution.output, bytes):
-            self.fail(came=f"it returned {execution!r:.200}", wanted="an Execution")
+            came, kind = f"it returned {execution!r:.200}", type(execution).__qualname__
+            self.fail(came=came, wanted="an Execution", mistake=f"it returned {kind}")
         return execution
 
     def run_to_the_deadline(self, script: str, *, timeout_seconds: float) -> Execution:
@@ -140,10 +143,13 @@ class SandboxBench:
         wanted = f"exit status {status} and {shown_bytes(output)}"
         self.expect(is_right, came=execution, wanted=wanted)
 
-    def fail(self, *, came: object, wanted: str, cause: BaseException | None = None) -> NoReturn:
+    def fail(
+        self, *, came: object, wanted: str, cause: BaseException | None = None, mistake: str = ""
+    ) -> NoReturn:
         """Report that the law is broken."""
         shown = _shown(came) if isinstance(came, Execution) else str(came)
-        found = Counterexample(given=self._given, came=shown[:_MOST_SHOWN], wanted=wanted)
+        shown = shown[:_MOST_SHOWN]
+        found = Counterexample(given=self._given, came=shown, wanted=wanted, mistake=mistake)
         raise BrokenError(found) from cause
 
     def processes(self) -> list[int]:

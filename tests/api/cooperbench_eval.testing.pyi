@@ -1,10 +1,11 @@
 """The public names of `cooperbench_eval.testing`; `python docs/tools/public_api.py` writes this."""
 
 class Counterexample:
-    def __init__(self, *, given: str, came: str, wanted: str) -> None: ...
+    def __init__(self, *, given: str, came: str, wanted: str, mistake: str = '') -> None: ...
     def __str__(self) -> str: ...
     came: str
     given: str
+    mistake: str
     wanted: str
 
 class Law:

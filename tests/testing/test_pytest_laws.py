@@ -47,6 +47,14 @@ class TestExcused(NumbersKeepTheLaws):
 class TestClass(Laws):
     def make_strategy(self):
         return Numbers
+
+class Careless(Numbers):
+    def merge(self, merge_input, /):
+        raise LookupError("where")
+
+class TestCareless(Laws):
+    def make_strategy(self):
+        return Careless()
 '''
 
 
@@ -69,7 +77,7 @@ def run_pytest(folder, source, *options, config=""):
 def output(tmp_path_factory):
     """Return pytest's output for the suite, with strict settings."""
     strict = "python_classes = *\nxfail_strict = true\nfilterwarnings = error"
-    chosen = "TestUnion or determinism or own or TestClass"
+    chosen = "TestUnion or determinism or own or TestClass or TestCareless"
     return run_pytest(tmp_path_factory.mktemp("suite"), SUITE, "-k", chosen, config=strict)
 
 
@@ -87,7 +95,24 @@ def test_classes_without_a_strategy_are_not_collected(output):
     """Neither the imported base class nor an intermediate class is."""
     classes = set(re.findall(r"test_plugin.py::(\w+)::", output))
 
-    assert classes == {"TestUnion", "NumbersKeepTheLaws", "TestExcused", "TestClass"}
+    made = {"TestUnion", "NumbersKeepTheLaws", "TestExcused", "TestClass", "TestCareless"}
+    assert classes == made
+
+
+def test_a_mistake_that_breaks_every_law_is_shown_once(output):
+    """So is that of an object which is not a strategy; the other tests name the first law."""
+    failures = output.partition("short test summary")[0]
+    count = len(STRATEGY_LAWS)
+
+    line = SUITE.splitlines().index('        raise LookupError("where")') + 1
+    where = f"(test_plugin.py, line {line}, in merge)"
+
+    assert failures.count(f"LookupError('where') {where}") == 1
+    # The law of swapped sides does not apply.
+    again = f"the same mistake as under identity: LookupError {where}"
+    assert failures.count(again) == count - 2
+    assert failures.count("is a class; pass an instance, as Numbers()") == 1
+    assert failures.count("the same mistake as under identity\n") == count - 1
 
 
 def test_a_broken_law_fails_with_its_counterexample(output):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import broken_strategies as broken
 import pytest
@@ -176,6 +177,55 @@ def results_of_one_that_raises():
 RAISED = "ZeroDivisionError('division by zero') (broken_strategies.py, line"
 
 
+class AlwaysRaises:
+    """Has one mistake, whose message depends on the input."""
+
+    name = "always-raises"
+
+    def merge(self, given, /):
+        """Raise in a function that it calls."""
+        return self.resolve(given)
+
+    def resolve(self, given):
+        """Raise."""
+        raise ValueError(str(given.ours))
+
+
+class ReturnsNothing(AlwaysRaises):
+    """Has another one."""
+
+    def merge(self, given, /):
+        """Forget to return the outcome."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "came", "place"),
+    [
+        (AlwaysRaises, "it failed: ValueError(", ", in resolve)"),
+        (ReturnsNothing, "it returned NoneType instead of a MergeOutcome (", ", in merge)"),
+    ],
+)
+def test_one_mistake_is_shown_once_with_the_authors_line(kind, came, place):
+    """Each further law that it breaks names the first one, and the line again."""
+    function = kind.resolve if kind is AlwaysRaises else kind.merge
+    line = function.__code__.co_firstlineno + (2 if kind is AlwaysRaises else 0)
+    where = f"({Path(__file__).name}, line {line}{place}"
+
+    first, *others = [each for each in check_strategy(kind(), examples=4) if not each.is_ok]
+
+    assert first.counterexample.came.startswith(came)
+    assert first.counterexample.came.endswith(where)
+    assert str(first).count(where) == 1
+    assert len(others) == len(NAMES) - 2
+    for other in others:
+        assert str(other).startswith(
+            f"{other.law.name}: broken (the same mistake as under identity: "
+        )
+        assert where in str(other)
+        assert len(str(other).splitlines()) == 1
+        assert other.counterexample is not None
+
+
 def test_an_exception_becomes_a_result(results_of_one_that_raises):
     """The result names the line of the strategy that raised."""
     results = results_of_one_that_raises
@@ -210,9 +260,9 @@ def test_a_strategy_that_ends_its_process_ends_only_the_fork():
     results = check_strategy(broken.Dies(), examples=8)
 
     assert statuses(results)["markers"] == "broken"
-    shown = {str(result) for result in results if not result.is_ok}
+    shown = [str(result) for result in results if not result.is_ok]
     assert all("its process ended with exit status 3" in text for text in shown)
-    assert all("theirs '" in text for text in shown)
+    assert ["theirs '" in text for text in shown] == [True] + [False] * (len(shown) - 1)
 
 
 @pytest.mark.long
