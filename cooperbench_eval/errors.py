@@ -179,7 +179,7 @@ class UnknownPluginError(PluginError, LookupError):
 
 
 class DuplicatePluginError(PluginError):
-    """Several distributions register a plug-in under the same name.
+    """Several distributions register a plug-in under the same name, which is not built in.
 
     Attributes:
         name: The contested name.

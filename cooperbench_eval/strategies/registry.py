@@ -17,9 +17,12 @@ def available_strategies() -> tuple[str, ...]:
 def get_strategy(name: str, /, **options: object) -> MergeStrategy:
     """Build the strategy registered as *name*, with *options* as its arguments.
 
+    A name that this library registers always means its own. If another distribution registers
+    it too, a warning says that its plug-in is refused.
+
     Raises:
         UnknownStrategyError: No distribution registers the name.
-        DuplicateStrategyError: Several distributions register it.
+        DuplicateStrategyError: Several other distributions register it.
         StrategyLoadError: The plug-in cannot be imported or built, or is not a strategy.
     """
     return _STRATEGIES.build(name, options)

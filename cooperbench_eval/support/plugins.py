@@ -5,12 +5,16 @@ group for each kind. Listing only reads names; a plug-in is imported when it is 
 
 Reading the entry points of all installed distributions takes milliseconds. So they are read
 again only if something on `sys.path` changed. Checking that takes microseconds.
+
+A name that this library registers is its own. If another distribution registers it as well,
+that plug-in is refused, and everything that uses the built-in one goes on.
 """
 
 import importlib
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Generic, Protocol, TypeGuard, TypeVar
 
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 
 PluginT = TypeVar("PluginT")
 
+_OWN = "cooperbench-eval"
+"""The distribution whose names no other one can take."""
 _COARSEST_CLOCK_NS = 2_000_000_000
 """No file system rounds the times of its directories to more than two seconds."""
 
@@ -133,11 +139,22 @@ class PluginGroup(Generic[PluginT]):
     def build(self, name: str, options: Mapping[str, object]) -> PluginT:
         """Build the plug-in registered as *name*, with *options* as its arguments.
 
+        If other distributions register the name of a built-in plug-in, a warning names them.
+
         Raises:
             UnknownPluginError: No distribution registers the name.
             DuplicatePluginError: Several distributions register it.
             PluginLoadError: The plug-in cannot be imported or built, or is of another kind.
         """
+        if refused := self._refused(name):
+            text = (
+                f"{self._broken.kind} {name!r} is built in, so that of {' and '.join(refused)} is "
+                "refused; register it under another name"
+            )
+            warnings.warn(text, stacklevel=4)  # in the code that called a checked function
+        return self._build(name, options)
+
+    def _build(self, name: str, options: Mapping[str, object]) -> PluginT:
         distribution, point = self._find(name)
         origin = f"{distribution} ({point.value})"
         try:
@@ -160,7 +177,7 @@ class PluginGroup(Generic[PluginT]):
             PluginLoadError: The object is of another kind, or is a class.
         """
         if isinstance(given, str):
-            return self.build(given, {})
+            return self._build(given, {})
         name, origin = f"{given!r:.80}", type(given).__qualname__
         if isinstance(given, type):
             problem = f"is a class; pass an instance, as {given.__name__}()"
@@ -180,6 +197,12 @@ class PluginGroup(Generic[PluginT]):
     def _broken(self) -> type[PluginLoadError]:
         return self.errors[2]
 
+    def _refused(self, name: str) -> list[str]:
+        """Return the distributions that register the name of a built-in plug-in as well."""
+        points = [p for p in _installed().points.select(group=self.group) if p.name == name]
+        others = sorted({_distribution(p) for p in points if not _is_own(p)})
+        return others if any(map(_is_own, points)) else []
+
     def _find(self, name: str) -> tuple[str, "EntryPoint"]:
         """Return the entry point with this name, and its distribution."""
         installed, key = _installed(), (self.group, name)
@@ -188,7 +211,9 @@ class PluginGroup(Generic[PluginT]):
         points = installed.points.select(group=self.group)
         unknown, duplicate, _ = self.errors
         # A distribution may be found twice: in its checkout and where it is installed.
-        found = {(_distribution(p), p.value): p for p in points if p.name == name}
+        named = [p for p in points if p.name == name]
+        own = list(filter(_is_own, named))
+        found = {(_distribution(p), p.value): p for p in own or named}
         if not found:
             origins = tuple(sorted({_distribution(p) for p in points}))
             raise unknown(name, tuple(sorted({p.name for p in points})), origins)
@@ -202,6 +227,10 @@ def _in_words(exc: Exception) -> str:
     """Return the message of an error; with its type, unless the message was written for users."""
     speaks = isinstance(exc, CooperBenchEvalError | ImportError) and str(exc)
     return speaks or repr(exc)
+
+
+def _is_own(point: "EntryPoint") -> bool:
+    return point.dist is not None and point.dist.name.lower().replace("_", "-") == _OWN
 
 
 def _distribution(point: "EntryPoint") -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from cooperbench_eval.errors import StrategyLoadError
 from cooperbench_eval.running.processes.calls import call_in_process
 from cooperbench_eval.strategies.protocol import MergeStrategy
-from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.strategies.registry import as_strategy, get_strategy
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.testing import generators
 from cooperbench_eval.testing.cases import (
@@ -105,7 +105,7 @@ def check_strategy(
 
 def accept_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
     """Return *strategy*, or the one of that name; raise `StrategyError` if it is not usable."""
-    found = as_strategy(strategy)
+    found = get_strategy(strategy) if isinstance(strategy, str) else as_strategy(strategy)
     if inspect.iscoroutinefunction(found.merge):
         problem = "its merge is asynchronous: it must return a MergeOutcome, not a coroutine"
         raise StrategyLoadError(found.name, type(found).__qualname__, problem)

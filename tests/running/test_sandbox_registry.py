@@ -80,11 +80,13 @@ def test_the_error_for_an_unknown_name_lists_the_known_names():
 
 
 def test_a_built_in_sandbox_cannot_be_shadowed(install):
-    """A name that two distributions register is an error."""
+    """The built-in one is used, and a warning names the plug-in that is refused."""
     install("shadow-plugin", "1.0", "registry_shadow_cage", CAGE, local="Cage")
 
-    with pytest.raises(ce.errors.DuplicateSandboxError, match="shadow-plugin 1"):
-        ce.running.get_sandbox("local")
+    with pytest.warns(UserWarning, match="sandbox 'local' is built in, so that of shadow-plugin 1"):
+        found = ce.running.get_sandbox("local")
+
+    assert type(found) is ce.LocalSandbox
 
 
 NEEDS = "is not a sandbox: it needs a name, an identity and a run method"

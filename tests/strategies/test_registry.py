@@ -166,13 +166,17 @@ def test_one_name_from_two_distributions_is_refused(install):
 
 
 def test_a_built_in_strategy_cannot_be_shadowed(install):
-    """A second plug-in called `naive` is refused."""
-    install("shadow-plugin", "1.0", "registry_shadow", OURS, naive="Ours")
+    """Whoever asks for `naive` is told which plug-in is refused, and everything else goes on."""
+    install("shadow-plugin", "1.0", "registry_shadow", OURS, naive="Ours", keep="Ours")
 
-    with pytest.raises(
-        ce.errors.DuplicateStrategyError, match=r"cooperbench-eval .* and shadow-plugin 1"
-    ):
-        ce.get_strategy("naive")
+    with pytest.warns(UserWarning, match="that of shadow-plugin 1.0 is refused") as caught:
+        found = ce.get_strategy("naive")
+
+    assert type(found) is NaiveStrategy
+    assert caught[0].filename == __file__
+    assert ce.available_strategies().count("naive") == 1
+    assert [type(each) for each in ce.Evaluator().strategies] == [NaiveStrategy, UnionStrategy]
+    assert ce.get_strategy("keep").name == "keep-ours"
 
 
 def test_one_distribution_found_twice_is_one(install, tmp_path, monkeypatch):

@@ -116,6 +116,46 @@ def test_the_example_package_is_built_installed_found_and_used(environment, tmp_
     assert re.search(r"^15 passed in ", tested, re.MULTILINE)
 
 
+SHADOW = """
+import warnings
+import cooperbench_eval as ce
+from cooperbench_eval.testing import check_strategy
+
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    names = ce.available_strategies()
+    kinds = [type(each).__module__ for each in ce.Evaluator().strategies]
+    print(names.count("naive"), names.count("mine"), ce.get_strategy("mine").name, kinds)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    print(type(ce.get_strategy("naive")).__module__)
+    check_strategy("naive", examples=1, deadline_seconds=None)
+print(len(caught), caught[0].message)
+"""
+
+
+def test_an_installed_package_cannot_take_the_name_of_a_built_in_strategy(environment, tmp_path):
+    """It is refused by name, its other strategies work, and so do all default evaluators."""
+    (tmp_path / "taker.py").write_text("class Mine:\n    name = 'mine'\n    merge = print\n")
+    (tmp_path / "pyproject.toml").write_text(
+        "[build-system]\nrequires = ['hatchling']\nbuild-backend = 'hatchling.build'\n"
+        "[project]\nname = 'taker'\nversion = '1.5'\n"
+        "[project.entry-points.'cooperbench_eval.strategies']\n"
+        "naive = 'taker:Mine'\nmine = 'taker:Mine'\n"
+    )
+    environment.run("pip", "install", ".", cwd=tmp_path)
+
+    printed = environment.run("python", "-c", SHADOW, cwd=environment.packages).splitlines()
+
+    ours = [f"cooperbench_eval.strategies.{name}" for name in ("naive", "union")]
+    refused = "merge strategy 'naive' is built in, so that of taker 1.5 is refused"
+    assert printed == [
+        f"1 1 mine {ours}",
+        ours[0],
+        f"2 {refused}; register it under another name",
+    ]
+
+
 def blocks(page):
     """Yield the language, the title and the text of each block."""
     pattern = r'^```(\w+)(?: title="(.*?)")?\n(.*?)^```$'

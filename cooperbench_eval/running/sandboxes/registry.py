@@ -35,9 +35,12 @@ def available_sandboxes() -> tuple[str, ...]:
 def get_sandbox(name: str, /, **options: object) -> Sandbox:
     """Build the sandbox registered as *name*, with *options* as its arguments.
 
+    A name that this library registers always means its own. If another distribution registers
+    it too, a warning says that its plug-in is refused.
+
     Raises:
         UnknownSandboxError: No distribution registers the name.
-        DuplicateSandboxError: Several distributions register it.
+        DuplicateSandboxError: Several other distributions register it.
         SandboxLoadError: The plug-in cannot be imported or built, or is not a sandbox.
 
     Example:
