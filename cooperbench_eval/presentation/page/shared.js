@@ -20,7 +20,7 @@ function nameOf(character) {
   return SHORT[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-// Where a long name may be wrapped: after a sign between its words, and before a case's brackets.
+// Where names wrap: after a sign between words, and before the brackets of a case.
 const WRAPS = /(?<=[\p{L}\p{N}][_/.:]+)(?=\p{L})|(?<=[\p{L}\p{N}])(?=\[[\p{L}\p{N}])/u;
 
 function writeSeen(parent, text, isLines) {
