@@ -326,7 +326,7 @@ class _Conclusions:
 
 
 def _outcome(step: Step | None) -> PairOutcome:
-    if step is None:
+    if step is None or step.is_unreadable:
         return PairOutcome.NOT_EXAMINED
     if step.tree is None:
         return PairOutcome.CONFLICT
