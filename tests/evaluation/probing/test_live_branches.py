@@ -97,8 +97,8 @@ def test_a_branch_in_the_middle_of_a_rebase_has_uncommitted_work(agents):
     agents.branch("other", {"app.py": OTHER_GET})
     one = agents.worktree("one", {"app.py": GET})
     one.commit()
-    for how in ("--merge", "--apply"):
-        one.git("rebase", how, "other", fails=True)
+    for how in (("--merge", "other"), ("--apply", "other"), ("--exec", "false", "main~0")):
+        one.git("rebase", *how, fails=True)
         (branch,) = of(agents.folder, "one")
         one.git("rebase", "--abort")
 
@@ -167,6 +167,36 @@ def test_a_worktree_of_a_bare_repository_is_found(agents, tmp_path):
 
     assert (one.uncommitted, main.uncommitted) == ((str(tree),), ())
     assert not main.unread_worktrees
+
+
+def test_a_git_folder_elsewhere_does_not_mislead(agents, tmp_path):
+    """Only the working tree knows where its git folder is, so it is not guessed."""
+    away = tmp_path / "away/git"
+    away.parent.mkdir()
+    agents.git("init", "-q", f"--separate-git-dir={away}")
+    agents.git("branch", "onto")
+    agents.write({"app.py": GET})
+
+    (from_tree,) = of(agents.folder, "main", onto="onto")
+    (from_git,) = of(away, "main", onto="onto")
+
+    assert Path(*from_tree.uncommitted) == agents.folder
+    assert not from_git.warnings
+
+
+def test_a_file_that_a_filter_converted_is_not_uncommitted(agents):
+    """The index has what the program made of it, which is not run again."""
+    agents.git("branch", "onto")
+    agents.git("config", "filter.own.clean", "tr a b")
+    agents.write({".gitattributes": b"*.dat filter=own\n", "x.dat": b"aaa\n"})
+    agents.commit()
+    stamp = (agents.folder / "x.dat").stat().st_mtime_ns
+    os.utime(agents.folder / ".git/index", ns=(stamp, stamp))  # so that git reads it again
+
+    (branch,) = of(agents.folder, "main", onto="onto")
+
+    assert branch.uncommitted == ()
+    assert agents.git("status", "--porcelain") == ""
 
 
 def test_the_branch_of_a_submodule_is_found(agents):
