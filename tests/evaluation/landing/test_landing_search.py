@@ -111,6 +111,7 @@ def test_a_merge_that_cannot_be_read_is_not_a_conflict(into):
             return super().merge(tree, number)
 
     search = searched(Unreadable(1, 1.0, variants=1), (1, 2, 3))
+    search.examine_by_size()
 
     assert (frozenset({1, 2}) in search.found) == (into == (1,))
     assert len(search.best) == 3
