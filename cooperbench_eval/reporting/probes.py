@@ -15,7 +15,7 @@ from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import LandingPlan
 from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.support.arguments import checked, named_fields
-from cooperbench_eval.support.error_texts import it_has
+from cooperbench_eval.support.error_texts import it_has, listed
 from cooperbench_eval.support.rendering.shown import Shown
 
 
@@ -31,7 +31,7 @@ class ProbeState(StrEnum):
     FAILED = "failed"
     """The strategy failed."""
     CONTAINED = "contained"
-    """The branch has nothing that the other one lacks."""
+    """The branch has nothing that the other one lacks: its merge would change nothing."""
     FAST_FORWARD = "fast_forward"
     """The branch continues the other one, so nothing has to be merged."""
     UNRELATED = "unrelated"
@@ -45,7 +45,7 @@ class ProbeState(StrEnum):
     UNREADABLE = "unreadable"
     """A file or an object that the merge needs cannot be read."""
     NOT_EXAMINED = "not_examined"
-    """One of the two cannot be merged with anything: see its own state."""
+    """One of the two has no tree to merge, so the result is unknown: see its own state."""
 
     @property
     def is_complete(self) -> bool:
@@ -106,6 +106,10 @@ class ProbedBranch(Shown):
             if the index has their size and times.
         unsettled: What changed during the last try to read the worktree, if something did in each
             of them. The tree may then mix the contents of different moments.
+        uncommitted: The worktrees of a branch, by their folders, with changes that are not
+            committed to it. These changes do not count: give the folder to include them.
+        unread_worktrees: The worktrees of a branch that cannot be read, so such changes are
+            unknown.
     """
 
     number: int = field(converter=operator.index)
@@ -119,6 +123,20 @@ class ProbedBranch(Shown):
     is_dirty: bool = False
     unfiltered: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     unsettled: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    uncommitted: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    unread_worktrees: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know about the branch, as sentences."""
+        unknown = "cannot be read, so uncommitted changes to"
+        return (
+            *(
+                f"{self.name} counts without the uncommitted changes in {each}"
+                for each in self.uncommitted
+            ),
+            *(f"{each} {unknown} {self.name} are unknown" for each in self.unread_worktrees),
+        )
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
@@ -153,6 +171,8 @@ class Probe(Shown, JsonRecord):
         pairs: Every two of them, in the given order.
         plan: Which of them can land together on *onto*, and in what order. Its numbers are those
             of the branches, and its base is the tree of *onto*.
+        replaced: The ids of the objects that git would replace by others (`git replace`). Here,
+            they are read as they are.
     """
 
     _kind = "probe"
@@ -164,6 +184,7 @@ class Probe(Shown, JsonRecord):
     branches: tuple[ProbedBranch, ...] = field(converter=tuple[ProbedBranch, ...])
     pairs: tuple[ProbedPair, ...] = field(default=(), converter=tuple[ProbedPair, ...], repr=False)
     plan: LandingPlan = field(repr=False)
+    replaced: tuple[str, ...] = field(default=(), converter=tuple[str, ...], repr=False)
 
     @branches.validator
     def _check_branches(self, _: object, branches: tuple[ProbedBranch, ...]) -> None:
@@ -203,7 +224,11 @@ class Probe(Shown, JsonRecord):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know about the probe, as sentences."""
-        return self.plan.warnings
+        found = [*self.plan.warnings, *(each for one in self.branches for each in one.warnings)]
+        if self.replaced:
+            objects = listed(self.replaced)
+            found.append(f"git replaces the objects {objects}, which are read as they are here")
+        return tuple(found)
 
     @property
     def landing(self) -> tuple[str, ...]:

@@ -471,6 +471,7 @@ class Probe:
         branches: tuple[ProbedBranch, ...],
         pairs: tuple[ProbedPair, ...] = (),
         plan: LandingPlan,
+        replaced: tuple[str, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -495,6 +496,7 @@ class Probe:
     def pair(self, one: str | os.PathLike[str], other: str | os.PathLike[str]) -> ProbedPair: ...
     pairs: tuple[ProbedPair, ...]
     plan: LandingPlan
+    replaced: tuple[str, ...]
     strategy: str
     def to_dict(self) -> dict[str, Any]: ...
     def to_json(self) -> str: ...
@@ -534,6 +536,8 @@ class ProbedBranch:
         is_dirty: bool = False,
         unfiltered: tuple[str, ...] = (),
         unsettled: tuple[str, ...] = (),
+        uncommitted: tuple[str, ...] = (),
+        unread_worktrees: tuple[str, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -547,8 +551,12 @@ class ProbedBranch:
     problem: str
     state: ProbeState
     tree_id: str | None
+    uncommitted: tuple[str, ...]
     unfiltered: tuple[str, ...]
+    unread_worktrees: tuple[str, ...]
     unsettled: tuple[str, ...]
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
 
 class ProbedPair:
     def __init__(

@@ -17,7 +17,7 @@ from worktree_states import Worktree, make_random
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.worktrees.names import Names
 from cooperbench_eval.git.worktrees.scratch import Scratch
-from cooperbench_eval.git.worktrees.worktree import read_worktree
+from cooperbench_eval.git.worktrees.worktree import has_uncommitted, read_worktree
 
 pytestmark = pytest.mark.usefixtures("no_user_settings")
 
@@ -43,6 +43,55 @@ def read(tree, name="w"):
     """Return what the library reads."""
     names = Names(str(tree.folder))
     return read_worktree(names, name, names.find(tree.folder))
+
+
+def has_work_for_git(tree, scratch):
+    """Return whether git shows uncommitted changes, or would commit some that it does not show."""
+    shown = tree.git("status", "--porcelain", "--ignore-submodules=dirty")
+    return bool(shown) or tree.stored_tree(scratch) != tree.git("rev-parse", "HEAD^{tree}")
+
+
+def has_work(tree):
+    """Return whether the library finds uncommitted changes."""
+    names = Names(str(tree.folder))
+    return has_uncommitted(names, names.find(tree.folder))
+
+
+@given(seed=st.integers(0, 10**9))
+def test_uncommitted_changes_are_those_of_git(seed, tmp_path_factory):
+    """Whatever was done in a worktree, it has changes if and only if it has some for git."""
+    folder = tmp_path_factory.mktemp("worktree")
+    tree = Worktree(folder / "main")
+    source = random.Random(seed)  # noqa: S311
+    make_random(source, tree)
+    if source.random() < 0.5:  # so that there may be nothing left
+        tree.git("add", "--all", fails=True)
+        tree.git("commit", "-q", "-m", "all", fails=True)
+
+    assert has_work(tree) == has_work_for_git(tree, folder)
+
+
+def test_the_worktrees_of_a_branch_are_those_that_git_lists(tmp_path):
+    """Branches that were renamed, worktrees that were moved and detached ones count as for git."""
+    tree = Worktree(tmp_path / "main")
+    linked = [tree.linked(tmp_path / name) for name in ("one", "two", "three", "four")]
+    tree.git("branch", "-m", "one", "renamed/one")
+    tree.git("worktree", "move", str(linked[1].folder), str(tmp_path / "a b"))
+    linked[2].git("checkout", "-q", "--detach")
+    tree.git("worktree", "add", "-q", "--force", str(tmp_path / "again"), "four")
+    shutil.rmtree(tmp_path / "again")
+    listed = {}
+    for entry in tree.git("worktree", "list", "--porcelain").split("\n\n"):
+        facts = dict(line.partition(" ")[::2] for line in entry.splitlines())
+        listed.setdefault(facts.get("branch"), set()).add(facts["worktree"])
+
+    for repo in (tree.folder, tmp_path / "a b", tree.folder / ".git"):
+        names = Names(str(repo))
+        branches = tree.git("for-each-ref", "--format=%(refname)").split()
+        assert len(branches) == 5
+        for branch in branches:
+            found = {os.path.normpath(e.folder) for e in names.worktrees_of(branch.encode())}
+            assert found == listed.get(branch, set()), (repo, branch)
 
 
 @pytest.mark.parametrize("is_linked", [False, True])
@@ -259,6 +308,8 @@ def test_a_rare_state_is_what_git_would_add(change, tmp_path):
     found = read(tree)
 
     assert (found.tree and found.tree.tree_id) == tree.stored_tree(tmp_path), found.details
+    shutil.rmtree(tmp_path / "objects")
+    assert has_work(tree) == has_work_for_git(tree, tmp_path)
 
 
 def test_a_repository_without_a_commit_is_a_problem(tmp_path):

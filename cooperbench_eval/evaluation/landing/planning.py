@@ -68,7 +68,7 @@ def find_plan(
         runs = Runs(tests.options.runner, tests.budget)
         trials = Trials(runs, tests)
         tested = TestedSearch(sets, trials)
-        problem = _search_with_tests(sets, tested)
+        problem = _search_with_tests(tested)
     is_exact = bool(tested and tested.is_exact) if has_tests else sets.is_exact
     found = _Conclusions(sets=sets, trials=trials, sides=sides, in_order=bool(sequence))
     order, tree = _landing(sets, tested)
@@ -127,15 +127,13 @@ def _search_merges(sets: MergeableSets) -> str:
     return ""
 
 
-def _search_with_tests(sets: MergeableSets, tested: TestedSearch) -> str:
+def _search_with_tests(tested: TestedSearch) -> str:
     """Search with tests; return why the search ended early."""
     try:
         tested.run()
     except BudgetSpentError:
         pass
     except RepositoryError as exc:
-        if tested.best is None and len(sets.best) < _FEWEST_TO_KEEP:
-            raise
         return str(exc)
     return ""
 
@@ -326,7 +324,7 @@ class _Conclusions:
 
 
 def _outcome(step: Step | None) -> PairOutcome:
-    if step is None:
+    if step is None or step.is_unreadable:
         return PairOutcome.NOT_EXAMINED
     if step.tree is None:
         return PairOutcome.CONFLICT

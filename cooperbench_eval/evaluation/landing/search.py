@@ -84,6 +84,7 @@ class GroupSearch:
         self._in_order = in_order
         self._examined = 1
         self._steps: dict[tuple[str, int], Step] = {}
+        self._unknown: set[_Patches] = set()  # those of which a merge cannot be read
         self._heap: list[tuple[_Rank, _Patches, str]] | None = None
         self._graph: dict[int, set[int]] = {}
         self._first = {number: oracle.first(number) for number in self.numbers}
@@ -94,8 +95,8 @@ class GroupSearch:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every set and every order was examined."""
-        return len(self.numbers) == 1 or self._heap == []
+        """Whether every set and every order was examined, and each merge could be read."""
+        return len(self.numbers) == 1 or (self._heap == [] and not self._unknown)
 
     @property
     def examined_size(self) -> int:
@@ -133,7 +134,7 @@ class GroupSearch:
                         continue
                     if frozenset(larger) in self.found:
                         following.add(larger)
-                    else:
+                    elif frozenset(larger) not in self._unknown:
                         found.append(frozenset(larger))
             level = following
         return found
@@ -166,12 +167,15 @@ class GroupSearch:
         """
         for last in sorted(patches, key=self._place.__getitem__):
             part = patches - {last}
+            if part in self._unknown:
+                continue
             if part not in self.found:
                 return (*self._sorted(part), last)
             if order := failing.get(part):
                 return (*order, last)
             for tree, order in self.found[part].items():
-                if self._steps[tree, last].tree is None:
+                step = self._steps[tree, last]
+                if step.tree is None and not step.is_unreadable:
                     return (*order, last)
         return ()
 
@@ -301,6 +305,8 @@ class GroupSearch:
         step = self._steps.get((tree, number))
         if step is None:
             step = self._steps[tree, number] = self._oracle.merge(tree, number)
+            if step.is_unreadable:
+                self._unknown.add(patches | {number})
         if step.tree is not None:
             order = self.found[patches][tree]
             self._add(patches | {number}, step.tree, (*order, number))

@@ -18,9 +18,9 @@ from attrs import frozen
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.entries import is_stored
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.git.worktrees.names import FoundCommit, Names
+from cooperbench_eval.git.worktrees.names import FoundCommit, FoundDamage, FoundWorktree, Names
 from cooperbench_eval.git.worktrees.records import Head, RefProblem
-from cooperbench_eval.git.worktrees.worktree import read_worktree
+from cooperbench_eval.git.worktrees.worktree import has_uncommitted, read_worktree
 from cooperbench_eval.support.memo import WeighedMemo
 
 Ref = str | os.PathLike[str]
@@ -114,16 +114,16 @@ class Branch:
     tree: Snapshot
 
 
-def read_heads(names: Names, refs: Sequence[Ref]) -> list[Head]:
-    """Return what each name stands for.
+def read_heads(names: Names, onto: Ref, refs: Sequence[Ref]) -> list[Head]:
+    """Return what *onto* and each of the *refs* stand for.
 
     Working trees are read at the same time, because most of the time is spent waiting for the
-    file system.
+    file system. Those of a branch are only compared with its commit.
 
     Raises:
         RepositoryError: The repository does not know one of these names.
     """
-    readers = [_reader(names, ref) for ref in refs]
+    readers = [_reader(names, onto, is_target=True), *(_reader(names, ref) for ref in refs)]
     slow = sum(not is_fast for is_fast, _ in readers)
     if slow < 2:  # noqa: PLR2004 - nothing to do at the same time
         return [read() for _, read in readers]
@@ -131,17 +131,31 @@ def read_heads(names: Names, refs: Sequence[Ref]) -> list[Head]:
         return list(pool.map(lambda each: each[1](), readers))
 
 
-def _reader(names: Names, ref: Ref) -> tuple[bool, Callable[[], Head]]:
+def _reader(names: Names, ref: Ref, *, is_target: bool = False) -> tuple[bool, Callable[[], Head]]:
     """Return a function that reads a name, and whether it is fast."""
     name = os.fspath(ref)
     found = names.find(ref)
-    if isinstance(found, FoundCommit):
-        return True, partial(_commit, names, name, found)
-    return False, partial(read_worktree, names, name, found)
+    if isinstance(found, FoundWorktree):
+        return False, partial(read_worktree, names, name, found)
+    if isinstance(found, FoundDamage):
+        problem = RefProblem.UNREADABLE
+        return True, partial(
+            Head, name=name, kind=found.kind, problem=problem, details=found.problem
+        )
+    trees = names.worktrees_of(found.branch) if found.branch and not is_target else []
+    return not trees, partial(_commit, names, name, found, trees)
 
 
-def _commit(names: Names, name: str, found: FoundCommit) -> Head:
-    head = partial(Head, name=name, kind=found.kind, commit_id=found.commit_id)
+def _commit(names: Names, name: str, found: FoundCommit, trees: Iterable[FoundWorktree]) -> Head:
+    states = {str(each.folder): has_uncommitted(names, each) for each in trees}
+    head = partial(
+        Head,
+        name=name,
+        kind=found.kind,
+        commit_id=found.commit_id,
+        uncommitted=[folder for folder, state in states.items() if state],
+        unread_worktrees=[folder for folder, state in states.items() if state is None],
+    )
     try:
         tree = _snapshot(names, found.tree_id, found.commit_id)
     except RepositoryError as exc:

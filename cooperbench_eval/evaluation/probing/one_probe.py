@@ -13,7 +13,6 @@ from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.search import Step
 from cooperbench_eval.evaluation.landing.trials import LandingTests
-from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of
 from cooperbench_eval.evaluation.placing import rule_for
@@ -71,7 +70,7 @@ class Probing:
         """
         enter(location)
         names = Names(location)
-        target, *heads = read_heads(names, [onto, *refs])
+        target, *heads = read_heads(names, onto, refs)
         if target.tree is None:
             problem = f"nothing can be merged onto {target.name}: {target.details}"
             raise RepositoryError(location, problem)
@@ -80,6 +79,7 @@ class Probing:
         self._onto = _branch(0, target)
         self._branches = {n: _branch(n, each) for n, each in self._heads.items() if each.tree}
         self._merger = PairMerger(names, strategy, key)
+        self._merging = _BranchMerger(self._merger, self._onto, self._branches)
 
     def probe(
         self,
@@ -95,14 +95,20 @@ class Probing:
             base=self._onto.tree, features=tuple(features), joint=joint, regression=regression
         )
         met = {number: self._met(number) for number in self._heads}
+        readable = {
+            number: branch
+            for number, branch in self._branches.items()
+            if met[number].state is not ProbeState.UNREADABLE
+        }
         return Probe(
             onto=self._onto.name,
             onto_commit=self._head.commit_id or "",
             onto_tree=self._onto.tree.tree_id,
             strategy=self._merger.strategy.name,
             branches=[self._probed(number, each) for number, each in met.items()],
-            pairs=[self._pair(*pair) for pair in combinations(self._heads, 2)],
+            pairs=[self._pair(*pair, readable) for pair in combinations(self._heads, 2)],
             plan=self._plan(met, group, options, budget),
+            replaced=self._merger.names.replaced,
         )
 
     def _met(self, number: int) -> Met:
@@ -110,10 +116,10 @@ class Probing:
         if branch is None:
             state = ProbeState(head.problem or ProbeState.UNREADABLE)
             return Met(state=state, problem=head.details)
-        return self._merger.onto(self._onto, branch)
+        return self._merging.met(number)
 
-    def _pair(self, one: int, other: int) -> ProbedPair:
-        first, second = self._branches.get(one), self._branches.get(other)
+    def _pair(self, one: int, other: int, branches: Mapping[int, Branch]) -> ProbedPair:
+        first, second = branches.get(one), branches.get(other)
         if first is None or second is None:
             met = Met(state=ProbeState.NOT_EXAMINED)
         else:
@@ -140,22 +146,18 @@ class Probing:
             is_dirty=head.is_dirty,
             unfiltered=head.unfiltered,
             unsettled=head.unsettled,
+            uncommitted=head.uncommitted,
+            unread_worktrees=head.unread_worktrees,
         )
 
     def _plan(
         self, met: Mapping[int, Met], group: TestedGroup, options: Options, budget: int
     ) -> LandingPlan:
         """Find a largest set of branches that can land together."""
-        merging = _BranchMerger(self._merger, self._onto, self._branches)
-        sides: dict[int, Side] = {}
-        left_out: list[LeftOut] = []
-        for number, each in met.items():
-            lands = each.state.is_complete and each.state is not ProbeState.CONTAINED
-            step = merging.onto(number) if lands else None
-            if step is not None and step.tree is not None:
-                sides[number] = merging.side(step.tree)
-            else:
-                left_out.append(self._left_out(number, each, step))
+        merging = self._merging
+        lands = {number: _lands(each.state) for number, each in met.items()}
+        sides = {n: merging.side(merging.first(n)) for n, each in lands.items() if each}
+        left_out = [self._left_out(n, met[n]) for n, each in lands.items() if not each]
         features = tuple(each for each in group.features if each.number in sides)
         candidates = Candidates(features=features, sides=sides, left_out=left_out)
         joint = group.joint if len(sides) == len(met) else None
@@ -166,23 +168,13 @@ class Probing:
             budget=budget,
             test_filter=drops,
         )
-        plan = find_plan(merging, tuple(met), candidates, self._groups(merging, sides), tests)
+        plan = find_plan(merging, tuple(met), candidates, self._groups(sides), tests)
         touched = Changes({path: None for each in sides.values() for path in each.changes})
         tests_of = [suite.patch for suite in suites_of(group)]
         dropped = drops.split_changes(touched, tests_of)[1] if drops else ()
         return evolve(plan, options=options.used(group), dropped_files=dropped)
 
-    def _left_out(self, number: int, met: Met, step: Step | None) -> LeftOut:
-        if step is not None:  # a strategy may fail although it merged these branches before
-            return not_merged(
-                number,
-                (),
-                files=step.open_files,
-                failure=step.failure,
-                files_with=lambda _: (),
-                otherwise=(),
-                is_unreadable=step.is_unreadable,
-            )
+    def _left_out(self, number: int, met: Met) -> LeftOut:
         problem = met.problem
         if met.state is ProbeState.CONFLICTS:
             problem = f"it conflicts with {self._onto.name}"
@@ -195,16 +187,20 @@ class Probing:
             problem=problem,
         )
 
-    def _groups(self, merging: "_BranchMerger", sides: Mapping[int, Side]) -> list[tuple[int, ...]]:
+    def _groups(self, sides: Mapping[int, Side]) -> list[tuple[int, ...]]:
         """Split branches into groups that cannot affect each other's merges.
 
         If the target has removed files, a file that a branch adds may be taken for a renamed one.
         """
         changes = {number: side.changes for number, side in sides.items()}
-        if removed := merging.removals(self._branches[number] for number in sides):
+        if removed := self._merging.removals(self._branches[number] for number in sides):
             changes |= {0: removed}
         groups = components(self._onto.tree, changes)
         return [found for each in groups if (found := tuple(n for n in each if n))]
+
+
+def _lands(state: ProbeState) -> bool:
+    return state.is_complete and state is not ProbeState.CONTAINED
 
 
 def _branch(number: int, head: Head) -> Branch:
@@ -251,13 +247,44 @@ class _BranchMerger(PatchMerger):
         found = [self._changes_of_onto(each) for each in branches]
         return Changes({p: None for each in found for p, entry in each.items() if entry is None})
 
-    def onto(self, number: int) -> Step:
-        """Merge one branch into the one on which it lands."""
+    def met(self, number: int) -> Met:
+        """Merge one branch into the one on which it lands, and say how that ends."""
+        branch = self._branches[number]
+        try:
+            base = self._merger.base_of(self._onto, branch)
+        except RepositoryError as exc:
+            return Met(state=ProbeState.UNREADABLE, problem=exc.problem)
+        if base is None:
+            return self._merger.pair(self._onto, branch)  # it says why they are unrelated
+        if base.tree_id == branch.tree.tree_id:
+            return Met(state=ProbeState.CONTAINED)
+        used = self.used
+        step = self._alone(number)
+        if step.tree is None:
+            self.used = used  # the search has nothing to do with this branch
+            return self._not_merged(branch, step)
+        state = ProbeState.CLEAN
+        if step.is_resolved:
+            state = ProbeState.RESOLVED
+        elif not self.side(step.tree).changes:
+            state = ProbeState.CONTAINED
+        elif base.tree_id == self._onto.tree.tree_id:
+            state = ProbeState.FAST_FORWARD
+        return Met(state=state)
+
+    def _not_merged(self, branch: Branch, step: Step) -> Met:
+        if step.is_unreadable or step.failure:
+            state = ProbeState.UNREADABLE if step.is_unreadable else ProbeState.FAILED
+            return Met(state=state, problem=step.failure)
+        # This merge names the conflicts; a step of the search knows only the files.
+        return evolve(self._merger.pair(self._onto, branch), state=ProbeState.CONFLICTS)
+
+    def _alone(self, number: int) -> Step:
         return self.merge(self._key(self._start), number, at_any_cost=True)
 
     def first(self, number: int) -> str:
         """Return the id of the tree with one branch merged; its merge must be complete."""
-        tree = self.onto(number).tree
+        tree = self._alone(number).tree
         if tree is None:  # pragma: no cover - only branches that merge are searched
             raise ValueError(f"branch {number} does not merge")
         return tree
@@ -317,6 +344,8 @@ class _BranchMerger(PatchMerger):
         if base is None:  # pragma: no cover - it merges into one of them, so it is related
             raise RepositoryError(str(self.base.location), "has unrelated branches")
         theirs = side_of(branch, self._merger.changes(base, branch.tree))
+        if not so_far.numbers:
+            self._merger.read_all(theirs.changes)
         one = Side(so_far.features, self._merger.changes(base, tree))
         merged = self._merger.merged(base, one, theirs)
         features = (*so_far.features, *theirs.features)

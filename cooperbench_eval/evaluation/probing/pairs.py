@@ -95,17 +95,18 @@ class PairMerger:
         key = self.names.location, base.tree_id, tree.tree_id
         return _CHANGES.recall(key, lambda: Changes.between(base, tree))
 
-    def onto(self, onto: Branch, branch: Branch) -> Met:
-        """Merge a branch into the one on which it is to land."""
-        try:
-            base = self.base_of(onto, branch)
-            if base is not None and base.tree_id == branch.tree.tree_id:
-                return Met(state=ProbeState.CONTAINED)
-            if base is not None and base.tree_id == onto.tree.tree_id:
-                return Met(state=ProbeState.FAST_FORWARD)
-        except RepositoryError as exc:
-            return Met(state=ProbeState.UNREADABLE, problem=exc.problem)
-        return self.pair(onto, branch)
+    def read_all(self, changes: Changes) -> None:
+        """Read what a branch changes, because who merges it must write it.
+
+        A merge would only read the files that both sides change. In a partial clone, git
+        fetches the others.
+
+        Raises:
+            RepositoryError: The contents of a file are absent or damaged.
+        """
+        if not self.names.is_partial:
+            for entry in filter(None, changes.values()):
+                len(entry.data)
 
     def pair(self, ours: Branch, theirs: Branch) -> Met:
         """Merge two branches."""

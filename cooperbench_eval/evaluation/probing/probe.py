@@ -42,8 +42,10 @@ def probe(
 
     A string is first read as a branch, tag or commit, then as the name of a linked worktree, then
     as the path of a worktree. A path object is always a worktree. A worktree counts with its
-    uncommitted changes: the tree is what `git add --all` would store. The result has a state for
-    each branch, so a worktree in the middle of a rebase does not affect the others.
+    uncommitted changes: the tree is what `git add --all` would store. A branch counts as
+    committed; if a worktree of it has more, `Probe.warnings` says where. The result has a state
+    for each branch, so one that cannot be read, or is in the middle of a rebase, does not affect
+    the others.
 
     Args:
         repo: The repository: a working tree with its `.git`, or a bare repository.

@@ -184,7 +184,7 @@ class CommitStore:
         try:
             found = self._repository[prefix]
         except KeyError as exc:
-            if _is_partial(self._repository):  # nobody can tell whether there is such a file
+            if is_partial(self._repository):  # nobody can tell whether there is such a file
                 problem = f"a file with the object id {prefix} is absent{_PARTIAL}"
                 raise RepositoryError(self._location, problem) from exc
             return None
@@ -227,17 +227,18 @@ _UNFETCHED = (
 
 def _advice(repository: pygit2.Repository, object_id: str) -> str:
     """Return what to do about an absent object; empty unless the clone is partial."""
-    if not _is_partial(repository):
+    if not is_partial(repository):
         return ""
     return f"{_PARTIAL}, or run `git cat-file -e {object_id}` there, which fetches it"
 
 
 def unfetched(repository: pygit2.Repository) -> str:
     """Return why a name may be unknown; empty unless the clone is partial."""
-    return _UNFETCHED if _is_partial(repository) else ""
+    return _UNFETCHED if is_partial(repository) else ""
 
 
-def _is_partial(repository: pygit2.Repository) -> bool:
+def is_partial(repository: pygit2.Repository) -> bool:
+    """Whether the clone may lack objects, which git would fetch."""
     with suppress(OSError):
         if any(Path(repository.path, "objects", "pack").glob("*.promisor")):
             return True
@@ -271,7 +272,7 @@ def _resolved(
     try:
         tree = found.peel(pygit2.Tree)
     except (KeyError, ValueError, pygit2.GitError) as exc:
-        advice = _PARTIAL if _is_partial(repository) else ""
+        advice = _PARTIAL if is_partial(repository) else ""
         raise RepositoryError(location, f"has no commit {revision!r} with a tree{advice}") from exc
     try:
         commit_id = str(found.peel(pygit2.Commit).id)

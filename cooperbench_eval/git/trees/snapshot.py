@@ -363,8 +363,15 @@ class Changes(Mapping[str, Entry | None]):
     @classmethod
     @checked
     def between(cls, old: Snapshot, new: Snapshot) -> Self:
-        """Return the changes from *old* to *new*; equal folders are skipped."""
-        return cls(dict(_differences(old, new)))
+        """Return the changes from *old* to *new*; equal folders are skipped.
+
+        Raises:
+            RepositoryError: One of them cannot be read, or has a path that no tree may contain.
+        """
+        try:
+            return cls(dict(_differences(old, new)))
+        except ArgumentError as exc:
+            raise RepositoryError(new.location or "snapshot", f"its files {exc.problem}") from exc
 
     def __getitem__(self, path: str) -> Entry | None:
         return self._entries[path]

@@ -11,13 +11,14 @@ import pygit2
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.trees.repository import CommitStore, opened, unfetched
+from cooperbench_eval.git.trees.repository import CommitStore, is_partial, opened, unfetched
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.git.worktrees.records import RefKind
 from cooperbench_eval.support.error_texts import it_has
 
 Ref = str | os.PathLike[str]
 _PREFIXES = ("refs/heads/", "refs/remotes/", "refs/tags/")
+_REPLACED = re.compile(rb" refs/replace/([0-9a-f]{40})$", re.MULTILINE)
 _FULL_ID = re.compile("[0-9a-fA-F]{40}")
 
 
@@ -29,11 +30,26 @@ class FoundCommit:
         kind: What it stands for.
         commit_id: The id of the commit.
         tree_id: The id of its tree.
+        branch: The full name of the local branch; empty if it is not one.
     """
 
     kind: RefKind
     commit_id: str
     tree_id: str
+    branch: bytes = b""
+
+
+@frozen(kw_only=True)
+class FoundDamage:
+    """A name that stands for a commit which cannot be read.
+
+    Attributes:
+        kind: What it stands for.
+        problem: Why not, as a clause.
+    """
+
+    kind: RefKind
+    problem: str
 
 
 @frozen(kw_only=True)
@@ -44,11 +60,13 @@ class FoundWorktree:
         folder: Its top folder, which may be missing.
         is_known: Whether the repository knows it as a linked worktree.
         lock: Why it is locked; empty if it is not.
+        branches: The full names of the branches that are checked out or rebased in it.
     """
 
     folder: Path
     is_known: bool = False
     lock: str = ""
+    branches: frozenset[bytes] = frozenset()
 
 
 class Names:
@@ -71,19 +89,20 @@ class Names:
         self.is_shallow = self._repository.is_shallow
         self.common = _common_folder(self._repository)
 
-    def find(self, ref: Ref) -> FoundCommit | FoundWorktree:
+    def find(self, ref: Ref) -> FoundCommit | FoundDamage | FoundWorktree:
         """Return what *ref* stands for: first a revision, then a worktree's name, then its path.
 
         A path object stands for a worktree only.
 
         Raises:
-            RepositoryError: Nothing has that name.
+            RepositoryError: Nothing has that name, or it stands for a file or a folder.
         """
         name = os.fspath(ref)
         try:
             commit = self._commit(name) if isinstance(ref, str) else None
-            found = commit or self._worktrees.get(name) or self._at(name)
-            problem = "" if found else self._unusable(name) or self._absent(name)
+            worktree = self._worktrees.get(name) or self._at(name) if commit is None else None
+            found = commit or worktree or self._damaged(name)
+            problem = "" if found else self._absent(name)
         except (OSError, ValueError, pygit2.GitError) as exc:
             raise RepositoryError(self.location, f"{name!r} cannot be read there ({exc})") from exc
         if found is None:
@@ -124,6 +143,33 @@ class Names:
             raise RepositoryError(str(folder), f"is not a worktree of {self.location}")
         return repository
 
+    def worktrees_of(self, branch: bytes) -> list[FoundWorktree]:
+        """Return the worktrees in which a branch is checked out or rebased, by its full name."""
+        found = [each for each in self._worktrees.values() if branch in each.branches]
+        if branch in _branches_in(self.common):
+            with suppress(RepositoryError):
+                is_main = Path(self._repository.path).resolve() == self.common
+                main = self._repository if is_main else opened(str(self.common), is_top=True)
+                if main.workdir is not None and Path(main.workdir, ".git").exists():
+                    found.append(FoundWorktree(folder=Path(main.workdir)))
+        return found
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the clone may lack objects, which git would fetch."""
+        return is_partial(self._repository)
+
+    @property
+    def replaced(self) -> tuple[str, ...]:
+        """The ids of the objects that git would replace by others, which is not done here."""
+        with suppress(KeyError, ValueError, pygit2.GitError):
+            if not self._repository.config.get_bool("core.useReplaceRefs"):
+                return ()
+        packed = _REPLACED.findall(_contents(self.common / "packed-refs"))
+        loose = (each.name for each in (self.common / "refs/replace").glob("?" * 40))
+        found = {*map(os.fsdecode, packed), *loose}
+        return tuple(sorted(each for each in found if _FULL_ID.fullmatch(each)))
+
     @property
     def history_edits(self) -> tuple[bytes, ...]:
         """The contents of the files that cut off or change the parents of commits."""
@@ -141,13 +187,14 @@ class Names:
             found = revision.peel(pygit2.Commit)
         except (KeyError, ValueError, pygit2.GitError):
             return None  # there is none, or it stands for a tree or a file
-        full = reference.name if reference else ""
-        kind = RefKind.COMMIT
-        if full.startswith(("refs/heads/", "refs/remotes/")):
-            kind = RefKind.BRANCH
-        elif full.startswith("refs/tags/"):
-            kind = RefKind.TAG
-        return FoundCommit(kind=kind, commit_id=str(found.id), tree_id=str(found.tree_id))
+        kind = _kind_of(reference.name if reference else "")
+        branch = reference.resolve().raw_name if reference else b""
+        return FoundCommit(
+            kind=kind,
+            commit_id=str(found.id),
+            tree_id=str(found.tree_id),
+            branch=branch if branch.startswith(b"refs/heads/") else b"",
+        )
 
     def _revision(self, name: str) -> tuple[pygit2.Object | pygit2.Commit, pygit2.Reference | None]:
         """Return what a revision stands for, and its branch or tag, if it is one.
@@ -177,7 +224,9 @@ class Names:
             if text := _contents(link).rstrip(b"\r\n"):
                 # A relative path starts from that folder.
                 top = Path(os.path.normpath(folder / os.fsdecode(text))).parent
-                found[folder.name] = FoundWorktree(folder=top, is_known=True, lock=lock)
+                found[folder.name] = FoundWorktree(
+                    folder=top, is_known=True, lock=lock, branches=_branches_in(folder)
+                )
         return found
 
     def _at(self, name: str) -> FoundWorktree | None:
@@ -188,19 +237,29 @@ class Names:
         is_other = bool(name) and folder.is_dir()
         return next(known, None) or (FoundWorktree(folder=folder) if is_other else None)
 
-    def _unusable(self, name: str) -> str:
-        """Say why a name does not stand for a commit; empty if the repository does not have it."""
+    def _damaged(self, name: str) -> FoundDamage | None:
+        """Return the commit of a name that cannot be read; `None` if nothing has the name.
+
+        Raises:
+            RepositoryError: The name stands for a folder or a file.
+        """
+        kinds, problem = pygit2.enums.ObjectType, ""
         try:
             found = self._repository.revparse_single(name)
-        except (KeyError, ValueError, pygit2.GitError):
-            known = self._repository.listall_references()
-            full = next((f"{each}{name}" for each in _PREFIXES if f"{each}{name}" in known), None)
-            if full is None:
-                return ""
+            kind = found.peel(None).type if found.type == kinds.TAG else found.type
+            what = "folder" if kind == kinds.TREE else "file"
+            problem = f"has no commit {name!r}: the name stands for a {what}"
+            raise RepositoryError(self.location, problem)
+        except (KeyError, ValueError):  # it is absent, or not the name of an object
+            pass
+        except pygit2.GitError as exc:
+            problem = f"the commit of {name} cannot be read ({exc})"
+        known = {*self._repository.listall_references()}
+        full = next((f"{each}{name}" for each in ("", *_PREFIXES) if f"{each}{name}" in known), "")
+        if full:
             target = self._repository.references[full].target
-            return f"has {full}, but the object {target} to which it refers is absent or damaged"
-        what = "folder" if found.type == pygit2.enums.ObjectType.TREE else "file"
-        return f"has no commit {name!r}: the name stands for a {what}"
+            problem = f"{full} refers to the object {target}, which is absent or damaged"
+        return FoundDamage(kind=_kind_of(full), problem=problem) if problem else None
 
     def _absent(self, name: str) -> str:
         known = {
@@ -212,6 +271,22 @@ class Names:
         known |= self._worktrees.keys()
         instead = unfetched(self._repository) or f"; {it_has(name, known)}"
         return f"has no branch, tag, commit or worktree {name!r}{instead}"
+
+
+def _kind_of(full: str) -> RefKind:
+    """Return what a reference is, by its full name."""
+    if full.startswith(("refs/heads/", "refs/remotes/")):
+        return RefKind.BRANCH
+    return RefKind.TAG if full.startswith("refs/tags/") else RefKind.COMMIT
+
+
+def _branches_in(folder: Path) -> frozenset[bytes]:
+    """Return the branches that a worktree has checked out or rebases, by its git folder."""
+    head = _contents(folder / "HEAD")
+    if head.startswith(b"ref:"):
+        return frozenset({head.removeprefix(b"ref:").strip()})
+    files = (folder / name / "head-name" for name in ("rebase-merge", "rebase-apply"))
+    return frozenset(map(bytes.strip, map(_contents, files)))
 
 
 def _common_folder(repository: pygit2.Repository) -> Path:

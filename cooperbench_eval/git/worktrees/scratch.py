@@ -131,6 +131,11 @@ class Scratch:
             self._remove(hidden)
             self._compare()
 
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the working tree or the index differs from the commit."""
+        return any((self.unmerged, self.removed, self.added, self._others))
+
     def _compare(self) -> None:
         self.unmerged, self.removed, self.added, self._others = [], [], [], {}
         words = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")

@@ -74,6 +74,19 @@ def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
         return evolve(head, problem=RefProblem.UNREADABLE, details=str(exc))
 
 
+def has_uncommitted(names: Names, found: FoundWorktree) -> bool | None:
+    """Return whether a worktree has changes that are not committed to its branch.
+
+    The result is `None` if that cannot be found out.
+    """
+    try:
+        if not found.folder.is_dir():
+            return None if found.lock else False  # a locked one may be on a disk that is away
+        return _Look(names, found.folder, names.worktree(found.folder)).is_dirty()
+    except (RepositoryError, OSError, ValueError, pygit2.GitError):
+        return None
+
+
 def _settled(names: Names, folder: Path, repository: pygit2.Repository, head: Head) -> Head:
     """Look at the working tree until nothing changes during a look, a few times at most.
 
@@ -140,6 +153,13 @@ class _Look:
             unfiltered=unfiltered,
             unsettled=sorted(self._moving),
         )
+
+    def is_dirty(self) -> bool:
+        """Whether something is not committed, such as half of a rebase."""
+        with self._scratch() as scratch:
+            scratch.compare()
+            scratch.set_filters_aside()
+            return scratch.is_dirty or bool(self._in_progress(()))
 
     def _refuse_forbidden(self, paths: Iterable[str]) -> None:
         """Refuse what `git add` refuses; `git update-index` only warns of some of it."""

@@ -34,6 +34,8 @@ _FEW_SUITES = 2
 _FEW_FILES = 4
 _FEW_NAMES = 4
 _LONG_NOTE = 300
+_UNKNOWN = {ProbeState.UNREADABLE, ProbeState.NOT_EXAMINED}
+"""The states of a pair that say nothing about its merge."""
 _TONES = {
     PairOutcome.CLEAN: Tone.GOOD,
     PairOutcome.RESOLVED: Tone.GOOD,
@@ -179,14 +181,14 @@ def branch_view(branch: ProbedBranch) -> View:
     """Describe how one branch merges."""
     return View(
         title=f"{visible(branch.name, _NAME)}: {_state(branch.state)}",
-        lines=[*_details(branch), *map(_file_text, branch.files)],
+        lines=[*_details(branch), *_warnings(branch), *map(_file_text, branch.files)],
     )
 
 
 def pair_view(pair: ProbedPair) -> View:
     """Describe how two branches merge."""
     return View(
-        title=f"{_names(pair)}: {_state(pair.state)}",
+        title=f"{_names(pair)}: {_pair_state(pair.state)}",
         lines=filter(None, [visible(pair.problem, _LONG_NOTE), *map(_file_text, pair.files)]),
     )
 
@@ -212,7 +214,7 @@ def _branches(probe: Probe) -> Table:
 
 def _probed_pairs(probe: Probe) -> list[Table]:
     """Return the matrix of pairs; a larger one would not be readable."""
-    cells = {(each.one, each.other): _state_cell(each.state) for each in probe.pairs}
+    cells = {(each.one, each.other): _pair_cell(each.state) for each in probe.pairs}
     names = [each.name for each in probe.branches]
     if not cells or len(names) > _MOST_COLUMNS:
         return []
@@ -227,6 +229,7 @@ def _probed_pairs(probe: Probe) -> list[Table]:
 def _probe_notes(probe: Probe) -> list[str]:
     breaks = [each for each in probe.plan.left_out if each.tests]
     return [
+        *_warnings(probe),
         *wording.first(probe.collisions, _MOST_ROWS, "collision", _collision),
         *wording.first(breaks, _MOST_ROWS, "such note", left_out_text),
         *_cautions(probe),
@@ -258,6 +261,10 @@ def _details(branch: ProbedBranch) -> Iterator[str]:
         yield f"changed while it was read: {cut_list(branch.unsettled, _FEW_NAMES, _NAME)}"
 
 
+def _warnings(found: Probe | ProbedBranch) -> list[str]:
+    return [visible(each, _LONGEST) for each in found.warnings]
+
+
 def _names(pair: ProbedPair) -> str:
     return f"{visible(pair.one, _NAME)} and {visible(pair.other, _NAME)}"
 
@@ -267,5 +274,12 @@ def _state(state: ProbeState) -> str:
 
 
 def _state_cell(state: ProbeState) -> Cell:
-    tone = Tone.GOOD if state.is_complete else Tone.BAD
-    return Cell(_state(state), Tone.PLAIN if state is ProbeState.NOT_EXAMINED else tone)
+    return Cell(_state(state), Tone.GOOD if state.is_complete else Tone.BAD)
+
+
+def _pair_state(state: ProbeState) -> str:
+    return "unknown" if state in _UNKNOWN else _state(state)
+
+
+def _pair_cell(state: ProbeState) -> Cell:
+    return Cell("unknown", Tone.PLAIN) if state in _UNKNOWN else _state_cell(state)

@@ -99,6 +99,27 @@ def test_the_search_finds_what_trying_everything_finds(oracle, numbers, in_order
     assert frozenset(search.best) in search.found
 
 
+@pytest.mark.parametrize("into", [(1,), (1, 2)])
+def test_a_merge_that_cannot_be_read_is_not_a_conflict(into):
+    """It is unknown, in one order or in both, and so is whether more could merge."""
+
+    class Unreadable(RandomOracle):
+        def merge(self, tree, number):
+            numbers = {*map(int, tree.partition(":")[0].split("+"))}
+            if numbers < {1, 2} and numbers <= {*into}:
+                return Step(tree=None, failure="absent", is_unreadable=True)
+            return super().merge(tree, number)
+
+    search = searched(Unreadable(1, 1.0, variants=1), (1, 2, 3))
+    search.examine_by_size()
+
+    assert (frozenset({1, 2}) in search.found) == (into == (1,))
+    assert len(search.best) == 3
+    assert search.minimal_conflicts() == []
+    assert search.order_dependent() == {}
+    assert not search.is_complete
+
+
 @given(oracle=ORACLES)
 def test_minimal_conflicts_are_those_of_which_every_part_lands(oracle):
     """A set that does not land is listed if all its proper subsets do."""

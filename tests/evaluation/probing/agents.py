@@ -1,6 +1,7 @@
 """A repository with the branches and worktrees of agents."""
 
 import hashlib
+import subprocess
 from pathlib import Path
 
 from worktree_states import Worktree
@@ -54,6 +55,18 @@ class Agents(Worktree):
         found = self.commit(name)
         self.git("checkout", "-q", "main")
         return found
+
+    def stored(self, *words, data):
+        """Run git with some input; return the id that it prints."""
+        done = subprocess.run(
+            ("git", *words),
+            cwd=self.folder,
+            env=self.environment,
+            input=data,
+            check=True,
+            capture_output=True,
+        )
+        return done.stdout.decode().strip()
 
     def worktree(self, name, files=None):
         """Make a linked worktree with uncommitted changes; return it."""

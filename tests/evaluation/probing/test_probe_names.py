@@ -34,15 +34,16 @@ def test_what_cannot_be_a_name_is_refused(name, agents):
 
 
 def test_a_branch_without_its_commit_is_named(agents):
-    """A branch whose commit is absent is there, and the error says what is absent."""
+    """Such a branch is unreadable, and nothing can land on it; both say what is absent."""
     (agents.folder / ".git/refs/heads/gone").write_text("1" * 40 + "\n")
+    problem = f"refs/heads/gone refers to the object {'1' * 40}, which is absent or damaged"
 
+    (branch,) = ce.probe(agents.folder, ["gone"]).branches
     with pytest.raises(RepositoryError) as caught:
-        ce.probe(agents.folder, ["gone"])
+        ce.probe(agents.folder, ["main"], onto="gone")
 
-    assert caught.value.problem == (
-        f"has refs/heads/gone, but the object {'1' * 40} to which it refers is absent or damaged"
-    )
+    assert (branch.kind, branch.state, branch.problem) == ("branch", "unreadable", problem)
+    assert caught.value.problem == f"nothing can be merged onto gone: {problem}"
 
 
 def test_a_moved_worktree_is_named(agents):
