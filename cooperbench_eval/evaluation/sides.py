@@ -29,6 +29,7 @@ from cooperbench_eval.git.merging.conflicts import (
 from cooperbench_eval.git.merging.merge_base import different, step_base
 from cooperbench_eval.git.merging.three_way_merge import Labels, Stage
 from cooperbench_eval.git.merging.tree_merge import merge_changes
+from cooperbench_eval.git.trees.entries import is_stored
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import (
     FeatureContext,
@@ -37,6 +38,8 @@ from cooperbench_eval.strategies.protocol import (
     MergeStrategy,
 )
 from cooperbench_eval.strategies.run import run_strategy
+
+_ENTRY_BYTES = 400
 
 
 @frozen
@@ -119,6 +122,12 @@ def pair_merge_input(pair: FeaturePair, side1: Changes, side2: Changes) -> Merge
         for feature, changes in ((pair.feature2, side2), (pair.feature1, side1))
     )
     return merge_input(pair.base, ours, theirs)
+
+
+def size_of_changes(changes: Changes) -> int:
+    """Return about how many bytes of memory changes need."""
+    held = (each for each in changes.values() if each is not None and not is_stored(each))
+    return _ENTRY_BYTES * len(changes) + sum(len(each.data) for each in held)
 
 
 # --- merges by a strategy ----------------------------------------------------

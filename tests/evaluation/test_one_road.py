@@ -5,7 +5,7 @@ from collections import Counter
 
 import pygit2
 import pytest
-from attrs import evolve, frozen
+from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 from telling import Runner

@@ -12,8 +12,8 @@ from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_features, read_merged
 from cooperbench_eval.evaluation.options import Options
-from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of, suites_on
-from cooperbench_eval.evaluation.placing import place, rule_for, sides_on
+from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_on
+from cooperbench_eval.evaluation.placing import place, sides_on
 from cooperbench_eval.evaluation.sides import Side, merge_input
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.git.merging.conflicts import MergeStatus
@@ -98,9 +98,7 @@ def audit(
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
     features_of = [each.feature for each in placed]
-    drops = rule_for(group, test_filter)
-    tests = [suite.patch for suite in suites_of(group)]
-    tested, dropped = drops.split_changes(merged, tests) if drops else (merged, ())
+    tested, dropped = options.without_tests(group, merged)
     return evolve(
         audit_of(base, sides, merged),
         comparisons=[

@@ -12,7 +12,7 @@ from cooperbench_eval.evaluation.landing.candidates import find_candidates
 from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
-from cooperbench_eval.evaluation.landing.trials import LandingTests
+from cooperbench_eval.evaluation.landing.trials import Trials
 from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import TestedGroup
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
@@ -111,14 +111,12 @@ def land(
     candidates = find_candidates(base, placed, merges)
     duplicates = sum(each.reason is LeftOutReason.DUPLICATE for each in candidates.left_out)
     is_whole = len(candidates.features) + duplicates == len(features)
-    tests = LandingTests(
-        group=evolve(group, features=candidates.features, joint=joint if is_whole else None),
-        options=options,
-        budget=budget,
-    )
+    group_now = evolve(group, features=candidates.features, joint=joint if is_whole else None)
     merger = PatchMerger(base, candidates.sides, merges, _MOST_WORK + len(candidates.sides) ** 2)
     groups = components(base, {number: side.changes for number, side in candidates.sides.items()})
-    plan = find_plan(merger, numbers, candidates, groups, tests, sequence=sequence)
+    plan = find_plan(
+        merger, numbers, candidates, groups, Trials(group_now, options, budget), sequence=sequence
+    )
     dropped = sorted({path for each in placed for path in each.dropped})
     return evolve(plan, options=options.used(group), dropped_files=dropped)
 

@@ -146,34 +146,22 @@ class MergeableSets:
                 if 0 <= left - len(part) <= most_of_rest
             )
 
-    def orders_of(self, patches: _Patches) -> Iterator[tuple[int, ...]]:
-        """Yield an order for each known tree of a set, which must merge."""
-        for parts in product(*(self._orders(each, patches) for each in self.searches)):
-            yield self._joined(parts)
-
-    def known_order(self, patches: Collection[int]) -> tuple[int, ...]:
-        """Return an order in which a set is known to merge; empty if none is known."""
-        parts: list[tuple[int, ...]] = []
-        for each in self.searches:
-            if part := frozenset(patches) & {*each.numbers}:
-                orders = each.found.get(part)
-                if not orders:
-                    return ()
-                parts.append(next(iter(orders.values())))
-        return self._joined(parts)
-
-    def examine(self, patches: _Patches) -> None:
-        """Examine all orders of a set, as far as the bound allows."""
-        with suppress(WorkSpentError):
-            for each in self.searches:
-                each.trees_of(patches & {*each.numbers})
+    def orders_of(self, patches: Collection[int]) -> Iterator[tuple[int, ...]]:
+        """Examine a set as far as the bound allows; yield an order for each known tree."""
+        trees = [search.trees_of(part) for search, part in self._parts(patches)]
+        return (self._joined(parts) for parts in product(*(each.values() for each in trees)))
 
     def count_trees(self, patches: _Patches) -> int | None:
         """Return how many trees the orders of a set give; `None` if not all were examined."""
-        parts = [(each, patches & {*each.numbers}) for each in self.searches]
-        if not all(each.is_examined(part) for each, part in parts):
+        parts = self._parts(patches)
+        if not all(search.is_examined(part) for search, part in parts):
             return None
-        return prod(len(each.found.get(part, ())) for each, part in parts if part)
+        return prod(len(search.found.get(part, ())) for search, part in parts)
+
+    def _parts(self, patches: Collection[int]) -> list[tuple[GroupSearch, _Patches]]:
+        """Return the groups of some patches, each with those that are in it."""
+        found = ((each, frozenset(patches).intersection(each.numbers)) for each in self.searches)
+        return [(search, part) for search, part in found if part]
 
     def minimal_conflicts(self) -> list[_Patches]:
         """Return the sets that do not merge although all their proper subsets do."""
@@ -181,15 +169,11 @@ class MergeableSets:
 
     def fold(self, order: Sequence[int]) -> str | None:
         """Merge patches in an order, whatever it costs; `None` if one fails."""
-        tree = ""
+        tree: str | None = None
         for number in order:
-            if not tree:
-                tree = self._merger.first(number)
-                continue
-            step = self.step(tree, number)
-            if step.tree is None:
+            tree = self._merged(tree, number)
+            if tree is None:
                 return None
-            tree = step.tree
         return tree
 
     def fold_most(self, order: Sequence[int]) -> tuple[tuple[int, ...], str | None]:
@@ -197,12 +181,13 @@ class MergeableSets:
         tree: str | None = None
         landed: tuple[int, ...] = ()
         for number in order:
-            into = None
             with suppress(RepositoryError):
-                into = self.step(tree, number).tree if tree else self._merger.first(number)
-            if into is not None:
-                landed, tree = (*landed, number), into
+                if into := self._merged(tree, number):
+                    landed, tree = (*landed, number), into
         return landed, tree
+
+    def _merged(self, tree: str | None, number: int) -> str | None:
+        return self._merger.first(number) if tree is None else self.step(tree, number).tree
 
     def step(self, tree: str, number: int) -> Step:
         """Merge a patch into a tree that `fold` returned, whatever it costs."""
@@ -220,14 +205,6 @@ class MergeableSets:
                 self._largest[key] = search.largest_without(key[1])
             parts.append(self._largest[key])
         return self._joined(parts)
-
-    def _orders(self, search: GroupSearch, patches: _Patches) -> list[tuple[int, ...]]:
-        part = patches & {*search.numbers}
-        if not part:
-            return [()]
-        with suppress(WorkSpentError):
-            search.trees_of(part)
-        return list(search.found.get(part, {}).values())
 
     def ordered(self, numbers: Iterable[int]) -> tuple[int, ...]:
         """Return the patches in the only order that counts, or as they are if every one does."""
@@ -252,22 +229,12 @@ def components(base: Snapshot, patches: Mapping[int, Changes]) -> list[tuple[int
     Returns:
         The groups, each in the order of *patches*, by their first patch.
     """
-    parent = {number: number for number in patches}
-
-    def root(number: int) -> int:
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
-
+    group_of = {number: frozenset({number}) for number in patches}
     for together in _related(base, patches):
-        first, *others = together
-        for other in others:
-            parent[root(other)] = root(first)
-    groups: dict[int, list[int]] = {}
-    for number in patches:
-        groups.setdefault(root(number), []).append(number)
-    return [tuple(group) for group in groups.values()]
+        joined = frozenset[int]().union(*(group_of[number] for number in together))
+        group_of |= dict.fromkeys(joined, joined)
+    groups = dict.fromkeys(group_of.values())
+    return [tuple(number for number in patches if number in each) for each in groups]
 
 
 def _related(base: Snapshot, patches: Mapping[int, Changes]) -> Iterator[Iterable[int]]:

@@ -14,11 +14,11 @@ from cooperbench_eval.evaluation.landing.candidates import Candidates
 from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
-from cooperbench_eval.evaluation.landing.trials import LandingTests, TestedSearch, Trials
+from cooperbench_eval.evaluation.landing.trials import TestedSearch, Trials
 from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.pairs import suites_of
 from cooperbench_eval.evaluation.sides import Side
-from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs
+from cooperbench_eval.evaluation.suite_runs import BudgetSpentError
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting.landings import (
@@ -43,7 +43,7 @@ def find_plan(
     numbers: Sequence[int],
     candidates: Candidates,
     groups: Collection[Sequence[int]],
-    tests: LandingTests,
+    trials: Trials,
     *,
     sequence: Sequence[int] = (),
 ) -> LandingPlan:
@@ -54,21 +54,19 @@ def find_plan(
         numbers: All patches, in the given order.
         candidates: Those that can be merged, and why the others cannot.
         groups: Candidates that may affect each other's merges.
-        tests: The tests that decide.
+        trials: The tests that decide.
         sequence: All patches in the only order that counts; empty if every order counts.
     """
     base, sides = merger.base, candidates.sides
     sets = MergeableSets(merger, groups, order=[each for each in sequence if each in sides])
     problem = _search_merges(sets)
-    has_tests = bool(suites_of(tests.group))
-    runs = trials = tested = None
-    if has_tests and tests.budget and not problem and tests.options.runner is not None:
-        runs = Runs(tests.options.runner, tests.budget)
-        trials = Trials(runs, tests)
+    has_tests = bool(suites_of(trials.group))
+    tested = None
+    if has_tests and trials.budget and not problem:
         tested = TestedSearch(sets, trials)
         problem = _search_with_tests(sets, tested)
     is_exact = bool(tested and tested.is_exact) if has_tests else sets.is_exact
-    found = _Conclusions(sets=sets, trials=trials, sides=sides, in_order=bool(sequence))
+    found = _Conclusions(sets=sets, broken=trials.broken, sides=sides, in_order=bool(sequence))
     order, tree = _landing(sets, tested)
     changes = Changes() if tree is None else sets.side(tree).changes
     if tree is not None and tested is None and len(order) < len(sets.best):
@@ -80,7 +78,6 @@ def find_plan(
         left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
         problem = problem or str(exc)
     place = {number: at for at, number in enumerate(numbers)}
-    unanswered = trials.unanswered if trials else ""
     return LandingPlan(
         strategy=merger.strategy.name,
         order=order,
@@ -91,10 +88,10 @@ def find_plan(
         examined_size=found.examined_size,
         has_tests=has_tests,
         is_tested=bool(tested and tested.is_proven),
-        is_exact=is_exact and not problem and not (trials and trials.had_no_result),
-        runs_used=runs.used if runs else 0,
-        budget=tests.budget,
-        problem=problem or unanswered,
+        is_exact=is_exact and not problem and not trials.had_no_result,
+        runs_used=trials.runs.used,
+        budget=trials.budget,
+        problem=problem or trials.unanswered,
         base_tree_id=base.tree_id,
         base_commit=base.commit_id,
         tree_id=changes.tree_id(base),
@@ -152,13 +149,13 @@ class _Conclusions:
 
     Attributes:
         sets: The sets that merge.
-        trials: The tested sets; `None` if there are no tests.
+        broken: What was tested, as in `Trials`.
         sides: What each patch changes in the base, by number, in the given order.
         in_order: Whether only the given order counts.
     """
 
     sets: MergeableSets
-    trials: Trials | None
+    broken: Mapping[tuple[_Patches, str], BrokenTests | None]
     sides: Mapping[int, Side]
     in_order: bool
 
@@ -192,7 +189,7 @@ class _Conclusions:
         if patches not in self._tested:
             return False
         tree = self.sets.fold((into, number))
-        return self._broken.get((patches, tree or "")) is not None
+        return self.broken.get((patches, tree or "")) is not None
 
     # --- sets ---
 
@@ -206,12 +203,12 @@ class _Conclusions:
 
     def _cannot_land(self, patches: _Patches) -> bool:
         """Whether a set that failed was tested on every tree that it can give."""
-        tested = sum(each == patches for each, _ in self._broken)
+        tested = sum(each == patches for each, _ in self.broken)
         return tested == self.sets.count_trees(patches)
 
     def failing(self) -> list[_Patches]:
         """Return the sets that failed on every tree on which they were tested."""
-        passed = {patches for (patches, _), broken in self._broken.items() if broken is None}
+        passed = {patches for (patches, _), broken in self.broken.items() if broken is None}
         return [patches for patches in self._tested if patches not in passed]
 
     def order_dependent(self) -> list[OrderDependence]:
@@ -250,7 +247,7 @@ class _Conclusions:
         return LeftOut(number=number, reason=LeftOutReason.NOT_EXAMINED)
 
     def _breaking(self, number: int, culprits: _Patches) -> LeftOut:
-        broken = next(each for (s, _), each in self._broken.items() if s == culprits and each)
+        broken = next(each for (s, _), each in self.broken.items() if s == culprits and each)
         alone = len(culprits) == 1
         owner = broken.feature
         others = ", ".join(str(each) for each in sorted(culprits - {number}))
@@ -286,7 +283,7 @@ class _Conclusions:
 
     def _merges_otherwise(self, patches: Collection[int]) -> bool:
         """Whether the search found an order in which patches merge."""
-        order = self.sets.known_order(patches)
+        order = next(self.sets.orders_of(patches), ())
         # The groups of a strategy that looks at other files may merge only without each other.
         return bool(order) and self.sets.fold(order) is not None
 
@@ -308,12 +305,8 @@ class _Conclusions:
         return frozenset()
 
     @property
-    def _broken(self) -> Mapping[tuple[_Patches, str], BrokenTests | None]:
-        return self.trials.broken if self.trials else {}
-
-    @property
     def _tested(self) -> dict[_Patches, None]:
-        return dict.fromkeys(patches for patches, _ in self._broken)
+        return dict.fromkeys(patches for patches, _ in self.broken)
 
 
 def _outcome(step: Step | None) -> PairOutcome:

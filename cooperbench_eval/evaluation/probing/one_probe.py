@@ -12,11 +12,10 @@ from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.search import Step
-from cooperbench_eval.evaluation.landing.trials import LandingTests
+from cooperbench_eval.evaluation.landing.trials import Trials
 from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.options import Options
-from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of
-from cooperbench_eval.evaluation.placing import rule_for
+from cooperbench_eval.evaluation.pairs import Feature, TestedGroup
 from cooperbench_eval.evaluation.probing.branches import (
     Branch,
     Memory,
@@ -24,10 +23,9 @@ from cooperbench_eval.evaluation.probing.branches import (
     enter,
     merged_branch,
     read_heads,
-    size_of_changes,
 )
 from cooperbench_eval.evaluation.probing.pairs import Met, PairMerger, side_of
-from cooperbench_eval.evaluation.sides import Merged, Side
+from cooperbench_eval.evaluation.sides import Merged, Side, size_of_changes
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.git.worktrees.names import Names
 from cooperbench_eval.git.worktrees.records import Head
@@ -159,17 +157,15 @@ class Probing:
         features = tuple(each for each in group.features if each.number in sides)
         candidates = Candidates(features=features, sides=sides, left_out=left_out)
         joint = group.joint if len(sides) == len(met) else None
-        drops = rule_for(group, options.test_filter)
-        tests = LandingTests(
-            group=evolve(group, features=features, joint=joint),
-            options=options,
-            budget=budget,
-            test_filter=drops,
+        trials = Trials(
+            evolve(group, features=features, joint=joint),
+            options,
+            budget,
+            lambda changes: options.without_tests(group, changes)[0],
         )
-        plan = find_plan(merging, tuple(met), candidates, self._groups(merging, sides), tests)
+        plan = find_plan(merging, tuple(met), candidates, self._groups(merging, sides), trials)
         touched = Changes({path: None for each in sides.values() for path in each.changes})
-        tests_of = [suite.patch for suite in suites_of(group)]
-        dropped = drops.split_changes(touched, tests_of)[1] if drops else ()
+        _, dropped = options.without_tests(group, touched)
         return evolve(plan, options=options.used(group), dropped_files=dropped)
 
     def _left_out(self, number: int, met: Met, step: Step | None) -> LeftOut:
