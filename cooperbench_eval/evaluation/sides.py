@@ -171,6 +171,11 @@ class Merged:
         return self.outcome.status in _COMPLETE
 
     @property
+    def failure(self) -> str:
+        """Why the strategy failed; empty if it did not."""
+        return self.outcome.failure
+
+    @property
     def open_files(self) -> frozenset[str]:
         """The files in which conflicts are left open, by the names that the sides give them.
 
@@ -244,3 +249,28 @@ def merge_sides(strategy: MergeStrategy, given: MergeInput) -> Merged:
     except StrategyFailedError as exc:
         outcome = MergeOutcome(changes=Changes(), failure=exc.problem)
     return Merged(given=given, outcome=outcome, seconds=time.perf_counter() - began)
+
+
+def merge_into(
+    base: Snapshot,
+    so_far: Side,
+    side: Side,
+    strategy: MergeStrategy,
+    given: MergeInput | None = None,
+) -> tuple[Merged, Side]:
+    """Merge one more side into those that were merged before, and return all of them together.
+
+    Conflicts that are left open stand in the result as markers.
+
+    Args:
+        base: The tree of which the sides are changes.
+        so_far: The sides that were merged before.
+        side: One more.
+        strategy: Merges it.
+        given: What `merge_input` returns for the sides, if that is known.
+
+    Raises:
+        RepositoryError: What the merge needs cannot be read.
+    """
+    merged = merge_sides(strategy, given or merge_input(base, so_far, side))
+    return merged, so_far.joined(side, merged.changes_of(base), base)

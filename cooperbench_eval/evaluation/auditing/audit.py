@@ -1,11 +1,9 @@
 """`audit` says whose work is in a merged tree that somebody else made."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 
 from attrs import evolve
 
-from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.auditing.file_fates import audited_ends, audited_files, with_ends
 from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
@@ -14,23 +12,22 @@ from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_featur
 from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_on
 from cooperbench_eval.evaluation.placing import place, sides_on
-from cooperbench_eval.evaluation.sides import Side, merge_input
+from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter, is_test_path
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting.audits import Audit, ForeignLines, StrategyComparison
 from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
-from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 
-_WORST_LAST = (MergeStatus.CLEAN, MergeStatus.RESOLVED, MergeStatus.CONFLICTED)
+_WORST_LAST = (MergeStatus.CLEAN, MergeStatus.RESOLVED, MergeStatus.CONFLICTED, MergeStatus.FAILED)
 
 
 @checked(runner=able_to("run"))
@@ -173,20 +170,13 @@ def _compare_strategy(
     Raises:
         RepositoryError: A touched file cannot be read.
     """
-    failed = partial(StrategyComparison, strategy=strategy.name, status=MergeStatus.FAILED)
     so_far, *others = (Side.of(each, sides[each.number]) for each in features)
     status = MergeStatus.CLEAN
     for side in others:
-        given = merge_input(base, so_far, side)
-        try:
-            outcome = run_strategy(strategy, given)
-        except StrategyFailedError as exc:
-            return failed(failure=str(exc))
-        if outcome.status is MergeStatus.FAILED:
-            return failed(failure=outcome.failure)
-        status = max(status, outcome.status, key=_WORST_LAST.index)
-        changes = rewritten(outcome.changes, given.base, base)
-        so_far = so_far.joined(side, changes, base)
+        merged_so_far, so_far = merge_into(base, so_far, side, strategy)
+        status = max(status, merged_so_far.outcome.status, key=_WORST_LAST.index)
+        if failure := merged_so_far.failure:
+            return StrategyComparison(strategy=strategy.name, status=status, failure=failure)
     tree = base.overlay(so_far.changes)
     return StrategyComparison(
         strategy=strategy.name,

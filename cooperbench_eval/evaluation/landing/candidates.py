@@ -8,7 +8,7 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.evaluation.placing import Placed
-from cooperbench_eval.evaluation.sides import Side, merge_input, merge_sides
+from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.strategies.protocol import MergeStrategy
@@ -63,30 +63,14 @@ def _side(base: Snapshot, placed: Placed, strategy: MergeStrategy) -> Side | Lef
         return _missing(placed.feature, problem)
     if placed.start is base:
         return placed.side
-    return _landed_side(base, placed.feature, placed.side, strategy)
-
-
-def _landed_side(
-    base: Snapshot, feature: Feature, side: Side, strategy: MergeStrategy
-) -> Side | LeftOut:
-    """Merge a side that starts from another commit into the base; it may be left out."""
-    here = Side((), Changes())
-    try:
-        merged = merge_sides(strategy, merge_input(base, here, side))
+    try:  # it starts from another commit
+        merged, side = merge_into(base, Side((), Changes()), placed.side, strategy)
     except RepositoryError as exc:
-        return _missing(feature, str(exc))
+        return _missing(placed.feature, str(exc))
     if not merged.is_complete:
-        return not_merged(
-            feature.number,
-            (),
-            files=merged.open_files,
-            failure=merged.outcome.failure,
-            files_with=lambda _: (),
-            otherwise=(),
-        )
-    side = here.joined(side, merged.changes_of(base), base)
+        return not_merged(placed.number, merged)
     if side.changes.tree_id(base) == base.tree_id:
-        return _missing(feature, "the base has its changes already")
+        return _missing(placed.feature, "the base has its changes already")
     return side
 
 

@@ -7,8 +7,7 @@ from cooperbench_eval.evaluation.landing.search import Step, WorkSpentError
 from cooperbench_eval.evaluation.sides import (
     Merged,
     Side,
-    merge_input,
-    merge_sides,
+    merge_into,
     size_of_changes,
 )
 from cooperbench_eval.git.trees.snapshot import Snapshot
@@ -124,10 +123,7 @@ class PatchMerger:
         return " ".join((tree, *map(str, sorted(side.numbers))))
 
     def _joined(self, so_far: Side, number: int) -> tuple[Merged, Side]:
-        side = self._sides[number]
-        given = merge_input(self.base, so_far, side)
-        merged = merge_sides(self.strategy, given)
-        return merged, so_far.joined(side, merged.changes_of(self.base), self.base)
+        return merge_into(self.base, so_far, self._sides[number], self.strategy)
 
     def _keep(self, tree: str, side: Side) -> None:
         self._kept.keep(tree, side, size=size_of_changes(side.changes))

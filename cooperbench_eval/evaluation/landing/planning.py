@@ -15,7 +15,7 @@ from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
 from cooperbench_eval.evaluation.landing.trials import TestedSearch, Trials
-from cooperbench_eval.evaluation.merge_queue import not_merged
+from cooperbench_eval.evaluation.merge_queue import breaking, not_merged
 from cooperbench_eval.evaluation.pairs import suites_of
 from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.evaluation.suite_runs import BudgetSpentError
@@ -29,7 +29,6 @@ from cooperbench_eval.reporting.landings import (
     OrderDependence,
     PairMerge,
     PairOutcome,
-    TeamSuite,
 )
 
 _Patches = frozenset[int]
@@ -248,18 +247,9 @@ class _Conclusions:
 
     def _breaking(self, number: int, culprits: _Patches) -> LeftOut:
         broken = next(each for (s, _), each in self.broken.items() if s == culprits and each)
-        alone = len(culprits) == 1
-        owner = broken.feature
-        others = ", ".join(str(each) for each in sorted(culprits - {number}))
-        return LeftOut(
-            number=number,
-            reason=LeftOutReason.FAILS_OWN_TESTS
-            if alone and broken.suite is TeamSuite.FEATURE
-            else LeftOutReason.BREAKS,
-            features=() if owner is None else (owner,),
-            tests=(broken,),
-            problem="" if alone else f"together with {others}",
-        )
+        others = ", ".join(map(str, sorted(culprits - {number})))
+        problem = f"together with {others}" if others else ""
+        return breaking(number, (broken,), is_alone=not others, problem=problem)
 
     def _conflict(self, number: int, landed: _Order) -> LeftOut | None:
         """Return the conflict of a patch with those that land; `None` if it merges too."""
@@ -273,12 +263,10 @@ class _Conclusions:
         before, last, step = failed
         return not_merged(
             number,
+            step,
             [self.sides[each] for each in landed],
-            files=step.open_files,
-            failure=step.failure,
-            files_with=lambda other: self._open_files(other, number),
-            otherwise=before if last == number else (last,),
-            is_unreadable=step.is_unreadable,
+            lambda other: self._open_files(other, number),
+            before if last == number else (last,),
         )
 
     def _merges_otherwise(self, patches: Collection[int]) -> bool:

@@ -170,15 +170,7 @@ class Probing:
 
     def _left_out(self, number: int, met: Met, step: Step | None) -> LeftOut:
         if step is not None:  # a strategy may fail although it merged these branches before
-            return not_merged(
-                number,
-                (),
-                files=step.open_files,
-                failure=step.failure,
-                files_with=lambda _: (),
-                otherwise=(),
-                is_unreadable=step.is_unreadable,
-            )
+            return not_merged(number, step)
         problem = met.problem
         if met.state is ProbeState.CONFLICTS:
             problem = f"it conflicts with {self._onto.name}"
