@@ -3,14 +3,14 @@
 What follows are the results of pairs, the sets that cannot land, and why a patch is left out.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import permutations, product
 from math import prod
 
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.landing.candidates import Candidates
 from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
@@ -21,6 +21,7 @@ from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.evaluation.suite_runs import BudgetSpentError
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards.finding import find_hazards
+from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LandingPlan,
@@ -34,13 +35,13 @@ from cooperbench_eval.reporting.landings import (
 _Patches = frozenset[int]
 _Order = tuple[int, ...]
 _MOST_SETS = 1 << 12
-_FEWEST_TO_KEEP = 2
 
 
 def find_plan(
     merger: PatchMerger,
     numbers: Sequence[int],
-    candidates: Candidates,
+    sides: Mapping[int, Side],
+    missing: Iterable[LeftOut],
     groups: Collection[Sequence[int]],
     trials: Trials,
     *,
@@ -51,36 +52,40 @@ def find_plan(
     Args:
         merger: Merges the candidates into its base.
         numbers: All patches, in the given order.
-        candidates: Those that can be merged, and why the others cannot.
+        sides: What the candidates change in the base, by number, in the given order.
+        missing: Why the other patches are not candidates.
         groups: Candidates that may affect each other's merges.
         trials: The tests that decide.
         sequence: All patches in the only order that counts; empty if every order counts.
     """
-    base, sides = merger.base, candidates.sides
+    base = merger.base
     sets = MergeableSets(merger, groups, order=[each for each in sequence if each in sides])
-    problem = _search_merges(sets)
+    problem = _search(sets.search, lambda: len(sets.best) > 1)
     has_tests = bool(suites_of(trials.group))
     tested = None
     if has_tests and trials.budget and not problem:
         tested = TestedSearch(sets, trials)
-        problem = _search_with_tests(sets, tested)
+        problem = _search(tested.run, lambda: len(sets.best) > 1 or tested.best is not None)
     is_exact = bool(tested and tested.is_exact) if has_tests else sets.is_exact
-    found = _Conclusions(sets=sets, broken=trials.broken, sides=sides, in_order=bool(sequence))
     order, tree = _landing(sets, tested)
     changes = Changes() if tree is None else sets.side(tree).changes
     if tree is not None and tested is None and len(order) < len(sets.best):
         is_exact = False
+    found = _Conclusions(sets=sets, broken=trials.broken, sides=sides, in_order=bool(sequence))
+    reason = LeftOutReason.NOT_EXAMINED
+    left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
+    hazards: tuple[Hazard, ...] = ()
     try:
         left_out = list(found.left_out(order))
+        if len(order) > 1:
+            hazards = find_hazards(base, {n: sides[n].changes for n in order}, changes)
     except RepositoryError as exc:
-        reason = LeftOutReason.NOT_EXAMINED
-        left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
         problem = problem or str(exc)
     place = {number: at for at, number in enumerate(numbers)}
     return LandingPlan(
         strategy=merger.strategy.name,
         order=order,
-        left_out=sorted((*candidates.left_out, *left_out), key=lambda each: place[each.number]),
+        left_out=sorted((*missing, *left_out), key=lambda each: place[each.number]),
         merges=found.pairs(),
         minimal_conflicts=found.minimal_conflicts(),
         order_dependent=found.order_dependent(),
@@ -95,35 +100,23 @@ def find_plan(
         base_commit=base.commit_id,
         tree_id=changes.tree_id(base),
         changes=changes,
-        hazards=find_hazards(base, {n: sides[n].changes for n in order}, changes)
-        if len(order) > 1
-        else (),
+        hazards=hazards,
     )
 
 
-def _search_merges(sets: MergeableSets) -> str:
-    """Search the merges; return why the search ended early."""
-    try:
-        sets.search()
-    except WorkSpentError:
-        pass
-    except RepositoryError as exc:
-        if len(sets.best) < _FEWEST_TO_KEEP:
-            raise
-        return str(exc)
-    return ""
+def _search(search: Callable[[], None], is_enough: Callable[[], bool]) -> str:
+    """Search as far as the bounds allow; return why the search ended early, if something is lost.
 
-
-def _search_with_tests(sets: MergeableSets, tested: TestedSearch) -> str:
-    """Search with tests; return why the search ended early."""
-    try:
-        tested.run()
-    except BudgetSpentError:
-        pass
-    except RepositoryError as exc:
-        if tested.best is None and len(sets.best) < _FEWEST_TO_KEEP:
-            raise
-        return str(exc)
+    Raises:
+        RepositoryError: The base cannot be read, and too little was found before.
+    """
+    with suppress(WorkSpentError, BudgetSpentError):
+        try:
+            search()
+        except RepositoryError as exc:
+            if not is_enough():
+                raise
+            return str(exc)
     return ""
 
 

@@ -7,7 +7,6 @@ from itertools import combinations
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.landing.candidates import Candidates
 from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
@@ -155,7 +154,6 @@ class Probing:
             else:
                 left_out.append(self._left_out(number, each, step))
         features = tuple(each for each in group.features if each.number in sides)
-        candidates = Candidates(features=features, sides=sides, left_out=left_out)
         joint = group.joint if len(sides) == len(met) else None
         trials = Trials(
             evolve(group, features=features, joint=joint),
@@ -163,7 +161,8 @@ class Probing:
             budget,
             lambda changes: options.without_tests(group, changes)[0],
         )
-        plan = find_plan(merging, tuple(met), candidates, self._groups(merging, sides), trials)
+        groups = self._groups(merging, sides)
+        plan = find_plan(merging, tuple(met), sides, left_out, groups, trials)
         touched = Changes({path: None for each in sides.values() for path in each.changes})
         _, dropped = options.without_tests(group, touched)
         return evolve(plan, options=options.used(group), dropped_files=dropped)
