@@ -119,7 +119,9 @@ def land(
     )
     merger = PatchMerger(base, sides, merges, _MOST_WORK + len(sides) ** 2)
     groups = components(base, {number: side.changes for number, side in sides.items()})
-    plan = find_plan(merger, numbers, sides, left_out, groups, trials, sequence=sequence)
+    plan = find_plan(
+        merger, numbers, sides, left_out, groups=groups, trials=trials, sequence=sequence
+    )
     dropped = sorted({path for each in placed for path in each.dropped})
     return evolve(plan, options=options.used(group), dropped_files=dropped)
 

@@ -169,12 +169,18 @@ class MergeableSets:
 
     def fold(self, order: Sequence[int]) -> str | None:
         """Merge patches in an order, whatever it costs; `None` if one fails."""
+        merged, tree = self.fold_start(order)
+        return tree if len(merged) == len(order) else None
+
+    def fold_start(self, order: Sequence[int]) -> tuple[tuple[int, ...], str | None]:
+        """Merge patches in an order until one fails; return those before it, and their tree."""
         tree: str | None = None
-        for number in order:
-            tree = self._merged(tree, number)
-            if tree is None:
-                return None
-        return tree
+        for at, number in enumerate(order):
+            into = self._merged(tree, number)
+            if into is None:
+                return tuple(order[:at]), tree
+            tree = into
+        return tuple(order), tree
 
     def fold_most(self, order: Sequence[int]) -> tuple[tuple[int, ...], str | None]:
         """Merge patches in an order; skip those that fail or for which the base cannot be read."""

@@ -42,9 +42,9 @@ def find_plan(
     numbers: Sequence[int],
     sides: Mapping[int, Side],
     missing: Iterable[LeftOut],
+    *,
     groups: Collection[Sequence[int]],
     trials: Trials,
-    *,
     sequence: Sequence[int] = (),
 ) -> LandingPlan:
     """Search for a largest set of patches that can land.
@@ -71,7 +71,7 @@ def find_plan(
     changes = Changes() if tree is None else sets.side(tree).changes
     if tree is not None and tested is None and len(order) < len(sets.best):
         is_exact = False
-    found = _Conclusions(sets=sets, broken=trials.broken, sides=sides, in_order=bool(sequence))
+    found = _Conclusions(sets=sets, broken=trials.broken, sides=sides)
     reason = LeftOutReason.NOT_EXAMINED
     left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
     hazards: tuple[Hazard, ...] = ()
@@ -143,13 +143,11 @@ class _Conclusions:
         sets: The sets that merge.
         broken: What was tested, as in `Trials`.
         sides: What each patch changes in the base, by number, in the given order.
-        in_order: Whether only the given order counts.
     """
 
     sets: MergeableSets
     broken: Mapping[tuple[_Patches, str], BrokenTests | None]
     sides: Mapping[int, Side]
-    in_order: bool
 
     @property
     def examined_size(self) -> int:
@@ -162,9 +160,8 @@ class _Conclusions:
     def pairs(self) -> Iterator[PairMerge]:
         """Yield what every two patches give, in both orders."""
         search_of = {n: each for each in self.sets.searches for n in each.numbers}
-        place = {number: at for at, number in enumerate(self.sides)}
         for into, number in permutations(self.sides, 2):
-            if self.in_order and place[into] > place[number]:
+            if self.sets.ordered((into, number)) != (into, number):
                 outcome = PairOutcome.NOT_EXAMINED
             elif search_of[into] is search_of[number]:
                 outcome = _outcome(search_of[into].pair(into, number))
@@ -246,36 +243,20 @@ class _Conclusions:
 
     def _conflict(self, number: int, landed: _Order) -> LeftOut | None:
         """Return the conflict of a patch with those that land; `None` if it merges too."""
-        place = {each: at for at, each in enumerate(self.sides)}
-        order = (*landed, number)
-        if self.in_order:
-            order = tuple(sorted(order, key=place.__getitem__))
-        failed = self._failed_step(order)
-        if failed is None or self._merges_otherwise({*order}):
+        order = self.sets.ordered((*landed, number))
+        merged, tree = self.sets.fold_start(order)
+        # The groups of a strategy that looks at other files may merge only without each other.
+        known = () if merged == order else next(self.sets.orders_of(order), ())
+        if merged == order or self.sets.fold(known) is not None:
             return None
-        before, last, step = failed
+        last = order[len(merged)]
         return not_merged(
             number,
-            step,
+            self.sets.step(tree or "", last),
             [self.sides[each] for each in landed],
             lambda other: self._open_files(other, number),
-            before if last == number else (last,),
+            merged if last == number else (last,),
         )
-
-    def _merges_otherwise(self, patches: Collection[int]) -> bool:
-        """Whether the search found an order in which patches merge."""
-        order = next(self.sets.orders_of(patches), ())
-        # The groups of a strategy that looks at other files may merge only without each other.
-        return bool(order) and self.sets.fold(order) is not None
-
-    def _failed_step(self, order: _Order) -> tuple[_Order, int, Step] | None:
-        """Return the first merge of an order that fails, and the patches merged before it."""
-        for at in range(1, len(order)):
-            tree = self.sets.fold(order[:at])
-            step = self.sets.step(tree or "", order[at])
-            if step.tree is None:
-                return order[:at], order[at], step
-        return None
 
     def _open_files(self, one: int, other: int) -> frozenset[str]:
         for search in self.sets.searches:

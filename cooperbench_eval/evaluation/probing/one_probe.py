@@ -162,7 +162,7 @@ class Probing:
             lambda changes: options.without_tests(group, changes)[0],
         )
         groups = self._groups(merging, sides)
-        plan = find_plan(merging, tuple(met), sides, left_out, groups, trials)
+        plan = find_plan(merging, tuple(met), sides, left_out, groups=groups, trials=trials)
         touched = Changes({path: None for each in sides.values() for path in each.changes})
         _, dropped = options.without_tests(group, touched)
         return evolve(plan, options=options.used(group), dropped_files=dropped)
