@@ -3,7 +3,7 @@
 import datetime as dt
 import functools
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -12,7 +12,7 @@ from cooperbench_eval.evaluation.features_alone import evaluate_alone
 from cooperbench_eval.evaluation.merge_queue import Landed, MergeKey, MergeQueue
 from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
-from cooperbench_eval.evaluation.sides import Merged, RowFields, Side
+from cooperbench_eval.evaluation.sides import Merged, Side
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.evaluation.tracing import trace_failures
 from cooperbench_eval.git.merging.conflicts import ConflictScorer, MergeStatus
@@ -287,7 +287,7 @@ class _Evaluation:
             for (into, number), merged in steps.items()
         )
 
-    def _row(self, into: tuple[int, ...], number: int, merged: Merged) -> RowFields:
+    def _row(self, into: tuple[int, ...], number: int, merged: Merged) -> dict[str, Any]:
         def features_at(path: str) -> tuple[int, ...]:
             name = merged.name_on_a_side(path)
             touching = (each for each in into if name in self._sides[each].changes)

@@ -4,27 +4,23 @@ All sides of a pair or team are written as changes of one base. If features star
 commits, each merge has its own merge base, and the sides are rewritten as changes of it.
 
 Feature 1 of a pair is merged into feature 2, as in the benchmark. In the terms of the merge
-core, *ours* is feature 2 and *theirs* is feature 1. No other module chooses the sides of a pair.
+core, *ours* is feature 2 and *theirs* is feature 1.
 """
 
 import re
 import time
 from collections.abc import Callable, Iterable
-from typing import Required, Self, TypedDict
+from typing import Any, Self
 
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
-from cooperbench_eval.evaluation.pairs import Feature, FeaturePair
+from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
-    ConflictDetails,
     ConflictKind,
     ConflictScorer,
-    LedgerRow,
     MergeStatus,
-    ModelUsage,
-    Replacement,
 )
 from cooperbench_eval.git.merging.merge_base import different, step_base
 from cooperbench_eval.git.merging.three_way_merge import Labels, Stage
@@ -114,16 +110,6 @@ def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:
     )
 
 
-def pair_merge_input(pair: FeaturePair, side1: Changes, side2: Changes) -> MergeInput:
-    """Merge the sides of feature 1 and feature 2 of a pair."""
-    # The base of a pair is the merge base of its features.
-    ours, theirs = (
-        Side((context_of(feature),), changes)
-        for feature, changes in ((pair.feature2, side2), (pair.feature1, side1))
-    )
-    return merge_input(pair.base, ours, theirs)
-
-
 def size_of_changes(changes: Changes) -> int:
     """Return about how many bytes of memory changes need."""
     held = (each for each in changes.values() if each is not None and not is_stored(each))
@@ -133,22 +119,6 @@ def size_of_changes(changes: Changes) -> int:
 # --- merges by a strategy ----------------------------------------------------
 
 _COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
-
-
-class RowFields(TypedDict, total=False):
-    """The fields of a `MergeRow`; those that a failed merge lacks are left out."""
-
-    status: Required[MergeStatus]
-    conflicts_met: int
-    conflict_details: ConflictDetails
-    tree_id: str
-    diff: bytes
-    failure: str
-    duration_seconds: float
-    ledger: tuple[LedgerRow, ...]
-    usage: tuple[ModelUsage, ...]
-    service_failed: bool
-    replacements: tuple[Replacement, ...]
 
 
 @frozen(kw_only=True)
@@ -212,8 +182,8 @@ class Merged:
         scorer: ConflictScorer,
         diff_of: Callable[[Changes], bytes],
         features_at: Callable[[str], Iterable[int]],
-    ) -> RowFields:
-        """Return the fields of a `MergeRow`.
+    ) -> dict[str, Any]:
+        """Return the fields of a `MergeRow`; those that a failed merge lacks are left out.
 
         Args:
             base: The base of the report.
@@ -222,7 +192,7 @@ class Merged:
             features_at: Returns the features that a conflict in a file is between.
         """
         given, outcome = self.given, self.outcome
-        row: RowFields = {
+        row: dict[str, Any] = {
             "status": outcome.status,
             "conflicts_met": len(given.conflicts),
             "failure": outcome.failure,

@@ -81,15 +81,6 @@ class Runs:
         self.know(base, changes, suite, run)
         return run
 
-    def is_underway(self, base: Snapshot, changes: Changes, suite: TestSuite) -> bool:
-        """Whether another worker makes this run right now; see `TestRunner.is_underway`."""
-        if not isinstance(self.runner, TestRunner):
-            return False
-        try:
-            return self.runner.is_underway(base, changes, suite)
-        except TestRunError:  # the run will say so
-            return False
-
     def _counted(
         self, base: Snapshot, changes: Changes, suite: TestSuite, number: int
     ) -> TestResult:
@@ -148,11 +139,17 @@ class SuiteRuns:
         return run
 
     def is_underway(self, suite: TestSuite | None, changes: Changes) -> bool:
-        """Whether another worker is running a suite on the base, with or without *changes*."""
-        if suite is None or self._runs is None:
+        """Whether another worker is running a suite on the base, with or without *changes*.
+
+        See `TestRunner.is_underway`.
+        """
+        if suite is None or self._runs is None or not isinstance(self._runs.runner, TestRunner):
             return False
         wanted = [changes, self._untouched(suite)] if self._test_base else [changes]
-        return any(self._runs.is_underway(self._group.base, each, suite) for each in wanted)
+        try:
+            return any(self._runs.runner.is_underway(self._group.base, c, suite) for c in wanted)
+        except TestRunError:  # the run will say so
+            return False
 
     def on_base(self, feature: Feature) -> TestResult | None:
         """Run a feature's suite on the tree from which the feature starts, if that is wanted."""

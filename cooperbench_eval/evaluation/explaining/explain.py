@@ -90,7 +90,8 @@ def explain(
     difference = _difference(pair, attempt, merged)
     if difference or merged is None:
         return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
-    starts = dict(zip(SuiteKind, (rewritten(Changes(), p.start, pair.base) for p in placed)))
+    start1, start2 = (rewritten(Changes(), each.start, pair.base) for each in placed)
+    starts = {SuiteKind.FEATURE1: start1, SuiteKind.FEATURE2: start2}
     for kind, suite, found in _runs_of(report, pair):
         for changes, run in zip((starts.get(kind, Changes()), *whole), found, strict=True):
             if run is not None:
