@@ -299,7 +299,8 @@ class _Evaluation:
     def _runs_on(self, side: Side | None) -> tuple[SuiteRun, ...]:
         if self._options.runner is None or side is None:
             return ()
-        return tuple(self._runs.of_features(side.numbers, side.changes, self._alone.tests))
+        changes, alone = side.changes, self._alone.tests
+        return tuple(self._runs.of_features(side.numbers, lambda _: changes, alone))
 
     def _broken_on(self, side: Side) -> tuple[BrokenTests, ...]:
         return tuple(filter(None, (each.broken for each in self._runs_on(side))))

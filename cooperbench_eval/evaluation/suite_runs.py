@@ -6,7 +6,7 @@ and a spent budget mean the same everywhere.
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import attrs
 
@@ -196,7 +196,10 @@ class SuiteRuns:
         return first
 
     def of_features(
-        self, numbers: Collection[int], changes: Changes, alone: Mapping[int, TestResult | None]
+        self,
+        numbers: Collection[int],
+        tree_for: Callable[[TestSuite | None], Changes],
+        alone: Mapping[int, TestResult | None],
     ) -> Iterator[SuiteRun]:
         """Run the suites of some features on their tree, one at a time.
 
@@ -204,12 +207,12 @@ class SuiteRuns:
 
         Args:
             numbers: The features.
-            changes: The changes that turn the base into their tree.
+            tree_for: Returns the changes that turn the base into their tree, for a suite.
             alone: The run of each feature's tests without the others, by the feature's number.
         """
         for which, number, suite in suites_on(self._group, numbers):
             own = None if number is None else alone.get(number)
-            run = self.confirmed(suite, changes, own)
+            run = self.confirmed(suite, tree_for(suite), own)
             yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
 
     def _again(

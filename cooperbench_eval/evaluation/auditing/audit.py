@@ -1,6 +1,7 @@
 """`audit` says whose work is in a merged tree that somebody else made."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from attrs import evolve
 
@@ -10,7 +11,7 @@ from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_features, read_merged
 from cooperbench_eval.evaluation.options import Options
-from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_on
+from cooperbench_eval.evaluation.pairs import Feature, TestedGroup
 from cooperbench_eval.evaluation.placing import place, sides_on
 from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
@@ -192,24 +193,21 @@ def _run_suites(group: TestedGroup, merged: Changes, options: Options) -> Iterat
     Whoever made the tree may have written tests of the same names, so a suite's own tests replace
     those.
     """
-    if options.runner is None:
-        return
-    runs = SuiteRuns(group, Runs(options.runner), options.judge)
-    for which, number, suite in suites_on(group, [each.number for each in group.features]):
-        if suite is not None:
-            run = runs.confirmed(suite, _with_room(group.base, merged, suite))
-            yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
+    runs = SuiteRuns(group, Runs(options.runner or TestRunner()), options.judge)
+    numbers = [each.number for each in group.features]
+    found = runs.of_features(numbers, partial(_with_room, group.base, merged), {})
+    return (each for each in found if each.tests is not None)
 
 
-def _with_room(base: Snapshot, merged: Changes, suite: TestSuite) -> Changes:
+def _with_room(base: Snapshot, merged: Changes, suite: TestSuite | None) -> Changes:
     """Return a merged tree to which the tests patch of a suite applies as it does to the base.
 
     Test files that the patch touches are those of the base. So are the other files that it
     touches, if it would not apply otherwise.
     """
-    paths = {path for file in suite.patch.files for path in file.paths}
+    paths = {path for file in suite.patch.files for path in file.paths} if suite else set()
     found = _as_in_base(merged, filter(is_test_path, paths))
-    if apply_patch(base.overlay(found), suite.patch).status.is_usable:
+    if suite is None or apply_patch(base.overlay(found), suite.patch).status.is_usable:
         return found
     return _as_in_base(merged, paths)
 

@@ -67,20 +67,9 @@ def explain(
     result = Explanation(
         strategy=name, pair=PairId.of(report), budget=budget, options=report.options
     )
-    if problem := _problem(report, attempt):
-        return evolve(result, failure=problem[0], problem=problem[1])
-    if PairId.of(report) != PairId.of(pair):
-        difference = f"the report is about {PairId.of(report)}, the pair is {PairId.of(pair)}"
-        return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
     lost = tuple(_lost_tests(report, pair, name))
-    if not lost and report.blame(name).kind is BlameKind.UNKNOWN:
-        return evolve(
-            result,
-            failure=ExplanationStatus.NOT_RUN,
-            problem="the merged tree was not tested, or its tests have no result",
-        )
-    if not lost:
-        return evolve(result, failure=ExplanationStatus.NOTHING_LOST)
+    if reason := _why_not(report, pair, attempt, lost):
+        return evolve(result, failure=reason[0], problem=reason[1])
     placed = _place(pair, report, evaluator)
     sides = tuple(_split(pair, each) for each in placed)
     runs = Runs(runner, budget)
@@ -99,14 +88,22 @@ def explain(
     return evolve(result, findings=find_causes(lost, experiments, merged), runs_used=runs.used)
 
 
-def _problem(report: MergeReport, attempt: Attempt) -> tuple[ExplanationStatus, str] | None:
+def _why_not(
+    report: MergeReport, pair: FeaturePair, attempt: Attempt, lost: Sequence[LostTests]
+) -> tuple[ExplanationStatus, str] | None:
     """Return why no search is possible, if the report shows a reason."""
     if report.failure is not None:
         return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
     if attempt.status not in {MergeStatus.CLEAN, MergeStatus.RESOLVED}:
         status = attempt.status.value.replace("_", " ")
         return ExplanationStatus.NOT_MERGED, f"the merge is not complete; its status is {status}"
-    return None
+    if PairId.of(report) != PairId.of(pair):
+        difference = f"the report is about {PairId.of(report)}, the pair is {PairId.of(pair)}"
+        return ExplanationStatus.OTHER_TREE, difference
+    if not lost and report.blame(attempt.strategy).kind is BlameKind.UNKNOWN:
+        untested = "the merged tree was not tested, or its tests have no result"
+        return ExplanationStatus.NOT_RUN, untested
+    return None if lost else (ExplanationStatus.NOTHING_LOST, "")
 
 
 def _runs_of(

@@ -315,11 +315,9 @@ class _CauseSearch:
 
 
 def _in_turn(first: list[_Hunks], second: list[_Hunks]) -> Iterator[tuple[_Hunks, int]]:
-    """Yield the parts of both sides in turn, each with its side."""
-    for pair in zip_longest(first, second):
-        for side, part in enumerate(pair):
-            if part is not None:
-                yield part, side
+    """Return the parts of both sides in turn, each with its side."""
+    sides = zip_longest(((part, 0) for part in first), ((part, 1) for part in second))
+    return filter(None, chain.from_iterable(sides))
 
 
 def _files(hunks: _Hunks) -> list[_Hunks]:

@@ -8,8 +8,7 @@ from math import prod
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
-from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
-from cooperbench_eval.evaluation.sides import Side
+from cooperbench_eval.evaluation.landing.search import GroupSearch, WorkSpentError
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
@@ -28,6 +27,7 @@ class MergeableSets:
     does, and the order between the groups does not matter.
 
     Attributes:
+        merger: Merges patches.
         searches: The search of each group.
     """
 
@@ -42,7 +42,7 @@ class MergeableSets:
             order: All patches in the only order that counts; empty if every order counts.
         """
         self.searches = [GroupSearch(merger, each, in_order=bool(order)) for each in groups]
-        self._merger = merger
+        self.merger = merger
         self._place = {number: place for place, number in enumerate(order)}
         self._largest: dict[tuple[int, _Patches], tuple[int, ...]] = {}
 
@@ -59,21 +59,21 @@ class MergeableSets:
         Raises:
             WorkSpentError: The bound ended the search; what was found is kept.
         """
-        self._merger.allow_folds(_FOLDS)
+        self.merger.allow_folds(_FOLDS)
         for each in self.searches:
             each.fold(each.numbers)
         smallest_first = sorted(self.searches, key=lambda each: len(each.numbers))
         with suppress(WorkSpentError):
             for each in smallest_first:
                 each.examine_pairs()
-        self._merger.allow_folds(_FOLDS)
+        self.merger.allow_folds(_FOLDS)
         for each in smallest_first:
             each.fold_promising()
         for each in smallest_first:
             if len(each.best) < len(each.numbers):
                 each.examine_all(until_all_land=True)
         # The answer is certain. Some more work shows where the order matters.
-        with self._merger.at_most(_MORE_WORK):
+        with self.merger.at_most(_MORE_WORK):
             for each in smallest_first:
                 each.examine_by_size()
 
@@ -109,7 +109,7 @@ class MergeableSets:
         The set must lack some patch of each forbidden set, so the search leaves out each such
         patch in turn. The order is empty if the search takes too long.
         """
-        self._merger.allow_folds(1)
+        self.merger.allow_folds(1)
         smallest_first = sorted(forbidden, key=len)
         waiting: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         seen = set()
@@ -193,15 +193,9 @@ class MergeableSets:
         return landed, tree
 
     def _merged(self, tree: str | None, number: int) -> str | None:
-        return self._merger.first(number) if tree is None else self.step(tree, number).tree
-
-    def step(self, tree: str, number: int) -> Step:
-        """Merge a patch into a tree that `fold` returned, whatever it costs."""
-        return self._merger.merge(tree, number, at_any_cost=True)
-
-    def side(self, tree: str) -> Side:
-        """Return the side whose tree `fold` returned."""
-        return self._merger.side(tree)
+        if tree is None:
+            return self.merger.first(number)
+        return self.merger.merge(tree, number, at_any_cost=True).tree
 
     def _largest_without(self, left_out: _Patches) -> tuple[int, ...]:
         parts = []
@@ -254,8 +248,7 @@ def _related(base: Snapshot, patches: Mapping[int, Changes]) -> Iterator[Iterabl
         yield [*numbers, *(touching[folder][0] for folder in above)]
     kinds = {number: set(_kinds(base, changes)) for number, changes in patches.items()}
     if any("removed" in each for each in kinds.values()):
-        moving = [number for number, each in kinds.items() if each]
-        yield moving
+        yield [number for number, each in kinds.items() if each]
 
 
 def _kinds(base: Snapshot, changes: Changes) -> Iterator[str]:

@@ -68,7 +68,7 @@ def find_plan(
         problem = _search(tested.run, lambda: len(sets.best) > 1 or tested.best is not None)
     is_exact = bool(tested and tested.is_exact) if has_tests else sets.is_exact
     order, tree = _landing(sets, tested)
-    changes = Changes() if tree is None else sets.side(tree).changes
+    changes = Changes() if tree is None else sets.merger.side(tree).changes
     if tree is not None and tested is None and len(order) < len(sets.best):
         is_exact = False
     found = _Conclusions(sets=sets, broken=trials.broken, sides=sides)
@@ -252,7 +252,7 @@ class _Conclusions:
         last = order[len(merged)]
         return not_merged(
             number,
-            self.sets.step(tree or "", last),
+            self.sets.merger.merge(tree or "", last, at_any_cost=True),
             [self.sides[each] for each in landed],
             lambda other: self._open_files(other, number),
             merged if last == number else (last,),

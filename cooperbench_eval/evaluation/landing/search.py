@@ -9,7 +9,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from typing import Protocol
 
 from attrs import frozen
@@ -181,7 +181,8 @@ class GroupSearch:
 
     def examine_pairs(self) -> None:
         """Merge every patch into every other one."""
-        for first, second in [*combinations(self.numbers, 2), *self._backwards()]:
+        backwards = () if self._in_order else combinations(reversed(self.numbers), 2)
+        for first, second in chain(combinations(self.numbers, 2), backwards):
             self._extend(frozenset({first}), self._first[first], second)
         self._waiting = {each for each in self._waiting if len(each[0]) > 1}
 
@@ -196,7 +197,9 @@ class GroupSearch:
         while waiting:
             failed: list[int] = []
             for number in waiting:
-                into = self._folded(order, tree, number)
+                into = (
+                    self._extend(frozenset(order), tree, number) if order else self._first[number]
+                )
                 if into is None:
                     failed.append(number)
                 else:
@@ -261,9 +264,6 @@ class GroupSearch:
                     self._extend(subset, tree, number)
         return self.found.get(patches, {})
 
-    def _backwards(self) -> list[tuple[int, int]]:
-        return [] if self._in_order else list(combinations(reversed(self.numbers), 2))
-
     def largest_without(self, left_out: _Patches) -> tuple[int, ...]:
         """Return an order of a largest known set that has none of *left_out*."""
         order: tuple[int, ...] = ()
@@ -291,11 +291,6 @@ class GroupSearch:
             self._add(patches | {number}, step.tree, (*order, number))
         return step.tree
 
-    def _folded(self, order: tuple[int, ...], tree: str, number: int) -> str | None:
-        if not order:
-            return self._first[number]
-        return self._extend(frozenset(order), tree, number)
-
     def _add(self, patches: _Patches, tree: str, order: tuple[int, ...]) -> None:
         trees = self.found.setdefault(patches, {})
         if tree in trees:
@@ -308,13 +303,10 @@ class GroupSearch:
 
     def _compatible(self) -> dict[int, set[int]]:
         """Return for each patch those with which it merges, in some order."""
-        graph: dict[int, set[int]] = {number: set() for number in self.numbers}
-        for patches in self.found:
-            if len(patches) == 2:  # noqa: PLR2004 - a pair
-                first, second = patches
-                graph[first].add(second)
-                graph[second].add(first)
-        return graph
+        return {
+            one: {two for two in self.numbers if two != one and frozenset({one, two}) in self.found}
+            for one in self.numbers
+        }
 
     def _places(self, patches: _Patches) -> list[int]:
         return sorted(map(self._place.__getitem__, patches))

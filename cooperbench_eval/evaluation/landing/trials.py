@@ -65,11 +65,6 @@ class Trials:
         self._tested = tested
         self._failures: Counter[TestSuite | None] = Counter()
 
-    @property
-    def is_half_spent(self) -> bool:
-        """Whether at least half of the budget was used."""
-        return 2 * self.runs.used >= self.budget
-
     def passes(self, patches: _Patches, tree: str, changes: Changes) -> bool:
         """Whether all suites of a set pass on its tree; the first that fails ends the trial.
 
@@ -196,7 +191,8 @@ class TestedSearch:
 
         If none has passed when half of the budget is spent, `grow` starts from the empty set.
         """
-        while not self._trials.is_half_spent and (order := self.candidate):
+        budget = self._trials.budget
+        while 2 * self._trials.runs.used < budget and (order := self.candidate):
             patches, tree = frozenset(order), self._sets.fold(order)
             if tree is None:  # the strategy's result depends on other files
                 self._is_doubtful = True
@@ -255,7 +251,7 @@ class TestedSearch:
         return None
 
     def _passes(self, patches: _Patches, tree: str) -> bool:
-        return self._trials.passes(patches, tree, self._sets.side(tree).changes)
+        return self._trials.passes(patches, tree, self._sets.merger.side(tree).changes)
 
     # --- bisection ---
 
@@ -285,7 +281,7 @@ class TestedSearch:
         tree = next(filter(None, map(self._sets.fold, self._orders_like(order, patches))), None)
         if tree is None:
             return False
-        return self._trials.fails(patches, tree, self._sets.side(tree).changes, broken)
+        return self._trials.fails(patches, tree, self._sets.merger.side(tree).changes, broken)
 
     def _orders_like(self, order: _Order, patches: _Patches) -> Iterator[_Order]:
         """Yield the part of an order first, then the known orders of this part."""
