@@ -253,6 +253,9 @@ class StrategyFailedError(StrategyError):
 class TestRunError(CooperBenchEvalError):
     """Tests could not be started or counted, so nothing is known about the tested code.
 
+    `TestRunner.run` raises it. Evaluations, plans, probes, audits and explanations record a run
+    without an answer instead.
+
     Attributes:
         problem: What went wrong, as a clause.
         command: The command that should have run.

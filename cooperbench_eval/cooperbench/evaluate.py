@@ -182,7 +182,8 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         RepositoryError: *repo_dir* is not a repository that has the base commit.
         StrategyError: A strategy cannot be loaded.
         ArgumentError: *python* is not an interpreter.
-        TestRunError: The tests cannot be started, or the image does not exist.
+        TestRunError: The task's image does not exist, or the sandbox cannot show the *readable*
+            paths. Tests that cannot be started are a result, not an error.
     """
     evaluator = Evaluator(strategies=strategies, judge=JudgeRule(judge))
     known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)

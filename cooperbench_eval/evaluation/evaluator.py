@@ -55,9 +55,9 @@ class Evaluator(Options):
             looked up at once.
         runner: Runs the tests; `None` to merge and score only.
         scorer: Measures conflicts.
-        test_filter: Removes test files from the agents' patches. By default, their test files are
-            dropped if a suite of the pair brings tests of its own, and kept if none does.
-        apply_policy: How leniently their patches are placed.
+        test_filter: Which test files of the agents are dropped. By default, all are dropped if a
+            suite brings tests of its own, and all are kept if none does.
+        apply_policy: How leniently patches are placed.
         test_base: Whether to also run each feature's tests on the base: a test that
             passes there says nothing about the feature.
         test_other: Whether to also run each feature's tests on the base with only the

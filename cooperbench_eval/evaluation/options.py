@@ -38,8 +38,8 @@ class Options:
         runner: Runs the tests; `None` to run none.
         judge: Which cases must pass.
         apply_policy: How leniently patches are placed.
-        test_filter: Which test files of the agents are dropped; `None` for the rule that
-            `rule_for` states.
+        test_filter: Which test files of the agents are dropped. By default, all are dropped if a
+            suite brings tests of its own, and all are kept if none does.
     """
 
     strategies: tuple[MergeStrategy, ...] = field(

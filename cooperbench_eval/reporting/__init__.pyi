@@ -26,6 +26,7 @@ from .landings import PairMerge as PairMerge
 from .landings import PairOutcome as PairOutcome
 from .landings import SuiteRun as SuiteRun
 from .landings import TeamSuite as TeamSuite
+from .options import UsedOptions as UsedOptions
 from .probes import ConflictedFile as ConflictedFile
 from .probes import Probe as Probe
 from .probes import ProbedBranch as ProbedBranch

@@ -1,12 +1,14 @@
 """Finds why a pair fails, from the runs of each feature and of the merged tree."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from itertools import starmap
 from typing import Final, NamedTuple, Self
 
 from attrs import field, frozen
 
+from cooperbench_eval.errors import PatchError
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.reporting.explanation import SuiteKind
@@ -170,7 +172,10 @@ def _owner(case: str, place: int, paths: Sequence[frozenset[str]]) -> int:
 
 
 def _touched(diff: bytes | None) -> frozenset[str]:
-    return frozenset(Patch.parse(diff).paths) if diff else frozenset()
+    """Return the paths of a diff; none if it is not one, as in a report from elsewhere."""
+    with suppress(PatchError):
+        return frozenset(Patch.parse(diff or b"").paths)
+    return frozenset()
 
 
 def find_blame(

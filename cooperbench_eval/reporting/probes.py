@@ -13,6 +13,7 @@ from cooperbench_eval.git.worktrees.records import RefKind
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import LandingPlan
+from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.error_texts import it_has
 from cooperbench_eval.support.rendering.shown import Shown
@@ -188,6 +189,11 @@ class Probe(Shown, JsonRecord):
     def collisions(self) -> tuple[ProbedPair, ...]:
         """The pairs whose merge gives no tree."""
         return tuple(each for each in self.pairs if each.state.is_collision)
+
+    @property
+    def options(self) -> UsedOptions | None:
+        """The options that were used; `None` if that is not known."""
+        return self.plan.options
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:

@@ -221,9 +221,9 @@ class Report(Shown, JsonRecord):
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know about the verdicts, as sentences.
 
-        They say where the rules `delta` and `absolute` disagree, that joint tests pass
-        without the merge, which cases are flaky, and which suites gave no result on the
-        base.
+        They say which test files of the agents were dropped, where the rules `delta` and
+        `absolute` disagree, that joint tests pass without the merge, which cases are flaky,
+        and which suites gave no result on the base.
         """
         return tuple(dict.fromkeys(_warnings(self)))
 
@@ -455,7 +455,7 @@ def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[st
         ("repository's own tests", report.base_regression_tests, own),
     ]
     for name, on_base, runs in suites:
-        by_all_cases = any(run is not None and judgement is None for run, judgement in runs)
+        by_all_cases = any(run and run.was_run and judgement is None for run, judgement in runs)
         if by_all_cases and on_base is not None and not on_base.cases:
             yield (
                 f"The {name} gave no result on the base "

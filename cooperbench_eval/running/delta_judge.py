@@ -39,7 +39,7 @@ class DeltaJudge:
     Attributes:
         base: The base.
         suite: The suite.
-        others: The suites that alone judge the tests that their patches change or remove,
+        others: The suites that alone judge the tests that their patches change and that they run,
             each with the ids of the cases that were seen in its runs.
         on_base: The suite's run on the base; `None` if there is none.
         brings_tests: Whether every case counts if the suite's patch adds or changes no test.
@@ -163,18 +163,14 @@ class _Names:
         return any(self._reader.covers(case, each) for each in self.own)
 
     def is_foreign(self, case: TestCase) -> bool:
-        """Whether another suite's patch changes or removes exactly the test of *case*.
+        """Whether another suite judges the test of *case*: its patch changes exactly this test.
 
-        That suite must run the file of a test that it changes; otherwise nobody would judge
-        the test. A file or a package that cannot be loaded is more than one test.
+        A file or a package that cannot be loaded is more than one test.
         """
-        test, file = attrs.evolve(case, status=TestCaseStatus.PASSED), self._reader.file_of(case)
-        return file != case.id and any(
-            (not file or file in files)
-            and any(
-                self._reader.covers(test, each) and _is_of_one_test(each, test) for each in names
-            )
-            for names, files in self._foreign
+        test = attrs.evolve(case, status=TestCaseStatus.PASSED)
+        return self._reader.file_of(case) != case.id and any(
+            self._reader.covers(test, each) and _is_of_one_test(each, test)
+            for each in self._foreign
         )
 
     def is_unaffected(self, case: TestCase) -> bool:
@@ -197,20 +193,24 @@ class _Names:
         return tuple(self._touched(self._brought, self._brought))
 
     @cached_property
-    def _foreign(self) -> list[tuple[frozenset[str], frozenset[str]]]:
-        """For each other suite, the tests of the base that it changes, and the files it judges.
+    def _foreign(self) -> frozenset[str]:
+        """The tests of the base that the patches of other suites change, and that these run.
 
-        A test is changed as well if something that it uses is only in the changed version.
+        A test is changed as well if something that it uses is only in the changed version. One
+        that a suite deletes or does not run is left to the suites that run it.
         """
         base = self._judge.base
-        found = []
+        found: set[str] = set()
         for other, seen in self._judge.others.items():
             changes = _changes_of(base, other)
             paths = [path for path in changes if base.get(path) is not None]
             names = {*self._touched(changes, paths, backwards=True), *self._touched(changes, paths)}
-            cases = (TestCase(id=id_, status=TestCaseStatus.PASSED) for id_ in seen)
-            found.append((frozenset(names), frozenset(map(self._reader.file_of, cases))))
-        return found
+            # One that could not be loaded stands for all tests in it.
+            ran = [TestCase(id=id_, status=TestCaseStatus.ERROR) for id_ in seen]
+            found |= {
+                each for each in names if any(self._reader.covers(case, each) for case in ran)
+            }
+        return frozenset(found)
 
     @cached_property
     def _only_adds_tests(self) -> bool:

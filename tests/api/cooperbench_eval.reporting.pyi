@@ -490,6 +490,8 @@ class Probe:
     onto: str
     onto_commit: str
     onto_tree: str
+    @property
+    def options(self) -> UsedOptions | None: ...
     def pair(self, one: str | os.PathLike[str], other: str | os.PathLike[str]) -> ProbedPair: ...
     pairs: tuple[ProbedPair, ...]
     plan: LandingPlan
@@ -735,6 +737,26 @@ class TeamSuite(StrEnum):
     FEATURE = 'feature'
     JOINT = 'joint'
     REGRESSION = 'regression'
+
+class UsedOptions:
+    def __init__(
+        self,
+        *,
+        strategies: tuple[str, ...],
+        judge: JudgeRule,
+        apply_policy: ApplyPolicy,
+        test_filter: TestFileFilter | None = None,
+        sandbox: str | None = None,
+        repeats: int = 1,
+        scorer: ConflictScorer | None = None,
+    ) -> None: ...
+    apply_policy: ApplyPolicy
+    judge: JudgeRule
+    repeats: int
+    sandbox: str | None
+    scorer: ConflictScorer | None
+    strategies: tuple[str, ...]
+    test_filter: TestFileFilter | None
 
 from cooperbench_eval import Verdict as Verdict
 

@@ -636,3 +636,15 @@ def test_a_report_with_judgements_survives_json_and_pickling():
         ce.analysis.facts_of(report).to_dict()
     ) == ce.analysis.facts_of(report)
     assert ce.analysis.facts_of(report).attempts[0].verdict is report.attempt("naive").verdict
+
+
+def test_an_old_test_that_a_suite_deletes_is_judged_by_the_suite_that_runs_it():
+    """Feature 1 breaks what the test checks, and its suite's patch removes the test."""
+    removed = b"import calc\n\n\ndef test_always_broken():\n    assert calc.add(1, 1) == 3\n"
+    tests = edit(BASE, tests__test_calc=removed), SUB_TESTS
+    subtracts = edit(BASE, calc=CODE.replace(b"return a + b", b"return a - b"))
+
+    report = evaluate(pair_of(subtracts, tests=tests))
+
+    assert kind(report) == ("incorrect", "merge_broke_feature2")
+    assert report.attempt("naive").feature2_judgement.broken == ("tests/test_calc.py::test_add",)

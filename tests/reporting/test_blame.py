@@ -148,3 +148,64 @@ def test_a_run_that_was_cut_off_has_lost_the_tests_that_are_missing():
     """The suite has a result elsewhere, or the run would have no answer."""
     assert blame(merged=(NOTHING, PARTIAL)).lost_tests1 == ("a", "b", "c")
     assert blame(merged=(NOTHING, PARTIAL)).lost_tests2 == ("b", "c")
+
+
+# --- files of one feature that fail beside the other ----------------------------------
+
+
+def merged_with_files(merged, diffs=(b"", b""), alone=(GOOD, GOOD)):
+    """Return the blame of a merge in which each feature adds a file."""
+    features = [
+        ce.reporting.FeatureReport(
+            number=number,
+            patch=ce.reporting.PatchReport(status="applied", diff=diff or None),
+            tests=tests,
+        )
+        for number, diff, tests in zip((3, 7), diffs, alone, strict=True)
+    ]
+    row = ce.Attempt(
+        strategy="s",
+        implementation="m:S",
+        status="clean",
+        feature1_tests=merged[0],
+        feature2_tests=merged[1],
+    )
+    return find_blame(*features, row)
+
+
+def added(path):
+    """Return a diff that adds a file."""
+    return ce.Changes({path: ce.Entry(b"x\n")}).diff(ce.Snapshot.from_files({}))
+
+
+def failing(*ids):
+    """Return a run in which some cases fail and those of `GOOD` pass."""
+    bad = [ce.models.TestCase(id=id_, status="failed") for id_ in ids]
+    return ce.TestResult(status="failed", cases=[*GOOD.cases, *bad])
+
+
+def test_a_file_of_one_feature_that_both_suites_run_names_that_feature():
+    """Both suites collect `check_a.py`, and it fails only beside the other feature."""
+    run = failing("check_a.py::test_it")
+
+    found = merged_with_files((run, run), diffs=(added("check_a.py"), added("b.py")))
+
+    assert (found.kind.value, found.features) == ("merge_broke_feature1", (3,))
+
+
+def test_a_feature_whose_own_tests_fail_too_is_named_beside_the_owner_of_the_file():
+    """One of its tests fails by itself."""
+    run = failing("check_a.py::test_it", "tests/test_b.py::test_own")
+
+    found = merged_with_files((GOOD, run), diffs=(added("check_a.py"), added("b.py")))
+
+    assert (found.kind.value, found.features) == ("merge_broke_both", (3, 7))
+
+
+def test_a_file_that_both_features_touch_names_nobody_else():
+    """The suite whose case fails is that of the feature that is blamed."""
+    run = failing("check.py::test_it")
+
+    found = merged_with_files((GOOD, run), diffs=(added("check.py"), added("check.py")))
+
+    assert (found.kind.value, found.features) == ("merge_broke_feature2", (7,))

@@ -61,10 +61,10 @@ def audit(
         runner: Runs the tests; by default one with default options.
         judge: Which cases must pass: see `Evaluator`.
         strategies: The strategies with whose trees *integrated* is compared.
-        apply_policy: How leniently the features' patches are placed.
-        test_filter: Removes test files from the features' patches and from the tree on which
-            suites run. By default, the tree on which suites run lacks the test files of the
-            agents if a suite brings tests of its own: see `Evaluator`.
+        apply_policy: How leniently patches are placed.
+        test_filter: Which test files of the agents are dropped: see `Evaluator`. By default, only
+            the tree on which suites run lacks them; a given filter also drops them from the
+            features' patches.
 
     Raises:
         ArgumentError: An argument has the wrong type, *features* is empty, two have the same

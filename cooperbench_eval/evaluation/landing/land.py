@@ -76,7 +76,7 @@ def land(
         runner: Runs the tests; by default one with default options.
         judge: Which cases must pass: see `Evaluator`.
         apply_policy: How leniently patches are placed.
-        test_filter: Removes test files from the patches: see `Evaluator`.
+        test_filter: Which test files of the agents are dropped: see `Evaluator`.
 
     Raises:
         ArgumentError: An argument has the wrong type, there are no patches, a number is not

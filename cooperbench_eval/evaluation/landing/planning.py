@@ -19,7 +19,7 @@ from cooperbench_eval.evaluation.merge_queue import breaking, not_merged
 from cooperbench_eval.evaluation.pairs import suites_of
 from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.evaluation.suite_runs import BudgetSpentError
-from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.landings import (
@@ -74,11 +74,8 @@ def find_plan(
     found = _Conclusions(sets=sets, broken=trials.broken, sides=sides)
     reason = LeftOutReason.NOT_EXAMINED
     left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
-    hazards: tuple[Hazard, ...] = ()
     try:
         left_out = list(found.left_out(order))
-        if len(order) > 1:
-            hazards = find_hazards(base, {n: sides[n].changes for n in order}, changes)
     except RepositoryError as exc:
         problem = problem or str(exc)
     place = {number: at for at, number in enumerate(numbers)}
@@ -100,8 +97,15 @@ def find_plan(
         base_commit=base.commit_id,
         tree_id=changes.tree_id(base),
         changes=changes,
-        hazards=hazards,
+        hazards=_hazards(base, {number: sides[number].changes for number in order}, changes),
     )
+
+
+def _hazards(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> tuple[Hazard, ...]:
+    """Return what looks wrong in the tree of a plan; nothing if its files cannot be read."""
+    with suppress(RepositoryError):
+        return find_hazards(base, sides, merged) if len(sides) > 1 else ()
+    return ()
 
 
 def _search(search: Callable[[], None], is_enough: Callable[[], bool]) -> str:

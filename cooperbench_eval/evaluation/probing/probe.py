@@ -57,8 +57,8 @@ def probe(
         runner: Runs the tests. Give the same one to each call, so that it remembers results.
         budget: How many test runs are allowed.
         judge: Which cases must pass, compared with *onto*: see `Evaluator`.
-        test_filter: Removes the branches' test files from the trees on which suites run: see
-            `Evaluator`. They are merged in any case.
+        test_filter: Which test files of the agents are dropped: see `Evaluator`. Only the trees on
+            which suites run lack them; the branches are merged with them.
 
     Raises:
         ArgumentError: An argument has the wrong type, *refs* is empty or has a name twice,

@@ -145,7 +145,7 @@ def _run(run: TestResult | None, judgement: Judgement | None = None) -> _Json:
     if judgement is not None:
         notes += wording.judgement_notes(judgement, _listed)
     return {
-        "text": wording.judged_text(run, judgement, in_full=True),
+        "text": cut(wording.judged_text(run, judgement, in_full=True)),
         "passed": outcome_of(run, judgement),
         "beside": [cut(note) for note in notes],
         "failed": [_case(case, i) for i, case in enumerate(failed[:_MOST_NAMES])],
@@ -180,6 +180,10 @@ def _attempt(report: GroupReport, judged: _Judged) -> _Json:
         "seconds": round(sum(each.duration_seconds for each in merges), 3),
         "runs": [_run(*run) for run in wording.merged_runs(report, attempt)],
         **(_landing(judged) if isinstance(judged, JudgedTeam) else _merging(judged)),
+        "hazards": [
+            [cut(wording.place_text(each)), cut(each.message)]
+            for each in attempt.hazards[:_MOST_NAMES]
+        ],
         "ledger": [_row(row) for row in ledger[:_MOST_NAMES]],
         "more_ledger": max(len(ledger) - _MOST_NAMES, 0),
     }
@@ -195,10 +199,6 @@ def _merging(judged: JudgedAttempt) -> _Json:
         "met": attempt.conflicts_met,
         "left": None if left is None else left.conflict_sections,
         "usage": _usage(attempt),
-        "hazards": [
-            [cut(wording.place_text(each)), cut(each.message)]
-            for each in attempt.hazards[:_MOST_NAMES]
-        ],
     }
 
 

@@ -15,6 +15,7 @@ _MOST_COLUMNS = 8
 _FEW_FILES = 4
 _FEW_NAMES = 4
 _NAME = 60
+_NOTE = 300
 _TONES = {Fate.KEPT: Tone.GOOD, Fate.MOVED: Tone.GOOD, Fate.LOST: Tone.BAD, Fate.CHANGED: Tone.BAD}
 
 
@@ -27,6 +28,12 @@ def audit_view(audit: Audit) -> View:
         notes=[
             *list(_lost_definitions(audit))[:_MOST_ROWS],
             *wording.and_more(len(audit.files) - _MOST_ROWS, "file"),
+            *wording.first(
+                wording.cautions(audit.warnings, audit.hazards),
+                _MOST_ROWS,
+                "such note",
+                lambda each: visible(each, _NOTE),
+            ),
         ],
     )
 
@@ -75,8 +82,10 @@ def _suites(audit: Audit) -> Iterator[str]:
         return
     yield f"{audit.passed_suites} of {wording.counted(len(audit.suites), 'suite')} pass"
     for run in audit.suites:
-        ended = wording.judged_text(run.tests, run.judgement) if run.tests else "not run"
-        yield f"{_suite(run)}: {ended}"
+        ended = (
+            wording.judged_text(run.tests, run.judgement, in_full=True) if run.tests else "not run"
+        )
+        yield visible(f"{_suite(run)}: {ended}", _NOTE)
 
 
 def _suite(run: SuiteRun) -> str:

@@ -51,14 +51,22 @@ def plan_view(plan: LandingPlan) -> View:
         ),
         lines=plan_lines(plan),
         tables=_pairs(plan),
-        notes=wording.first(plan.left_out, _MOST_ROWS, "such note", left_out_text),
+        notes=[
+            *wording.first(plan.left_out, _MOST_ROWS, "such note", left_out_text),
+            *_cautions(plan),
+        ],
     )
+
+
+def _cautions(found: LandingPlan | Probe) -> list[str]:
+    texts = wording.cautions(found.warnings, found.hazards)
+    return wording.first(texts, _MOST_ROWS, "such note", lambda each: visible(each, _LONG_NOTE))
 
 
 def plan_lines(plan: LandingPlan) -> Iterator[str]:
     """Yield how sure the plan is, and which sets cannot land."""
     if plan.problem:
-        yield visible(f"the search ended early: {plan.problem}", _NOTE)
+        yield visible(f"not everything is known: {plan.problem}", _NOTE)
     yield (
         "no larger set can land"
         if plan.is_exact
@@ -221,6 +229,7 @@ def _probe_notes(probe: Probe) -> list[str]:
     return [
         *wording.first(probe.collisions, _MOST_ROWS, "collision", _collision),
         *wording.first(breaks, _MOST_ROWS, "such note", left_out_text),
+        *_cautions(probe),
     ]
 
 

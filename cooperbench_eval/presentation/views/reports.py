@@ -6,7 +6,6 @@ As HTML, a report takes two or three kilobytes, and at most 20.
 from collections.abc import Iterator, Sequence
 
 from cooperbench_eval.git.merging.conflicts import ConflictDetails, FileConflicts, MergeStatus
-from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.presentation.views.plans import broken_text, left_out_text, owner_text
 from cooperbench_eval.reporting import (
@@ -56,7 +55,7 @@ _NOTE = 250
 _TEAM_NOTE = 500
 
 _VERDICTS = {Verdict.CORRECT: Tone.GOOD, Verdict.NOT_RUN: Tone.PLAIN}
-_RESULTS = frozenset({TestStatus.PASSED, TestStatus.FAILED})
+_SAID_ELSEWHERE = frozenset({TestStatus.PASSED, TestStatus.FAILED, TestStatus.INFRASTRUCTURE_ERROR})
 _BROKEN = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
 
 
@@ -67,7 +66,7 @@ def report_view(report: MergeReport) -> View:
     """Describe how a pair merges, each feature alone, and each strategy."""
     shown = report.attempts[:_MOST_STRATEGIES]
     notes = [*_reasons(report), *(note for each in shown for note in _notes(report, each))]
-    notes += [*report.warnings, *(_hazard(each) for each in report.hazards)]
+    notes += wording.cautions(report.warnings, report.hazards)
     return View(
         title=wording.title_text(visible(report.repo_name, _NAME), report),
         lines=[_origin(report), _merge(report), *wording.agents_texts(report.agent_usage)],
@@ -161,11 +160,15 @@ def _verdict_cell(attempt: Tried) -> Cell:
 
 
 def _reasons(report: MergeReport) -> Iterator[str]:
-    """Yield why features' own tests gave no result; most often both for the same reason."""
+    """Yield why tests have no answer, and why features' own tests gave no result.
+
+    Most often both features have the same reason.
+    """
+    yield from wording.not_run_in(report)
     by_reason: dict[tuple[TestStatus, str], list[int]] = {}
     for feature in report.features:
         run = feature.tests
-        if run and run.reason and run.status not in _RESULTS:
+        if run and run.reason and run.status not in _SAID_ELSEWHERE:
             by_reason.setdefault((run.status, run.reason), []).append(feature.number)
     for (status, reason), numbers in by_reason.items():
         ended = f"{wording.features_text(numbers)} alone, {wording.spoken(status)}"
@@ -180,10 +183,6 @@ def _notes(report: MergeReport, attempt: Attempt) -> Iterator[str]:
     for lost in wording.lost_tests(report, report.blame(attempt.strategy)):
         tests = f"{name} lost {wording.counted(len(lost.names), 'test')} of {lost.owner}"
         yield f"{tests}: {cut_list(lost.names, _FEW_LOST, _TEST)}"
-
-
-def _hazard(hazard: Hazard) -> str:
-    return f"hazard in {wording.place_text(hazard)}: {hazard.message}"
 
 
 # --- a strategy's row, and what is to blame for it ---------------------------
@@ -215,7 +214,15 @@ def attempt_view(attempt: Attempt) -> View:
         f"{wording.spoken(attempt.verdict)}",
         lines=lines,
         tables=[rows_table(header, rows, numbers=1)],
-        notes=[_note(_hazard(each)) for each in attempt.hazards[:_MOST_NOTES]],
+        notes=wording.first(
+            [
+                *wording.not_run_texts(run for _, run, _ in runs),
+                *wording.cautions((), attempt.hazards),
+            ],
+            _MOST_NOTES,
+            "such note",
+            _note,
+        ),
     )
 
 
@@ -308,22 +315,29 @@ def team_report_view(report: TeamReport) -> View:
     features = wording.listed(map(str, report.numbers))
     left_out = [(a.strategy, each) for a in report.attempts for each in a.left_out]
     notes = [f"{strategy}: {left_out_text(each)}" for strategy, each in left_out]
-    notes += report.warnings
+    notes += [*wording.not_run_in(report), *wording.cautions(report.warnings, report.hazards)]
     return View(
         title=f"{visible(report.repo_name, _NAME)}, task {report.task_id}, features {features}",
         lines=[_origin(report), _merges(report), *wording.agents_texts(report.agent_usage)],
         tables=[_features_table(report.features[:_MOST_ROWS]), _teams_strategies_table(report)],
-        notes=wording.first(notes, _MOST_ROWS, "such note", lambda each: visible(each, _TEAM_NOTE)),
+        notes=wording.first(notes, _MOST_ROWS, "such note", _team_note),
     )
+
+
+def _team_note(text: str) -> str:
+    return visible(text, _TEAM_NOTE)
 
 
 def team_attempt_view(attempt: TeamAttempt) -> View:
     """Describe each merge, each run, and why features were left out."""
     steps = [_step(each) for each in attempt.steps[:_MOST_ROWS]]
+    tested = attempt.tests or attempt.landed_tests
     runs = [
-        (owner_text(each), _run_cell(each.tests, each.judgement))
-        for each in (attempt.tests or attempt.landed_tests)[:_MOST_ROWS]
+        (owner_text(each), _run_cell(each.tests, each.judgement)) for each in tested[:_MOST_ROWS]
     ]
+    notes = [left_out_text(each) for each in attempt.left_out]
+    notes += wording.not_run_texts(each.tests for each in tested)
+    notes += wording.cautions((), attempt.hazards)
     return View(
         title=f"{visible(attempt.strategy, _NAME)}: {landed_text(attempt)}",
         lines=[f"verdict {wording.spoken(attempt.verdict)}"],
@@ -331,7 +345,7 @@ def team_attempt_view(attempt: TeamAttempt) -> View:
             rows_table(("merge", "into", "status", "conflicts"), steps),
             rows_table(("suite", "result"), runs),
         ],
-        notes=wording.first(attempt.left_out, _MOST_ROWS, "left-out feature", left_out_text),
+        notes=wording.first(notes, _MOST_ROWS, "such note", _team_note),
     )
 
 

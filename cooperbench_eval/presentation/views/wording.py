@@ -23,9 +23,15 @@ from cooperbench_eval.reporting.explanation import (
     SuiteKind,
 )
 from cooperbench_eval.reporting.landings import TeamSuite
-from cooperbench_eval.reporting.rows import Judged, Tried
+from cooperbench_eval.reporting.rows import Judged, Tried, runs_in
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamBlame, TeamReport
-from cooperbench_eval.running.results import Judgement, TestResult, count_cases, outcome_of
+from cooperbench_eval.running.results import (
+    Judgement,
+    TestResult,
+    TestStatus,
+    count_cases,
+    outcome_of,
+)
 
 _Item = TypeVar("_Item")
 
@@ -299,9 +305,29 @@ def hunk_text(hunk: ExplainedHunk, path: str, *, is_sure: bool) -> str:
     return f"{path}:{hunk.line} {sure if is_sure else unsure}"
 
 
+# --- what a reader should know about any result ------------------------------
+
+
 def place_text(hazard: Hazard) -> str:
     """Return the file and the line in which a hazard shows."""
     return hazard.path if hazard.line is None else f"{hazard.path}, line {hazard.line}"
+
+
+def cautions(warnings: Iterable[str], hazards: Iterable[Hazard]) -> list[str]:
+    """Return a result's warnings, then its hazards."""
+    return [*warnings, *(f"hazard in {place_text(each)}: {each.message}" for each in hazards)]
+
+
+def not_run_texts(runs: Iterable[TestResult | None]) -> list[str]:
+    """Return why runs have no answer, each reason once."""
+    found = (run_text(run, in_full=True) for run in runs if run is not None and _is_open(run))
+    return list(dict.fromkeys(found))
+
+
+def not_run_in(report: GroupReport) -> list[str]:
+    """Return why suites of a pair or team have no answer, alone and merged."""
+    merged = (run.tests for each in report.attempts for run in merged_runs(report, each))
+    return not_run_texts([*runs_in((*report.features, report)), *merged])
 
 
 # --- a test run --------------------------------------------------------------
@@ -310,8 +336,11 @@ def place_text(hazard: Hazard) -> str:
 def run_text(run: TestResult, *, in_full: bool = False) -> str:
     """Return how a run ended, and how many of the cases that count passed.
 
-    *in_full* adds how many cases could not run, were skipped or failed as expected.
+    *in_full* adds how many cases could not run, were skipped or failed as expected, and why a
+    run has no answer.
     """
+    if _is_open(run):
+        return f"not run: {run.reason}" if in_full and run.reason else "not run"
     status = spoken(run.status)
     if not run.cases:
         return status
@@ -325,6 +354,11 @@ def run_text(run: TestResult, *, in_full: bool = False) -> str:
     if in_full:
         parts += [f"{number:,} {words}" for number, words in others if number]
     return ", ".join(parts)
+
+
+def _is_open(run: TestResult) -> bool:
+    """Whether a run has no answer, which is nobody's fault."""
+    return run.status is TestStatus.INFRASTRUCTURE_ERROR
 
 
 def judged_text(run: TestResult, judgement: Judgement | None, *, in_full: bool = False) -> str:
@@ -353,7 +387,7 @@ def judgement_notes(judgement: Judgement, listed: Callable[[Sequence[str]], str]
 
 def run_notes(run: TestResult, listed: Callable[[Sequence[str]], str]) -> Iterator[str]:
     """Yield further notes on a run; *listed* makes one text of names."""
-    if run.reason:
+    if run.reason and not _is_open(run):
         yield run.reason
     if run.repeats:
         rule = f", {run.repeat_policy} had to pass" if run.repeat_policy else ""

@@ -50,7 +50,9 @@ def store(tmp_path):
 def test_every_byte_of_a_stored_report_is_guarded(store):
     """Of its head and of its part: no changed byte goes unnoticed, whoever reads."""
     feature = attrs.evolve(REPORT.feature1, tests=LOUD)
-    store.put(KEY, attrs.evolve(REPORT, feature1=feature, conflicts=(), attempts=()))
+    nothing = ce.ConflictScorer().score(())
+    bare = {"conflicts": (), "conflict_details": nothing, "attempts": ()}
+    store.put(KEY, attrs.evolve(REPORT, feature1=feature, **bare))
     [head], [part] = (
         [each for each in (store.directory / folder).rglob("*") if each.is_file()]
         for folder in ("reports", "parts")

@@ -169,7 +169,7 @@ NO_PYTEST = "pytest is not installed for /envs/bare/bin/python"
 
 def untestable(task=7):
     """A clean pair whose tests cannot run, with or without the features."""
-    stopped = run(status="inconclusive", reason=NO_PYTEST)
+    stopped = run(status="infrastructure_error", reason=NO_PYTEST)
     features = [
         evolve(each, tests=stopped, base_tests=stopped) for each in (CLEAN.feature1, CLEAN.feature2)
     ]
@@ -193,7 +193,7 @@ def test_the_page_says_at_its_top_why_tests_cannot_run(open_page):
 
 def test_the_top_says_why_the_tests_of_teams_cannot_run(open_page):
     """As it does for pairs."""
-    stopped = run(status="inconclusive", reason=NO_PYTEST)
+    stopped = run(status="infrastructure_error", reason=NO_PYTEST)
     features = [evolve(each, tests=stopped, base_tests=stopped) for each in TEAM.features]
     page = open_page([evolve(TEAM, features=features)])
 
@@ -202,7 +202,7 @@ def test_the_top_says_why_the_tests_of_teams_cannot_run(open_page):
 
 def test_a_problem_does_not_hide_lost_tests(open_page):
     """The tests of one feature cannot run, and the merge loses tests of the other."""
-    stopped = run(status="inconclusive", reason=NO_PYTEST)
+    stopped = run(status="infrastructure_error", reason=NO_PYTEST)
     report = broken(1)
     feature = evolve(report.feature2, tests=stopped, base_tests=stopped)
     page = open_page([evolve(report, feature2=feature)], "#strategy=union")

@@ -163,6 +163,20 @@ def test_a_diff_is_shown_once(open_page):
     assert merges == ["Merge of naive, feature 2 into feature 1, union, feature 2 into feature 1"]
 
 
+def test_a_team_shows_its_hazards(open_page):
+    """For each strategy, as a pair does."""
+    team = made_team({"f.py": edited(0, b"a\n")}, {"f.py": edited(9, b"b\n")})
+    hazard = ce.models.Hazard(
+        kind="parse_error", path="f.py", line=3, message="torn", features=[1, 2]
+    )
+    attempts = [evolve(team.attempts[0], hazards=[hazard]), *team.attempts[1:]]
+    page = opened(open_page([evolve(team, attempts=attempts)]))
+
+    page.click("#pair summary:has-text('What looks wrong in the merge of naive')")
+
+    assert "f.py, line 3\ttorn" in page.text("#pair table[aria-label^=Hazards]")
+
+
 def test_a_feature_without_a_patch_and_a_team_without_a_strategy_are_described(open_page):
     """The reason stands in the row of the strategy, and the matrix has no answer."""
     lone = evolve(TEAM, attempts=())
