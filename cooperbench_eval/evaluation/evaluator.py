@@ -2,17 +2,17 @@
 
 import datetime as dt
 import functools
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.evaluation.features_alone import Alone
-from cooperbench_eval.evaluation.merge_queue import Landed, MergeQueue
+from cooperbench_eval.evaluation.features_alone import evaluate_alone
+from cooperbench_eval.evaluation.merge_queue import Landed, MergeKey, MergeQueue
 from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
-from cooperbench_eval.evaluation.sides import Merged, Side, merge_sides, pair_merge_input
+from cooperbench_eval.evaluation.sides import Merged, Side
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.evaluation.tracing import trace_failures
 from cooperbench_eval.git.merging.conflicts import ConflictScorer, MergeStatus
@@ -23,8 +23,8 @@ from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
-from cooperbench_eval.reporting.rows import FailureTrace
+from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
+from cooperbench_eval.reporting.rows import FailureTrace, Judged
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
@@ -33,7 +33,7 @@ from cooperbench_eval.support.arguments import checked_fields
 from cooperbench_eval.support.systems import versions
 
 _Row = TypeVar("_Row", Attempt, TeamAttempt)
-_FEWEST_TO_MERGE = 2
+_Report = TypeVar("_Report", MergeReport, TeamReport)
 
 
 def _check_pair(pair: object) -> None:
@@ -88,7 +88,7 @@ class Evaluator(Options):
             RepositoryError: The base cannot be read.
         """
         _check_pair(pair)
-        return _evaluate_pair(pair, self)
+        return _Evaluation(pair, self).report_pair()
 
     def evaluate_team(self, team: FeatureTeam) -> TeamReport:
         """Evaluate *team* in the calling thread: find out which of its features land.
@@ -106,7 +106,7 @@ class Evaluator(Options):
             RepositoryError: The base cannot be read.
         """
         _check_group(team, "team", FeatureTeam, "evaluate() takes a FeaturePair")
-        return _evaluate_team(team, self)
+        return _Evaluation(team, self).report_team()
 
     async def aevaluate(self, pair: FeaturePair) -> MergeReport:
         """Evaluate *pair* in a process of its own, for asyncio.
@@ -133,231 +133,177 @@ class Evaluator(Options):
 
 
 class _Evaluation:
-    """What the strategies' attempts at a pair or team share.
+    """The evaluation of a pair or team.
 
-    Attributes:
-        alone: Each feature without the others.
-        diff_of: Returns changes as a diff against the base.
+    A pair is merged like the team of feature 2 and feature 1.
     """
 
-    def __init__(self, group: FeatureGroup, options: Evaluator, *, test_other: bool) -> None:
-        self.options = options
-        scorer = options.scorer if type(options.scorer) is ConflictScorer else None
-        self.used = evolve(options.used(group), scorer=scorer)
-        self.placed = options.place(group)
+    def __init__(self, group: FeatureGroup, options: Evaluator) -> None:
+        self._began = dt.datetime.now(dt.UTC)
+        self._group = group
+        self._base = group.base
+        self._options = options
+        is_pair = isinstance(group, FeaturePair)
+        placed = options.place(group)
         runs = None if options.runner is None else Runs(options.runner)
-        self.runs = SuiteRuns(group, runs, options.judge, test_base=options.test_base)
-        self.alone = Alone(
-            group, self.placed, self.runs, options.apply_policy, test_other=test_other
-        ).evaluate()
-        # Several strategies often return the same tree.
-        self.diff_of = functools.cache(functools.partial(Changes.diff, base=group.base))
+        self._runs = SuiteRuns(group, runs, options.judge, test_base=options.test_base)
+        test_other = is_pair and options.test_other
+        policy = options.apply_policy
+        self._alone = evaluate_alone(group, placed, self._runs, policy, test_other=test_other)
+        self._order = self._alone.reports[::-1] if is_pair else self._alone.reports
+        self._sides = {each.number: each.side for each in placed if each.is_usable}
+        if is_pair:  # its base is the merge base of its features
+            self._sides = {n: evolve(each, starts=()) for n, each in self._sides.items()}
+        self._given: dict[MergeKey, MergeInput] = {}
+        # Several strategies often return the same tree, and lose the same tests on it.
+        self._diff_of = functools.cache(functools.partial(Changes.diff, base=self._base))
+        self._hazards_of = functools.cache(self._hazards)
+        self._trace_of = functools.cache(self._trace)
 
-
-# --- a pair ------------------------------------------------------------------
-
-
-def _evaluate_pair(pair: FeaturePair, options: Evaluator) -> MergeReport:
-    """Evaluate a pair; see `Evaluator.evaluate`."""
-    began = dt.datetime.now(dt.UTC)
-    work = _PairEvaluation(pair, options, test_other=options.test_other)
-    alone = work.alone
-    feature1, feature2 = alone.reports
-    given = None
-    if alone.is_complete:
-        side1, side2 = (alone.sides[number] for number in pair.numbers)
-        given = pair_merge_input(pair, side1, side2)
-    merge = given.merge if given else None
-    return MergeReport(
-        repo_name=pair.repo_name,
-        task_id=pair.task_id,
-        timestamp=began,
-        feature1=feature1,
-        feature2=feature2,
-        conflict_details=options.scorer.score(merge.conflicts) if merge else None,
-        conflicts=merge.conflicts if merge else (),
-        diff=work.diff_of(merge.changes) if merge else None,
-        attempts=tuple(work.attempts(given)),
-        base_tree_id=pair.base.tree_id,
-        base_commit=pair.base.commit_id,
-        model=pair.model,
-        setting=pair.setting,
-        k=pair.k,
-        versions=versions(),
-        judge=options.judge,
-        options=work.used,
-        base_joint_tests=alone.base_joint,
-        base_regression_tests=alone.base_regression,
-    )
-
-
-class _PairEvaluation(_Evaluation):
-    def __init__(self, pair: FeaturePair, options: Evaluator, *, test_other: bool) -> None:
-        super().__init__(pair, options, test_other=test_other)
-        self._pair = pair
-
-    def attempts(self, given: MergeInput | None) -> Iterator[Attempt]:
-        """Run each strategy; if a side is missing, its row says that it was not tried."""
-        if given is None:
-            yield from (_not_tried(each, Attempt) for each in self.options.strategies)
-            return
-        base, (one, two) = self._pair.base, self.alone.reports
-
-        # Once for all strategies that return the same tree, and lose the same tests on it.
-        hazards_of = functools.cache(
-            functools.partial(
-                find_hazards, base, {two.number: given.ours, one.number: given.theirs}
-            )
+    def report_pair(self) -> MergeReport:
+        """See `Evaluator.evaluate`."""
+        feature1, feature2 = self._alone.reports
+        merged = next(iter(self._queue(NaiveStrategy()).land().steps.values()), None)
+        merge = merged.given.merge if merged else None
+        return self._begun(MergeReport)(
+            feature1=feature1,
+            feature2=feature2,
+            conflict_details=self._options.scorer.score(merge.conflicts) if merge else None,
+            conflicts=merge.conflicts if merge else (),
+            diff=self._diff_of(merge.changes) if merge else None,
+            attempts=tuple(map(self._pair_row, self._options.strategies)),
         )
 
-        @functools.cache
-        def trace_of(changes: Changes, failures: tuple[tuple[str, str], ...]) -> FailureTrace:
-            return trace_failures(base, given.theirs, given.ours, changes, dict(failures))
+    def report_team(self) -> TeamReport:
+        """See `Evaluator.evaluate_team`."""
+        return self._begun(TeamReport)(
+            features=self._alone.reports,
+            merges=self._steps(self._queue(NaiveStrategy()).land()),
+            attempts=tuple(map(self._team_row, self._options.strategies)),
+        )
 
-        for strategy in self.options.strategies:
-            merged = merge_sides(strategy, given)
-            attempt = self._merged(strategy, merged)
-            if merged.is_complete:
-                changes = merged.outcome.changes
-                attempt = evolve(self._tested(attempt, changes), hazards=hazards_of(changes))
-                blame = find_blame(one, two, attempt, self.alone.base_regression)
-                failures = {each.name: each.message for each in lost_tests_of(attempt, blame)}
-                if failures:
-                    attempt = evolve(attempt, trace=trace_of(changes, tuple(failures.items())))
-            yield attempt
+    def _begun(self, kind: type[_Report]) -> Callable[..., _Report]:
+        """Return a class of reports with the fields that all have."""
+        options = self._options
+        scorer = options.scorer if type(options.scorer) is ConflictScorer else None
+        return functools.partial(
+            _about(kind, PairId.of(self._group), self._began),
+            base_tree_id=self._base.tree_id,
+            base_commit=self._base.commit_id,
+            judge=options.judge,
+            options=evolve(options.used(self._group), scorer=scorer),
+            base_joint_tests=self._alone.base_joint,
+            base_regression_tests=self._alone.base_regression,
+        )
 
-    def _merged(self, strategy: MergeStrategy, merged: Merged) -> Attempt:
-        """Return the row of a strategy before any test runs."""
-        number1, number2 = self._pair.numbers
-        return Attempt(
+    def _pair_row(self, strategy: MergeStrategy) -> Attempt:
+        """Merge feature 1 into feature 2; if one is missing, the row says that it was not tried."""
+        if len(self._sides) < len(self._order):
+            return _not_tried(strategy, Attempt)
+        landed = self._queue(strategy).land()
+        ((key, merged),) = landed.steps.items()
+        attempt = Attempt(
             strategy=strategy.name,
             implementation=implementation_of(strategy),
-            **merged.row(
-                self._pair.base, self.options.scorer, self.diff_of, lambda _: (number2, number1)
-            ),
+            **self._row(*key, merged),
         )
-
-    def _tested(self, attempt: Attempt, changes: Changes) -> Attempt:
-        """Add the runs of all suites on a merged tree."""
-        pair, runs = self._pair, self.runs
-        alone1, alone2 = (each.tests for each in self.alone.reports)
-        tests1 = runs.confirmed(pair.feature1.tests, changes, alone1)
-        tests2 = runs.confirmed(pair.feature2.tests, changes, alone2)
-        joint = runs.confirmed(pair.joint, changes)
-        is_wrong = False in {tests1.outcome, tests2.outcome, joint.outcome}
-        regression = (runs.judged if is_wrong else runs.confirmed)(pair.regression, changes)
-        return evolve(
+        if not merged.is_complete:
+            return attempt
+        number1, number2 = self._group.numbers
+        runs = {
+            (each.suite, each.feature): Judged(each.tests, each.judgement)
+            for each in self._runs_on(landed.side)
+        }
+        one = runs.get((TeamSuite.FEATURE, number1), Judged())
+        two = runs.get((TeamSuite.FEATURE, number2), Judged())
+        joint = runs.get((TeamSuite.JOINT, None), Judged())
+        regression = runs.get((TeamSuite.REGRESSION, None), Judged())
+        changes = merged.outcome.changes
+        attempt = evolve(
             attempt,
-            feature1_tests=tests1.tests,
-            feature1_judgement=tests1.judgement,
-            feature2_tests=tests2.tests,
-            feature2_judgement=tests2.judgement,
+            feature1_tests=one.tests,
+            feature1_judgement=one.judgement,
+            feature2_tests=two.tests,
+            feature2_judgement=two.judgement,
             joint_tests=joint.tests,
             joint_judgement=joint.judgement,
             regression_tests=regression.tests,
             regression_judgement=regression.judgement,
+            hazards=self._hazards_of(landed.numbers, changes),
         )
+        feature1, feature2 = self._alone.reports
+        blame = find_blame(feature1, feature2, attempt, self._alone.base_regression)
+        failures = {each.name: each.message for each in lost_tests_of(attempt, blame)}
+        if not failures:
+            return attempt
+        return evolve(attempt, trace=self._trace_of(changes, tuple(failures.items())))
 
-
-# --- a team ------------------------------------------------------------------
-
-
-def _evaluate_team(team: FeatureTeam, options: Evaluator) -> TeamReport:
-    """Evaluate a team; see `Evaluator.evaluate_team`."""
-    began = dt.datetime.now(dt.UTC)
-    work = _TeamEvaluation(team, options)
-    alone = work.alone
-    return TeamReport(
-        repo_name=team.repo_name,
-        task_id=team.task_id,
-        timestamp=began,
-        features=alone.reports,
-        merges=work.rows(work.queue(NaiveStrategy()).land()),
-        attempts=tuple(map(work.attempt, options.strategies)),
-        base_tree_id=team.base.tree_id,
-        base_commit=team.base.commit_id,
-        model=team.model,
-        setting=team.setting,
-        k=team.k,
-        versions=versions(),
-        judge=options.judge,
-        options=work.used,
-        base_joint_tests=alone.base_joint,
-        base_regression_tests=alone.base_regression,
-    )
-
-
-class _TeamEvaluation(_Evaluation):
-    def __init__(self, team: FeatureTeam, options: Evaluator) -> None:
-        super().__init__(team, options, test_other=False)
-        self._base = team.base
-        self._sides = {
-            each.number: each.side for each in self.placed if each.number in self.alone.sides
-        }
-
-    def queue(self, strategy: MergeStrategy) -> MergeQueue:
-        """Return the features as they wait to be merged by a strategy."""
-        return MergeQueue(self._base, strategy, self.alone.reports, self._sides)
-
-    def attempt(self, strategy: MergeStrategy) -> TeamAttempt:
+    def _team_row(self, strategy: MergeStrategy) -> TeamAttempt:
         """Land the features with one strategy."""
-        queue = self.queue(strategy)
-        whole = queue.land()
-        tests = self._runs_on(whole.side)
-        landed, landed_tests = whole, tests
+        queue = self._queue(strategy)
+        whole = landed = queue.land()
+        tests = landed_tests = self._runs_on(whole.side)
         if any(each.broken for each in tests):
             landed = queue.land(self._broken_on)
             landed_tests = self._runs_on(landed.side)
-        is_whole = len(whole.numbers) == len(self.alone.reports)
+        is_whole = len(whole.numbers) == len(self._order)
         changes = landed.side.changes if landed.side else Changes()
         return TeamAttempt(
             strategy=strategy.name,
             implementation=implementation_of(strategy),
-            status=_status(whole, is_complete=self.alone.is_complete),
+            status=_status(whole, is_complete=len(self._sides) == len(self._order)),
             landed=landed.numbers,
             left_out=landed.left_out,
-            steps=self.rows(whole, landed),
+            steps=self._steps(whole, landed),
             tree_id=changes.tree_id(self._base),
-            diff=self.diff_of(changes),
+            diff=self._diff_of(changes),
             tests=tests if is_whole else (),
             landed_tests=() if is_whole and landed is whole else landed_tests,
-            hazards=self._hazards(whole),
+            hazards=self._hazards_of(whole.numbers, whole.side.changes) if whole.side else (),
         )
 
-    def _hazards(self, landed: Landed) -> tuple[Hazard, ...]:
-        """Return what looks wrong in the tree of all features that merge."""
-        if landed.side is None or len(landed.numbers) < _FEWEST_TO_MERGE:
-            return ()
-        sides = {number: self._sides[number].changes for number in landed.numbers}
-        return find_hazards(self._base, sides, landed.side.changes)
+    def _queue(self, strategy: MergeStrategy) -> MergeQueue:
+        return MergeQueue(self._base, strategy, self._order, self._sides, self._given)
 
-    def rows(self, *landed: Landed) -> tuple[TeamStep, ...]:
+    def _hazards(self, numbers: tuple[int, ...], changes: Changes) -> tuple[Hazard, ...]:
+        """Return what looks wrong in the tree of all features that merge."""
+        sides = {number: self._sides[number].changes for number in numbers}
+        return find_hazards(self._base, sides, changes) if len(sides) > 1 else ()
+
+    def _trace(self, changes: Changes, failures: tuple[tuple[str, str], ...]) -> FailureTrace:
+        ours, theirs = (self._sides[each.number].changes for each in self._order)
+        return trace_failures(self._base, theirs, ours, changes, dict(failures))
+
+    def _steps(self, *landed: Landed) -> tuple[TeamStep, ...]:
         """Return the records of all merges, each once."""
         steps = {key: merged for each in landed for key, merged in each.steps.items()}
-        return tuple(self._row(into, number, merged) for (into, number), merged in steps.items())
+        return tuple(
+            TeamStep(
+                feature=number,
+                into=into,
+                conflicts=merged.outcome.conflicts,
+                **self._row(into, number, merged),
+            )
+            for (into, number), merged in steps.items()
+        )
 
-    def _row(self, into: tuple[int, ...], number: int, merged: Merged) -> TeamStep:
+    def _row(self, into: tuple[int, ...], number: int, merged: Merged) -> dict[str, Any]:
         def features_at(path: str) -> tuple[int, ...]:
             name = merged.name_on_a_side(path)
             touching = (each for each in into if name in self._sides[each].changes)
             # If nobody touches it under this name, it was renamed.
             return (*(tuple(touching) or into), number)
 
-        return TeamStep(
-            feature=number,
-            into=into,
-            conflicts=merged.outcome.conflicts,
-            **merged.row(self._base, self.options.scorer, self.diff_of, features_at),
-        )
+        return merged.row(self._base, self._options.scorer, self._diff_of, features_at)
 
     def _runs_on(self, side: Side | None) -> tuple[SuiteRun, ...]:
-        if self.options.runner is None or side is None:
+        if self._options.runner is None or side is None:
             return ()
-        return tuple(self.runs.of_features(side.numbers, side.changes, self.alone.tests))
+        changes, alone = side.changes, self._alone.tests
+        return tuple(self._runs.of_features(side.numbers, lambda _: changes, alone))
 
     def _broken_on(self, side: Side) -> tuple[BrokenTests, ...]:
-        found = (each.broken for each in self._runs_on(side))
-        return tuple(each for each in found if each is not None)
+        return tuple(filter(None, (each.broken for each in self._runs_on(side))))
 
 
 def _status(whole: Landed, *, is_complete: bool) -> MergeStatus:
@@ -388,33 +334,31 @@ def report_failure(
     """
     patch = PatchReport(status=PatchStatus.NOT_TRIED)
     features = [FeatureReport(number=number, patch=patch) for number in pair.features]
+    now = dt.datetime.now(dt.UTC)
     if kind is TeamReport:
-        return TeamReport(
-            repo_name=pair.repo_name,
-            task_id=pair.task_id,
-            timestamp=dt.datetime.now(dt.UTC),
-            features=features,
-            attempts=[_not_tried(each, TeamAttempt) for each in strategies],
-            model=pair.model,
-            setting=pair.setting,
-            k=pair.k,
-            versions=versions(),
-            failure=failure,
-        )
-    feature1, feature2 = features
-    return MergeReport(
-        repo_name=pair.repo_name,
-        task_id=pair.task_id,
-        timestamp=dt.datetime.now(dt.UTC),
-        feature1=feature1,
-        feature2=feature2,
+        attempts = [_not_tried(each, TeamAttempt) for each in strategies]
+        team = _about(TeamReport, pair, now)
+        return team(features=features, attempts=attempts, failure=failure)
+    return _about(MergeReport, pair, now)(
+        feature1=features[0],
+        feature2=features[1],
         conflict_details=None,
         attempts=[_not_tried(each, Attempt) for each in strategies],
+        failure=failure,
+    )
+
+
+def _about(kind: type[_Report], pair: PairId, timestamp: dt.datetime) -> Callable[..., _Report]:
+    """Return a class of reports with the fields that say what a report is about."""
+    return functools.partial(
+        kind,
+        repo_name=pair.repo_name,
+        task_id=pair.task_id,
+        timestamp=timestamp,
         model=pair.model,
         setting=pair.setting,
         k=pair.k,
         versions=versions(),
-        failure=failure,
     )
 
 

@@ -15,9 +15,8 @@ from cooperbench_eval.git.patching.path_kinds import (
     classify_path,
     files_that_name_a_framework,
 )
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of
+from cooperbench_eval.git.trees.snapshot import Snapshot, cache_of
 from cooperbench_eval.reporting import FeatureReport, PatchReport
-from cooperbench_eval.running import TestSuite
 from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.support.memo import Memo
 
@@ -31,20 +30,13 @@ class FeaturesAlone:
 
     Attributes:
         reports: The results of each feature, in the order of the pair or team.
-        sides: What each usable patch changes in the base, by the number of its feature.
         base_joint: The run of the joint tests on the base; `None` if they were not run.
         base_regression: The same for the repository's own tests.
     """
 
     reports: tuple[FeatureReport, ...]
-    sides: dict[int, Changes]
     base_joint: TestResult | None = None
     base_regression: TestResult | None = None
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every patch gives a side that can be merged."""
-        return len(self.sides) == len(self.reports)
 
     @property
     def tests(self) -> dict[int, TestResult | None]:
@@ -52,108 +44,73 @@ class FeaturesAlone:
         return {each.number: each.tests for each in self.reports}
 
 
-class Alone:
-    """Finds out how each feature of one pair or team does without the others.
+def evaluate_alone(
+    group: FeatureGroup,
+    placed: Sequence[Placed],
+    runs: SuiteRuns,
+    policy: ApplyPolicy,
+    *,
+    test_other: bool,
+) -> FeaturesAlone:
+    """Find out how each feature does without the others: run every suite on its side.
 
     Args:
         group: The pair or team.
         placed: Its features with their patches placed.
         runs: Runs its suites.
         policy: How leniently the patches were placed.
-        test_other: Whether to run each feature's tests also on the other feature's patch; for
-            pairs.
+        test_other: Whether to run the tests of a pair's features also on the other patch.
     """
-
-    def __init__(
-        self,
-        group: FeatureGroup,
-        placed: Sequence[Placed],
-        runs: SuiteRuns,
-        policy: ApplyPolicy,
-        *,
-        test_other: bool = False,
-    ) -> None:
-        self._group = group
-        self._placed = placed
-        self._runs = runs
-        self._policy = policy
-        self._test_other = test_other
-
-    def evaluate(self) -> FeaturesAlone:
-        """Run every suite on each side alone."""
-        group = self._group
-        # Features whose runs another worker is making come last: by then they may be done.
-        order = sorted(self._placed, key=self._is_underway)
-        by_number = {each.number: self._feature(each) for each in order}
-        sides = {each.number: each.changes for each in self._placed if each.result.status.is_usable}
-        # Each suite has now shown which cases it runs.
-        reports = [
-            self._judged(by_number[each.number], each.tests, sides.get(each.number))
-            for each in group.features
-        ]
-        joint = group.joint if len(sides) == len(reports) else None
-        regression = group.regression if len(sides) >= _FEWEST_TO_MERGE else None
-        base_joint, base_regression = map(self._runs.on_base_of_group, (joint, regression))
-        for at, report in enumerate(reports):
-            if regression is not None or joint is not None:
-                reports[at] = self._compared(report, sides.get(report.number), joint is not None)
-        return FeaturesAlone(
-            reports=tuple(reports),
-            sides=sides,
-            base_joint=base_joint,
-            base_regression=base_regression,
-        )
-
-    def _is_underway(self, placed: Placed) -> bool:
-        is_usable = placed.result.status.is_usable
-        return is_usable and self._runs.is_underway(placed.feature.tests, placed.changes)
-
-    def _patch(self, placed: Placed) -> PatchReport:
-        """Return how a patch was placed."""
-        base, result = placed.start, placed.result
-        # Kept, because a feature is part of many pairs.
-        report = cache_of(base, _reports).recall(
-            (placed.patch, self._policy), lambda: _report(base, placed.patch, result)
-        )
-        report = evolve(report, dropped_files=placed.dropped)
-        if base is not self._group.base:
-            report = evolve(report, base_tree_id=base.tree_id, base_commit=base.commit_id)
-        return evolve(report, reason=placed.problem) if placed.has_only_tests else report
-
-    def _judged(
-        self, report: FeatureReport, suite: TestSuite | None, changes: Changes | None
-    ) -> FeatureReport:
-        if changes is None:
-            return report
-        tests, judgement = self._runs.confirmed(suite, changes)
-        return evolve(report, tests=tests, judgement=judgement)
-
-    def _feature(self, placed: Placed) -> FeatureReport:
-        feature, changes, patch = placed.feature, placed.changes, self._patch(placed)
-        others = [each for each in self._group.features if each is not feature]
-        with_other = patch.is_usable and self._test_other and len(others) == 1
-        return FeatureReport(
-            number=feature.number,
-            patch=patch,
-            tests=self._runs.plain(feature.tests, changes) if patch.is_usable else None,
-            base_tests=self._runs.on_base(feature),
-            other_tests=self._runs.plain(others[0].tests, changes) if with_other else None,
+    usable = [each for each in placed if each.is_usable]
+    reports: dict[int, FeatureReport] = {}
+    # Features whose runs another worker is making come last: by then they may be done.
+    for each in sorted(
+        placed,
+        key=lambda each: each.is_usable and runs.is_underway(each.feature.tests, each.changes),
+    ):
+        feature, others = each.feature, [other for other in placed if other is not each]
+        tested = test_other and each.is_usable
+        reports[each.number] = FeatureReport(
+            number=each.number,
+            patch=_patch(each, group.base, policy),
+            tests=runs.plain(feature.tests, each.changes) if each.is_usable else None,
+            base_tests=runs.on_base(feature),
+            other_tests=runs.plain(others[0].feature.tests, each.changes) if tested else None,
             agent=feature.agent,
         )
-
-    def _compared(
-        self, report: FeatureReport, changes: Changes | None, runs_joint: bool
-    ) -> FeatureReport:
-        """Add the runs of the suites that are not a feature's own."""
-        if changes is None:
-            return report
-        regression = self._runs.confirmed(self._group.regression, changes)
-        return evolve(
-            report,
-            joint_tests=self._runs.plain(self._group.joint, changes) if runs_joint else None,
-            regression_tests=regression.tests,
-            regression_judgement=regression.judgement,
+    for each in usable:  # each suite has now shown which cases it runs
+        tests, judgement = runs.confirmed(each.feature.tests, each.changes)
+        report = reports[each.number]
+        reports[each.number] = evolve(report, tests=tests, judgement=judgement)
+    joint = group.joint if len(usable) == len(placed) else None
+    regression = group.regression if len(usable) >= _FEWEST_TO_MERGE else None
+    base_joint, base_regression = map(runs.on_base_of_group, (joint, regression))
+    for each in usable if joint or regression else ():
+        judged = runs.confirmed(group.regression, each.changes)
+        reports[each.number] = evolve(
+            reports[each.number],
+            joint_tests=runs.plain(joint, each.changes),
+            regression_tests=judged.tests,
+            regression_judgement=judged.judgement,
         )
+    return FeaturesAlone(
+        reports=tuple(reports[each.number] for each in placed),
+        base_joint=base_joint,
+        base_regression=base_regression,
+    )
+
+
+def _patch(placed: Placed, base: Snapshot, policy: ApplyPolicy) -> PatchReport:
+    """Return how a patch was placed."""
+    start = placed.start
+    # Kept, because a feature is part of many pairs.
+    report = cache_of(start, _reports).recall(
+        (placed.patch, policy), lambda: _report(start, placed.patch, placed.result)
+    )
+    report = evolve(report, dropped_files=placed.dropped)
+    if start is not base:
+        report = evolve(report, base_tree_id=start.tree_id, base_commit=start.commit_id)
+    return evolve(report, reason=placed.problem) if placed.has_only_tests else report
 
 
 def _reports() -> Memo[tuple[Patch, ApplyPolicy], PatchReport]:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from cooperbench_eval.evaluation.sides import Merged, Side, merge_input, merge_sides
+from cooperbench_eval.evaluation.landing.search import Step
+from cooperbench_eval.evaluation.sides import Merged, Side, merge_input, merge_into
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.reporting import FeatureReport
 from cooperbench_eval.reporting.landings import (
@@ -19,9 +20,9 @@ from cooperbench_eval.reporting.landings import (
     SuiteRun,
     TeamSuite,
 )
-from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
 
-_Key = tuple[tuple[int, ...], int]
+MergeKey = tuple[tuple[int, ...], int]
 """The features into which another one is merged, and that one."""
 
 
@@ -37,7 +38,7 @@ class Landed:
 
     side: Side | None
     left_out: tuple[LeftOut, ...]
-    steps: Mapping[_Key, Merged]
+    steps: Mapping[MergeKey, Merged]
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -53,6 +54,7 @@ class MergeQueue:
         strategy: The strategy.
         features: The features without each other, in the order in which they are to land.
         sides: The sides of those with a usable patch, by number.
+        given: The merges of two features that other queues have prepared; this one adds its own.
     """
 
     def __init__(
@@ -61,57 +63,58 @@ class MergeQueue:
         strategy: MergeStrategy,
         features: Sequence[FeatureReport],
         sides: Mapping[int, Side],
+        given: dict[MergeKey, MergeInput],
     ) -> None:
         self._base = base
         self._strategy = strategy
         self._features = features
         self._sides = sides
-        self._done: dict[_Key, Merged] = {}
+        self._given = given
+        self._done: dict[MergeKey, tuple[Merged, Side]] = {}
 
-    def land(self, broken_on: Callable[[Side], tuple[BrokenTests, ...]] | None = None) -> Landed:
+    def land(self, broken_on: Callable[[Side], tuple[BrokenTests, ...]] = lambda _: ()) -> Landed:
         """Land the features in their order; leave out those that conflict or break tests.
 
         Args:
-            broken_on: Returns the tests that fail on the tree of a side; `None` to look only at
-                the text.
+            broken_on: Returns the tests that fail on the tree of a side.
         """
         so_far: Side | None = None
         left_out: list[LeftOut] = []
-        steps: dict[_Key, Merged] = {}
+        steps: dict[MergeKey, Merged] = {}
         for feature in self._features:
-            number = feature.number
-            side = self._sides.get(number)
+            side = self._sides.get(feature.number)
             if side is None:
                 left_out.append(_missing(feature))
                 continue
             if so_far is not None:
-                merged = steps[so_far.numbers, number] = self._merge(so_far, side)
+                merged, joined = self._merge(so_far, side)
+                steps[so_far.numbers, feature.number] = merged
                 if not merged.is_complete:
-                    left_out.append(self._not_merged(so_far.numbers, side, merged))
+                    left_out.append(self._not_merged(so_far, side, merged))
                     continue
-                side = so_far.joined(side, merged.changes_of(self._base), self._base)
-            broken = broken_on(side) if broken_on else ()
-            if broken:
+                side = joined
+            if broken := broken_on(side):
                 left_out.append(_breaking(feature, broken))
             else:
                 so_far = side
         return Landed(side=so_far, left_out=tuple(left_out), steps=steps)
 
-    def _merge(self, so_far: Side, side: Side) -> Merged:
+    def _merge(self, so_far: Side, side: Side) -> tuple[Merged, Side]:
         key = so_far.numbers, side.numbers[0]
         if key not in self._done:
-            given = merge_input(self._base, so_far, side)
-            self._done[key] = merge_sides(self._strategy, given)
+            given = self._given.get(key) or merge_input(self._base, so_far, side)
+            if len(so_far.numbers) == 1:  # else it depends on the strategy
+                self._given[key] = given
+            self._done[key] = merge_into(self._base, so_far, side, self._strategy, given)
         return self._done[key]
 
-    def _not_merged(self, into: tuple[int, ...], side: Side, merged: Merged) -> LeftOut:
+    def _not_merged(self, so_far: Side, side: Side, merged: Merged) -> LeftOut:
         return not_merged(
             side.numbers[0],
-            [self._sides[number] for number in into],
-            files=merged.open_files,
-            failure=merged.outcome.failure,
-            files_with=lambda other: self._merge(self._sides[other], side).open_files,
-            otherwise=into,
+            merged,
+            [self._sides[number] for number in so_far.numbers],
+            lambda other: self._merge(self._sides[other], side)[0].open_files,
+            so_far.numbers,
         )
 
 
@@ -123,27 +126,38 @@ def _missing(feature: FeatureReport) -> LeftOut:
 
 
 def _breaking(feature: FeatureReport, broken: tuple[BrokenTests, ...]) -> LeftOut:
-    """Return why a feature that makes tests fail is left out."""
-    number = feature.number
-    only_own = all(each.suite is TeamSuite.FEATURE and each.feature == number for each in broken)
     alone = SuiteRun(suite=TeamSuite.FEATURE, tests=feature.tests, judgement=feature.judgement)
-    if only_own and alone.broken is not None:
-        reason = LeftOutReason.FAILS_OWN_TESTS
-    else:
-        reason = LeftOutReason.BREAKS
-    whose = dict.fromkeys(each.feature for each in broken if each.feature is not None)
-    return LeftOut(number=number, reason=reason, features=tuple(whose), tests=broken)
+    return breaking(feature.number, broken, is_alone=alone.broken is not None)
+
+
+def breaking(
+    number: int, broken: tuple[BrokenTests, ...], *, is_alone: bool, problem: str = ""
+) -> LeftOut:
+    """Return why a feature that makes tests fail is left out.
+
+    Args:
+        number: The feature.
+        broken: The tests.
+        is_alone: Whether its own tests fail without other features too.
+        problem: Details for people.
+    """
+    own = TeamSuite.FEATURE, number
+    only_own = all((each.suite, each.feature) == own for each in broken)
+    return LeftOut(
+        number=number,
+        reason=LeftOutReason.FAILS_OWN_TESTS if is_alone and only_own else LeftOutReason.BREAKS,
+        features=dict.fromkeys(each.feature for each in broken if each.feature is not None),
+        tests=broken,
+        problem=problem,
+    )
 
 
 def not_merged(
     number: int,
-    landed: Iterable[Side],
-    *,
-    files: Collection[str],
-    failure: str,
-    files_with: Callable[[int], Collection[str]],
-    otherwise: Iterable[int],
-    is_unreadable: bool = False,
+    merge: Merged | Step,
+    landed: Iterable[Side] = (),
+    files_with: Callable[[int], Collection[str]] = lambda _: (),
+    otherwise: Iterable[int] = (),
 ) -> LeftOut:
     """Return why a feature is left out that does not merge into the landed ones together.
 
@@ -152,23 +166,20 @@ def not_merged(
 
     Args:
         number: The feature.
+        merge: The merge into all of them, which is not complete.
         landed: The landed features, each without the others.
-        files: The files in which conflicts are left open.
-        failure: Why the strategy failed, or what it needs cannot be read; empty if neither.
         files_with: Returns the files in which the feature conflicts with one landed feature.
         otherwise: With which features it conflicts if this cannot be told from the files.
-        is_unreadable: Whether what the merge needs cannot be read.
     """
-    if failure:
-        return LeftOut(
-            number=number,
-            reason=LeftOutReason.MISSING_INPUT if is_unreadable else LeftOutReason.STRATEGY_FAILED,
-            features=otherwise,
-            problem=failure,
-        )
+    if merge.failure:
+        reason = LeftOutReason.STRATEGY_FAILED
+        if isinstance(merge, Step) and merge.is_unreadable:
+            reason = LeftOutReason.MISSING_INPUT
+        return LeftOut(number=number, reason=reason, features=otherwise, problem=merge.failure)
+    files = merge.open_files
     changes = {each.numbers[0]: each.changes for each in landed}
-    found = [other for other in changes if not set(files).isdisjoint(files_with(other))]
-    found = found or [other for other in changes if not set(files).isdisjoint(changes[other])]
+    found = [other for other in changes if not files.isdisjoint(files_with(other))]
+    found = found or [other for other in changes if not files.isdisjoint(changes[other])]
     return LeftOut(
         number=number,
         reason=LeftOutReason.CONFLICT,

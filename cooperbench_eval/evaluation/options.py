@@ -9,6 +9,7 @@ from cooperbench_eval.evaluation.pairs import Suites, suites_of
 from cooperbench_eval.evaluation.placing import Placed, place, rule_for
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
+from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.running.results import JudgeRule
@@ -52,6 +53,12 @@ class Options:
     def place(self, group: Suites) -> list[Placed]:
         """Put the patch of each feature on the tree from which it starts."""
         return place(group, self.apply_policy, rule_for(group, self.test_filter))
+
+    def without_tests(self, group: Suites, merged: Changes) -> tuple[Changes, tuple[str, ...]]:
+        """Return a merged tree without the agents' test files, and the paths of these."""
+        drops = rule_for(group, self.test_filter)
+        tests = [suite.patch for suite in suites_of(group)]
+        return drops.split_changes(merged, tests) if drops else (merged, ())
 
     def used(self, group: Suites) -> UsedOptions:
         """Return the options as they apply to some features."""

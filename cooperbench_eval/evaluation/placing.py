@@ -7,12 +7,13 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.evaluation.inputs import usable
 from cooperbench_eval.evaluation.pairs import Feature, Suites, start_of, suites_of
-from cooperbench_eval.evaluation.sides import Side, merge_input
+from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, is_same, rewritten
+from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.support.error_texts import listed
 
 
@@ -47,11 +48,16 @@ class Placed:
         return Side.of(self.feature, self.changes)
 
     @property
+    def is_usable(self) -> bool:
+        """Whether the patch gives a tree; it may be that of the base."""
+        return self.result.status.is_usable
+
+    @property
     def problem(self) -> str:
         """Why the patch gives no side that can be merged; empty if it gives one."""
         if self.has_only_tests:
             return "it contains only test files, which were dropped"
-        if not self.result.status.is_usable:
+        if not self.is_usable:
             is_empty = self.result.status is PatchStatus.EMPTY
             empty = "the patch changes nothing" if is_empty else "it does not apply"
             return self.result.reason or empty
@@ -147,14 +153,10 @@ def sides_on(base: Snapshot, placed: Iterable[Placed], argument: str) -> dict[in
         usable(each.result, name)
         found[each.number] = each.changes
         if each.start is not base:
-            found[each.number] = _merged_into(base, each.side, name)
+            merged, side = merge_into(base, Side((), Changes()), each.side, NaiveStrategy())
+            if not merged.is_complete:
+                paths = listed(sorted({each.path for each in merged.outcome.conflicts}))
+                problem = f"starts from another commit and conflicts with the base in {paths}"
+                raise PatchError(problem, name)
+            found[each.number] = side.changes
     return found
-
-
-def _merged_into(base: Snapshot, side: Side, argument: str) -> Changes:
-    given = merge_input(base, Side((), Changes()), side)
-    if given.merge.conflicts:
-        paths = sorted({each.path for each in given.merge.conflicts})
-        problem = f"starts from another commit and conflicts with the base in {listed(paths)}"
-        raise PatchError(problem, argument)
-    return rewritten(given.merge.changes, given.base, base)

@@ -4,31 +4,28 @@ All sides of a pair or team are written as changes of one base. If features star
 commits, each merge has its own merge base, and the sides are rewritten as changes of it.
 
 Feature 1 of a pair is merged into feature 2, as in the benchmark. In the terms of the merge
-core, *ours* is feature 2 and *theirs* is feature 1. No other module chooses the sides of a pair.
+core, *ours* is feature 2 and *theirs* is feature 1.
 """
 
 import re
 import time
 from collections.abc import Callable, Iterable
-from typing import Required, Self, TypedDict
+from typing import Any, Self
 
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
-from cooperbench_eval.evaluation.pairs import Feature, FeaturePair
+from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
-    ConflictDetails,
     ConflictKind,
     ConflictScorer,
-    LedgerRow,
     MergeStatus,
-    ModelUsage,
-    Replacement,
 )
 from cooperbench_eval.git.merging.merge_base import different, step_base
 from cooperbench_eval.git.merging.three_way_merge import Labels, Stage
 from cooperbench_eval.git.merging.tree_merge import merge_changes
+from cooperbench_eval.git.trees.entries import is_stored
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import (
     FeatureContext,
@@ -37,6 +34,8 @@ from cooperbench_eval.strategies.protocol import (
     MergeStrategy,
 )
 from cooperbench_eval.strategies.run import run_strategy
+
+_ENTRY_BYTES = 400
 
 
 @frozen
@@ -111,35 +110,15 @@ def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:
     )
 
 
-def pair_merge_input(pair: FeaturePair, side1: Changes, side2: Changes) -> MergeInput:
-    """Merge the sides of feature 1 and feature 2 of a pair."""
-    # The base of a pair is the merge base of its features.
-    ours, theirs = (
-        Side((context_of(feature),), changes)
-        for feature, changes in ((pair.feature2, side2), (pair.feature1, side1))
-    )
-    return merge_input(pair.base, ours, theirs)
+def size_of_changes(changes: Changes) -> int:
+    """Return about how many bytes of memory changes need."""
+    held = (each for each in changes.values() if each is not None and not is_stored(each))
+    return _ENTRY_BYTES * len(changes) + sum(len(each.data) for each in held)
 
 
 # --- merges by a strategy ----------------------------------------------------
 
 _COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
-
-
-class RowFields(TypedDict, total=False):
-    """The fields of a `MergeRow`; those that a failed merge lacks are left out."""
-
-    status: Required[MergeStatus]
-    conflicts_met: int
-    conflict_details: ConflictDetails
-    tree_id: str
-    diff: bytes
-    failure: str
-    duration_seconds: float
-    ledger: tuple[LedgerRow, ...]
-    usage: tuple[ModelUsage, ...]
-    service_failed: bool
-    replacements: tuple[Replacement, ...]
 
 
 @frozen(kw_only=True)
@@ -160,6 +139,11 @@ class Merged:
     def is_complete(self) -> bool:
         """Whether no conflict is left open."""
         return self.outcome.status in _COMPLETE
+
+    @property
+    def failure(self) -> str:
+        """Why the strategy failed; empty if it did not."""
+        return self.outcome.failure
 
     @property
     def open_files(self) -> frozenset[str]:
@@ -198,8 +182,8 @@ class Merged:
         scorer: ConflictScorer,
         diff_of: Callable[[Changes], bytes],
         features_at: Callable[[str], Iterable[int]],
-    ) -> RowFields:
-        """Return the fields of a `MergeRow`.
+    ) -> dict[str, Any]:
+        """Return the fields of a `MergeRow`; those that a failed merge lacks are left out.
 
         Args:
             base: The base of the report.
@@ -208,7 +192,7 @@ class Merged:
             features_at: Returns the features that a conflict in a file is between.
         """
         given, outcome = self.given, self.outcome
-        row: RowFields = {
+        row: dict[str, Any] = {
             "status": outcome.status,
             "conflicts_met": len(given.conflicts),
             "failure": outcome.failure,
@@ -235,3 +219,28 @@ def merge_sides(strategy: MergeStrategy, given: MergeInput) -> Merged:
     except StrategyFailedError as exc:
         outcome = MergeOutcome(changes=Changes(), failure=exc.problem)
     return Merged(given=given, outcome=outcome, seconds=time.perf_counter() - began)
+
+
+def merge_into(
+    base: Snapshot,
+    so_far: Side,
+    side: Side,
+    strategy: MergeStrategy,
+    given: MergeInput | None = None,
+) -> tuple[Merged, Side]:
+    """Merge one more side into those that were merged before, and return all of them together.
+
+    Conflicts that are left open stand in the result as markers.
+
+    Args:
+        base: The tree of which the sides are changes.
+        so_far: The sides that were merged before.
+        side: One more.
+        strategy: Merges it.
+        given: What `merge_input` returns for the sides, if that is known.
+
+    Raises:
+        RepositoryError: What the merge needs cannot be read.
+    """
+    merged = merge_sides(strategy, given or merge_input(base, so_far, side))
+    return merged, so_far.joined(side, merged.changes_of(base), base)

@@ -6,7 +6,7 @@ and a spent budget mean the same everywhere.
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import attrs
 
@@ -81,15 +81,6 @@ class Runs:
         self.know(base, changes, suite, run)
         return run
 
-    def is_underway(self, base: Snapshot, changes: Changes, suite: TestSuite) -> bool:
-        """Whether another worker makes this run right now; see `TestRunner.is_underway`."""
-        if not isinstance(self.runner, TestRunner):
-            return False
-        try:
-            return self.runner.is_underway(base, changes, suite)
-        except TestRunError:  # the run will say so
-            return False
-
     def _counted(
         self, base: Snapshot, changes: Changes, suite: TestSuite, number: int
     ) -> TestResult:
@@ -148,11 +139,17 @@ class SuiteRuns:
         return run
 
     def is_underway(self, suite: TestSuite | None, changes: Changes) -> bool:
-        """Whether another worker is running a suite on the base, with or without *changes*."""
-        if suite is None or self._runs is None:
+        """Whether another worker is running a suite on the base, with or without *changes*.
+
+        See `TestRunner.is_underway`.
+        """
+        if suite is None or self._runs is None or not isinstance(self._runs.runner, TestRunner):
             return False
         wanted = [changes, self._untouched(suite)] if self._test_base else [changes]
-        return any(self._runs.is_underway(self._group.base, each, suite) for each in wanted)
+        try:
+            return any(self._runs.runner.is_underway(self._group.base, c, suite) for c in wanted)
+        except TestRunError:  # the run will say so
+            return False
 
     def on_base(self, feature: Feature) -> TestResult | None:
         """Run a feature's suite on the tree from which the feature starts, if that is wanted."""
@@ -199,7 +196,10 @@ class SuiteRuns:
         return first
 
     def of_features(
-        self, numbers: Collection[int], changes: Changes, alone: Mapping[int, TestResult | None]
+        self,
+        numbers: Collection[int],
+        tree_for: Callable[[TestSuite | None], Changes],
+        alone: Mapping[int, TestResult | None],
     ) -> Iterator[SuiteRun]:
         """Run the suites of some features on their tree, one at a time.
 
@@ -207,12 +207,12 @@ class SuiteRuns:
 
         Args:
             numbers: The features.
-            changes: The changes that turn the base into their tree.
+            tree_for: Returns the changes that turn the base into their tree, for a suite.
             alone: The run of each feature's tests without the others, by the feature's number.
         """
         for which, number, suite in suites_on(self._group, numbers):
             own = None if number is None else alone.get(number)
-            run = self.confirmed(suite, changes, own)
+            run = self.confirmed(suite, tree_for(suite), own)
             yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
 
     def _again(

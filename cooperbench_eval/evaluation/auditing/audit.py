@@ -5,32 +5,30 @@ from functools import partial
 
 from attrs import evolve
 
-from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.auditing.file_fates import audited_ends, audited_files, with_ends
 from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_features, read_merged
 from cooperbench_eval.evaluation.options import Options
-from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of, suites_on
-from cooperbench_eval.evaluation.placing import place, rule_for, sides_on
-from cooperbench_eval.evaluation.sides import Side, merge_input
+from cooperbench_eval.evaluation.pairs import Feature, TestedGroup
+from cooperbench_eval.evaluation.placing import place, sides_on
+from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter, is_test_path
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting.audits import Audit, ForeignLines, StrategyComparison
 from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
-from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.arguments import able_to, checked
 
-_WORST_LAST = (MergeStatus.CLEAN, MergeStatus.RESOLVED, MergeStatus.CONFLICTED)
+_WORST_LAST = (MergeStatus.CLEAN, MergeStatus.RESOLVED, MergeStatus.CONFLICTED, MergeStatus.FAILED)
 
 
 @checked(runner=able_to("run"))
@@ -98,9 +96,7 @@ def audit(
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
     features_of = [each.feature for each in placed]
-    drops = rule_for(group, test_filter)
-    tests = [suite.patch for suite in suites_of(group)]
-    tested, dropped = drops.split_changes(merged, tests) if drops else (merged, ())
+    tested, dropped = options.without_tests(group, merged)
     return evolve(
         audit_of(base, sides, merged),
         comparisons=[
@@ -175,20 +171,13 @@ def _compare_strategy(
     Raises:
         RepositoryError: A touched file cannot be read.
     """
-    failed = partial(StrategyComparison, strategy=strategy.name, status=MergeStatus.FAILED)
     so_far, *others = (Side.of(each, sides[each.number]) for each in features)
     status = MergeStatus.CLEAN
     for side in others:
-        given = merge_input(base, so_far, side)
-        try:
-            outcome = run_strategy(strategy, given)
-        except StrategyFailedError as exc:
-            return failed(failure=str(exc))
-        if outcome.status is MergeStatus.FAILED:
-            return failed(failure=outcome.failure)
-        status = max(status, outcome.status, key=_WORST_LAST.index)
-        changes = rewritten(outcome.changes, given.base, base)
-        so_far = so_far.joined(side, changes, base)
+        merged_so_far, so_far = merge_into(base, so_far, side, strategy)
+        status = max(status, merged_so_far.outcome.status, key=_WORST_LAST.index)
+        if failure := merged_so_far.failure:
+            return StrategyComparison(strategy=strategy.name, status=status, failure=failure)
     tree = base.overlay(so_far.changes)
     return StrategyComparison(
         strategy=strategy.name,
@@ -204,24 +193,21 @@ def _run_suites(group: TestedGroup, merged: Changes, options: Options) -> Iterat
     Whoever made the tree may have written tests of the same names, so a suite's own tests replace
     those.
     """
-    if options.runner is None:
-        return
-    runs = SuiteRuns(group, Runs(options.runner), options.judge)
-    for which, number, suite in suites_on(group, [each.number for each in group.features]):
-        if suite is not None:
-            run = runs.confirmed(suite, _with_room(group.base, merged, suite))
-            yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
+    runs = SuiteRuns(group, Runs(options.runner or TestRunner()), options.judge)
+    numbers = [each.number for each in group.features]
+    found = runs.of_features(numbers, partial(_with_room, group.base, merged), {})
+    return (each for each in found if each.tests is not None)
 
 
-def _with_room(base: Snapshot, merged: Changes, suite: TestSuite) -> Changes:
+def _with_room(base: Snapshot, merged: Changes, suite: TestSuite | None) -> Changes:
     """Return a merged tree to which the tests patch of a suite applies as it does to the base.
 
     Test files that the patch touches are those of the base. So are the other files that it
     touches, if it would not apply otherwise.
     """
-    paths = {path for file in suite.patch.files for path in file.paths}
+    paths = {path for file in suite.patch.files for path in file.paths} if suite else set()
     found = _as_in_base(merged, filter(is_test_path, paths))
-    if apply_patch(base.overlay(found), suite.patch).status.is_usable:
+    if suite is None or apply_patch(base.overlay(found), suite.patch).status.is_usable:
         return found
     return _as_in_base(merged, paths)
 

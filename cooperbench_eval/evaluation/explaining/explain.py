@@ -18,7 +18,8 @@ from cooperbench_eval.git.trees.snapshot import Changes, rewritten
 from cooperbench_eval.reporting import Attempt, BlameKind, MergeReport
 from cooperbench_eval.reporting.explanation import Explanation, ExplanationStatus, SuiteKind
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.running import TestRunner
+from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.running.results import TestResult
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked
@@ -66,20 +67,9 @@ def explain(
     result = Explanation(
         strategy=name, pair=PairId.of(report), budget=budget, options=report.options
     )
-    if problem := _problem(report, attempt):
-        return evolve(result, failure=problem[0], problem=problem[1])
-    if PairId.of(report) != PairId.of(pair):
-        difference = f"the report is about {PairId.of(report)}, the pair is {PairId.of(pair)}"
-        return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
     lost = tuple(_lost_tests(report, pair, name))
-    if not lost and report.blame(name).kind is BlameKind.UNKNOWN:
-        return evolve(
-            result,
-            failure=ExplanationStatus.NOT_RUN,
-            problem="the merged tree was not tested, or its tests have no result",
-        )
-    if not lost:
-        return evolve(result, failure=ExplanationStatus.NOTHING_LOST)
+    if reason := _why_not(report, pair, attempt, lost):
+        return evolve(result, failure=reason[0], problem=reason[1])
     placed = _place(pair, report, evaluator)
     sides = tuple(_split(pair, each) for each in placed)
     runs = Runs(runner, budget)
@@ -89,38 +79,71 @@ def explain(
     difference = _difference(pair, attempt, merged)
     if difference or merged is None:
         return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
-    starts = [rewritten(Changes(), each.start, pair.base) for each in placed]
-    _know(runs, report, pair, starts, whole)
+    start1, start2 = (rewritten(Changes(), each.start, pair.base) for each in placed)
+    starts = {SuiteKind.FEATURE1: start1, SuiteKind.FEATURE2: start2}
+    for kind, suite, found in _runs_of(report, pair):
+        for changes, run in zip((starts.get(kind, Changes()), *whole), found, strict=True):
+            if run is not None:
+                runs.know(pair.base, changes, suite, run)
     return evolve(result, findings=find_causes(lost, experiments, merged), runs_used=runs.used)
 
 
-def _problem(report: MergeReport, attempt: Attempt) -> tuple[ExplanationStatus, str] | None:
+def _why_not(
+    report: MergeReport, pair: FeaturePair, attempt: Attempt, lost: Sequence[LostTests]
+) -> tuple[ExplanationStatus, str] | None:
     """Return why no search is possible, if the report shows a reason."""
     if report.failure is not None:
         return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
     if attempt.status not in {MergeStatus.CLEAN, MergeStatus.RESOLVED}:
         status = attempt.status.value.replace("_", " ")
         return ExplanationStatus.NOT_MERGED, f"the merge is not complete; its status is {status}"
-    return None
+    if PairId.of(report) != PairId.of(pair):
+        difference = f"the report is about {PairId.of(report)}, the pair is {PairId.of(pair)}"
+        return ExplanationStatus.OTHER_TREE, difference
+    if not lost and report.blame(attempt.strategy).kind is BlameKind.UNKNOWN:
+        untested = "the merged tree was not tested, or its tests have no result"
+        return ExplanationStatus.NOT_RUN, untested
+    return None if lost else (ExplanationStatus.NOTHING_LOST, "")
+
+
+def _runs_of(
+    report: MergeReport, pair: FeaturePair
+) -> Iterator[tuple[SuiteKind, TestSuite, Sequence[TestResult | None]]]:
+    """Yield each suite with its runs before its feature, on feature 1 and on feature 2."""
+    one, two = report.feature1, report.feature2
+    base_joint, base_regression = report.base_joint_tests, report.base_regression_tests
+    for kind, suite, *runs in (
+        (SuiteKind.FEATURE1, pair.feature1.tests, one.base_tests, one.tests, two.other_tests),
+        (SuiteKind.FEATURE2, pair.feature2.tests, two.base_tests, one.other_tests, two.tests),
+        (SuiteKind.JOINT, pair.joint, base_joint, one.joint_tests, two.joint_tests),
+        (
+            SuiteKind.REGRESSION,
+            pair.regression,
+            base_regression,
+            one.regression_tests,
+            two.regression_tests,
+        ),
+    ):
+        if suite is not None:
+            yield kind, suite, runs
 
 
 def _lost_tests(report: MergeReport, pair: FeaturePair, strategy: str) -> Iterator[LostTests]:
     blame = report.blame(strategy)
-    one, two = report.feature1, report.feature2
-    groups = (
-        (SuiteKind.FEATURE1, pair.feature1.tests, blame.lost_tests1, one.tests),
-        (SuiteKind.FEATURE2, pair.feature2.tests, blame.lost_tests2, two.tests),
-        (SuiteKind.JOINT, pair.joint, blame.lost_joint_tests, None),
-        (
-            SuiteKind.REGRESSION,
-            pair.regression,
-            blame.lost_regression_tests,
-            report.base_regression_tests,
-        ),
-    )
-    for kind, suite, ids, before in groups:
-        if ids and suite is not None:
-            yield LostTests(kind=kind, suite=suite, ids=frozenset(ids), before=before)
+    lost = {
+        SuiteKind.FEATURE1: blame.lost_tests1,
+        SuiteKind.FEATURE2: blame.lost_tests2,
+        SuiteKind.JOINT: blame.lost_joint_tests,
+        SuiteKind.REGRESSION: blame.lost_regression_tests,
+    }
+    for kind, suite, (on_base, on_side1, on_side2) in _runs_of(report, pair):
+        before = {
+            SuiteKind.FEATURE1: on_side1,
+            SuiteKind.FEATURE2: on_side2,
+            SuiteKind.REGRESSION: on_base,
+        }.get(kind)
+        if lost[kind]:
+            yield LostTests(kind=kind, suite=suite, ids=frozenset(lost[kind]), before=before)
 
 
 def _first_that_lost(report: MergeReport, pair: FeaturePair) -> str:
@@ -155,32 +178,3 @@ def _difference(pair: FeaturePair, attempt: Attempt, merged: Changes | None) -> 
     if tree_id != attempt.tree_id:
         return f"merging the pair gives the tree {tree_id}; the report has {attempt.tree_id}"
     return ""
-
-
-def _know(
-    known: Runs,
-    report: MergeReport,
-    pair: FeaturePair,
-    starts: Sequence[Changes],
-    sides: Sequence[Changes],
-) -> None:
-    """Add the report's runs on the trees from which the features start, and on each side."""
-    one, two = report.feature1, report.feature2
-    start1, start2 = starts
-    base = Changes()
-    rows = (
-        (pair.feature1.tests, start1, one.base_tests, one.tests, two.other_tests),
-        (pair.feature2.tests, start2, two.base_tests, one.other_tests, two.tests),
-        (pair.joint, base, report.base_joint_tests, one.joint_tests, two.joint_tests),
-        (
-            pair.regression,
-            base,
-            report.base_regression_tests,
-            one.regression_tests,
-            two.regression_tests,
-        ),
-    )
-    for suite, start, *runs in rows:
-        for changes, run in zip((start, *sides), runs, strict=True):
-            if suite is not None and run is not None:
-                known.know(pair.base, changes, suite, run)

@@ -17,7 +17,7 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.evaluation.explaining.splitting import SideHunk, SplitSide
 from cooperbench_eval.evaluation.pairs import FeaturePair
-from cooperbench_eval.evaluation.sides import merge_sides, pair_merge_input
+from cooperbench_eval.evaluation.sides import Side, context_of, merge_into
 from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs
 from cooperbench_eval.git.patching.path_kinds import PathKind, classify_path
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
@@ -115,33 +115,33 @@ class Experiments:
         self._strategy = strategy
         self._trees = 0
 
-    def rerun(self, suite: TestSuite, changes: Changes) -> TestResult:
-        """Run a suite for the second time on a tree, whatever is known about it."""
-        return self.runs.rerun(self.pair.base, changes, suite)
-
     def merge(self, side1: Changes, side2: Changes) -> Changes | None:
         """Merge feature 1's side into feature 2's; `None` if the merge is not complete."""
-        merged = merge_sides(self._strategy, pair_merge_input(self.pair, side1, side2))
-        return merged.outcome.changes if merged.is_complete else None
+        # The base of a pair is the merge base of its features, so they start from it.
+        sides = zip(self.pair.features, (side1, side2), strict=True)
+        theirs, ours = (Side((context_of(feature),), changes) for feature, changes in sides)
+        merged, together = merge_into(self.pair.base, ours, theirs, self._strategy)
+        return together.changes if merged.is_complete else None
 
-    def merged_passes(self, lost: LostTests, kept1: _Hunks, kept2: _Hunks) -> bool:
-        """Whether the lost tests pass if only some hunks of each side are merged."""
-        return self._passes(lost, lambda: self._merged(kept1, kept2))
+    def passes(self, lost: LostTests, kept: Sequence[_Hunks | None]) -> bool:
+        """Whether the lost tests pass if only some hunks are merged.
 
-    def side_passes(self, lost: LostTests, side: int, kept: _Hunks) -> bool:
-        """Whether the lost tests pass with some hunks of one side only; *side* is 0 or 1."""
-        return self._passes(lost, lambda: self.sides[side].with_only(frozenset(kept)))
+        Args:
+            lost: The tests.
+            kept: The hunks of each side; `None` for a side without which they run.
 
-    def _merged(self, kept1: _Hunks, kept2: _Hunks) -> Changes | None:
-        side1 = self.sides[0].with_only(frozenset(kept1))
-        side2 = self.sides[1].with_only(frozenset(kept2))
-        return None if side1 is None or side2 is None else self.merge(side1, side2)
-
-    def _passes(self, lost: LostTests, make: Callable[[], Changes | None]) -> bool:
+        Raises:
+            BudgetSpentError: Too many trees were tried, or too many runs are needed.
+        """
         self._trees += 1
         if self._trees > _MOST_TREES_PER_RUN * (self.runs.budget or 1):
             raise BudgetSpentError
-        changes = make()
+        sides = zip(self.sides, kept, strict=True)
+        parts = [side.with_only(frozenset(each)) for side, each in sides if each is not None]
+        whole = [part for part in parts if part is not None]
+        if len(whole) < len(parts):
+            return False
+        changes = whole[0] if len(whole) == 1 else self.merge(*whole)
         if changes is None:
             return False
         run = self.runs.run(self.pair.base, changes, lost.suite)
@@ -167,8 +167,9 @@ class _CauseSearch:
 
     def confirm(self, merged: Changes) -> None:
         """Test the merged tree again, so that no flaky test is explained."""
+        experiments = self._experiments
         with self._budget():
-            run = self._experiments.rerun(self._lost.suite, merged)
+            run = experiments.runs.rerun(experiments.pair.base, merged, self._lost.suite)
             if not run.was_run:
                 self._stopped = ExplanationStatus.NOT_RUN
                 self._reasons.append(f"the merged tree cannot be tested again: {run.reason}")
@@ -286,13 +287,13 @@ class _CauseSearch:
 
     def _passes_alone(self, side: int, kept: _Hunks) -> bool:
         """Whether the lost tests pass with some hunks of one side and nothing else."""
-        return self._experiments.side_passes(self._lost, side, kept)
+        return self._experiments.passes(self._lost, (kept, None) if side == 0 else (None, kept))
 
     def _passes_without(self, side: int, removed: _Hunks) -> bool:
         """Whether the lost tests pass in the merge without some hunks of a side."""
         kept = list(self._hunks)
         kept[side] = tuple(hunk for hunk in kept[side] if hunk not in removed)
-        return self._experiments.merged_passes(self._lost, kept[0], kept[1])
+        return self._experiments.passes(self._lost, kept)
 
     def _remove(self, side: int, hunks: _Hunks) -> None:
         """Find a smallest part of *hunks* without which the tests pass; removing all works."""
@@ -314,11 +315,9 @@ class _CauseSearch:
 
 
 def _in_turn(first: list[_Hunks], second: list[_Hunks]) -> Iterator[tuple[_Hunks, int]]:
-    """Yield the parts of both sides in turn, each with its side."""
-    for pair in zip_longest(first, second):
-        for side, part in enumerate(pair):
-            if part is not None:
-                yield part, side
+    """Return the parts of both sides in turn, each with its side."""
+    sides = zip_longest(((part, 0) for part in first), ((part, 1) for part in second))
+    return filter(None, chain.from_iterable(sides))
 
 
 def _files(hunks: _Hunks) -> list[_Hunks]:

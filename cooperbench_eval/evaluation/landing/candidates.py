@@ -1,40 +1,29 @@
 """Finds out which patches can be merged at all, before any two of them are."""
 
-from collections.abc import Mapping, Sequence
-
-from attrs import evolve, field, frozen
+from collections.abc import Iterable, Mapping, Sequence
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.evaluation.merge_queue import not_merged
 from cooperbench_eval.evaluation.pairs import Feature
 from cooperbench_eval.evaluation.placing import Placed
-from cooperbench_eval.evaluation.sides import Side, merge_input, merge_sides
+from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.strategies.protocol import MergeStrategy
 
 
-@frozen(kw_only=True)
-class Candidates:
-    """The patches that may land, and those that cannot.
-
-    Attributes:
-        features: Those that can be merged, in their order.
-        sides: What they change in the base, by their numbers.
-        left_out: The others, with the reasons.
-    """
-
-    features: tuple[Feature, ...] = field(converter=tuple[Feature, ...])
-    sides: Mapping[int, Side]
-    left_out: tuple[LeftOut, ...] = field(converter=tuple[LeftOut, ...])
-
-
 def find_candidates(
     base: Snapshot, placed: Sequence[Placed], strategy: MergeStrategy
-) -> Candidates:
+) -> tuple[dict[int, Side], list[LeftOut]]:
     """Leave out patches that could not be placed, and duplicates.
 
-    The strategy merges those that start from another commit into the base.
+    Args:
+        base: The tree into which they are to land.
+        placed: All patches.
+        strategy: Merges those that start from another commit into the base.
+
+    Returns:
+        What the others change in the base, by number, and why each of these is left out.
     """
     sides: dict[int, Side] = {}
     left_out: list[LeftOut] = []
@@ -44,71 +33,48 @@ def find_candidates(
             left_out.append(found)
         else:
             sides[each.number] = found
-    # Their suites are judged against the base into which they are merged now.
-    kept = [each.feature for each in placed if each.number in sides]
-    features = {each.number: evolve(each, base=None) for each in kept}
-    trees = {n: each.changes.tree_id(base) for n, each in sides.items()}
+    trees = {number: each.changes.tree_id(base) for number, each in sides.items()}
+    features = [each.feature for each in placed if each.number in sides]
     for number, first in _duplicates(features, trees).items():
         reason = LeftOutReason.DUPLICATE
         left_out.append(LeftOut(number=number, reason=reason, features=(first,)))
-        del features[number], sides[number]
-    return Candidates(features=features.values(), sides=sides, left_out=left_out)
+        del sides[number]
+    return sides, left_out
 
 
 def _side(base: Snapshot, placed: Placed, strategy: MergeStrategy) -> Side | LeftOut:
-    problem = placed.problem
+    side, problem = placed.side, placed.problem
     if not problem and placed.result.changes.tree_id(placed.start) == placed.start.tree_id:
         problem = "the patch changes nothing"
+    if not problem and placed.start is not base:
+        try:
+            merged, side = merge_into(base, Side((), Changes()), side, strategy)
+        except RepositoryError as exc:
+            problem = str(exc)
+        else:
+            if not merged.is_complete:
+                return not_merged(placed.number, merged)
+            if side.changes.tree_id(base) == base.tree_id:
+                problem = "the base has its changes already"
     if problem:
-        return _missing(placed.feature, problem)
-    if placed.start is base:
-        return placed.side
-    return _landed_side(base, placed.feature, placed.side, strategy)
-
-
-def _landed_side(
-    base: Snapshot, feature: Feature, side: Side, strategy: MergeStrategy
-) -> Side | LeftOut:
-    """Merge a side that starts from another commit into the base; it may be left out."""
-    here = Side((), Changes())
-    try:
-        merged = merge_sides(strategy, merge_input(base, here, side))
-    except RepositoryError as exc:
-        return _missing(feature, str(exc))
-    if not merged.is_complete:
-        return not_merged(
-            feature.number,
-            (),
-            files=merged.open_files,
-            failure=merged.outcome.failure,
-            files_with=lambda _: (),
-            otherwise=(),
-        )
-    side = here.joined(side, merged.changes_of(base), base)
-    if side.changes.tree_id(base) == base.tree_id:
-        return _missing(feature, "the base has its changes already")
+        reason = LeftOutReason.MISSING_INPUT
+        return LeftOut(number=placed.number, reason=reason, problem=problem)
     return side
 
 
-def _missing(feature: Feature, problem: str) -> LeftOut:
-    reason = LeftOutReason.MISSING_INPUT
-    return LeftOut(number=feature.number, reason=reason, problem=problem)
-
-
-def _duplicates(features: Mapping[int, Feature], trees: Mapping[int, str]) -> dict[int, int]:
+def _duplicates(features: Iterable[Feature], trees: Mapping[int, str]) -> dict[int, int]:
     """Return the patches that duplicate another one, each with the number of the other.
 
     They give the same tree, and have the same suite or none. Patches with different suites are
     different features, even if one patch implements both.
     """
     found: dict[int, int] = {}
-    with_suites_first = sorted(features.values(), key=lambda each: each.tests is None)
     kept: dict[str, list[Feature]] = {}
-    for feature in with_suites_first:
+    for feature in sorted(features, key=lambda each: each.tests is None):
         alike = kept.setdefault(trees[feature.number], [])
-        same = [each for each in alike if feature.tests in {None, each.tests}]
+        same = [each.number for each in alike if feature.tests in {None, each.tests}]
         if same:
-            found[feature.number] = same[0].number
+            found[feature.number] = same[0]
         else:
             alike.append(feature)
     return found

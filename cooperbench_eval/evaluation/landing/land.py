@@ -12,7 +12,7 @@ from cooperbench_eval.evaluation.landing.candidates import find_candidates
 from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
-from cooperbench_eval.evaluation.landing.trials import LandingTests
+from cooperbench_eval.evaluation.landing.trials import Trials
 from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import TestedGroup
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
@@ -108,17 +108,20 @@ def land(
     )
     group = TestedGroup(base=base, features=features, joint=joint, regression=regression)
     placed = options.place(group)
-    candidates = find_candidates(base, placed, merges)
-    duplicates = sum(each.reason is LeftOutReason.DUPLICATE for each in candidates.left_out)
-    is_whole = len(candidates.features) + duplicates == len(features)
-    tests = LandingTests(
-        group=evolve(group, features=candidates.features, joint=joint if is_whole else None),
-        options=options,
-        budget=budget,
+    sides, left_out = find_candidates(base, placed, merges)
+    # Their suites are judged against the base into which they are merged now.
+    candidates = [evolve(each.feature, base=None) for each in placed if each.number in sides]
+    is_whole = all(each.reason is LeftOutReason.DUPLICATE for each in left_out)
+    trials = Trials(
+        evolve(group, features=tuple(candidates), joint=joint if is_whole else None),
+        options,
+        budget,
     )
-    merger = PatchMerger(base, candidates.sides, merges, _MOST_WORK + len(candidates.sides) ** 2)
-    groups = components(base, {number: side.changes for number, side in candidates.sides.items()})
-    plan = find_plan(merger, numbers, candidates, groups, tests, sequence=sequence)
+    merger = PatchMerger(base, sides, merges, _MOST_WORK + len(sides) ** 2)
+    groups = components(base, {number: side.changes for number, side in sides.items()})
+    plan = find_plan(
+        merger, numbers, sides, left_out, groups=groups, trials=trials, sequence=sequence
+    )
     dropped = sorted({path for each in placed for path in each.dropped})
     return evolve(plan, options=options.used(group), dropped_files=dropped)
 

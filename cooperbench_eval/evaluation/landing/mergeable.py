@@ -8,8 +8,7 @@ from math import prod
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
-from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
-from cooperbench_eval.evaluation.sides import Side
+from cooperbench_eval.evaluation.landing.search import GroupSearch, WorkSpentError
 from cooperbench_eval.git.trees.objects import folders_above
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 
@@ -28,6 +27,7 @@ class MergeableSets:
     does, and the order between the groups does not matter.
 
     Attributes:
+        merger: Merges patches.
         searches: The search of each group.
     """
 
@@ -42,7 +42,7 @@ class MergeableSets:
             order: All patches in the only order that counts; empty if every order counts.
         """
         self.searches = [GroupSearch(merger, each, in_order=bool(order)) for each in groups]
-        self._merger = merger
+        self.merger = merger
         self._place = {number: place for place, number in enumerate(order)}
         self._largest: dict[tuple[int, _Patches], tuple[int, ...]] = {}
 
@@ -59,21 +59,21 @@ class MergeableSets:
         Raises:
             WorkSpentError: The bound ended the search; what was found is kept.
         """
-        self._merger.allow_folds(_FOLDS)
+        self.merger.allow_folds(_FOLDS)
         for each in self.searches:
             each.fold(each.numbers)
         smallest_first = sorted(self.searches, key=lambda each: len(each.numbers))
         with suppress(WorkSpentError):
             for each in smallest_first:
                 each.examine_pairs()
-        self._merger.allow_folds(_FOLDS)
+        self.merger.allow_folds(_FOLDS)
         for each in smallest_first:
             each.fold_promising()
         for each in smallest_first:
             if len(each.best) < len(each.numbers):
                 each.examine_all(until_all_land=True)
         # The answer is certain. Some more work shows where the order matters.
-        with self._merger.at_most(_MORE_WORK):
+        with self.merger.at_most(_MORE_WORK):
             for each in smallest_first:
                 each.examine_by_size()
 
@@ -109,7 +109,7 @@ class MergeableSets:
         The set must lack some patch of each forbidden set, so the search leaves out each such
         patch in turn. The order is empty if the search takes too long.
         """
-        self._merger.allow_folds(1)
+        self.merger.allow_folds(1)
         smallest_first = sorted(forbidden, key=len)
         waiting: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         seen = set()
@@ -146,34 +146,22 @@ class MergeableSets:
                 if 0 <= left - len(part) <= most_of_rest
             )
 
-    def orders_of(self, patches: _Patches) -> Iterator[tuple[int, ...]]:
-        """Yield an order for each known tree of a set, which must merge."""
-        for parts in product(*(self._orders(each, patches) for each in self.searches)):
-            yield self._joined(parts)
-
-    def known_order(self, patches: Collection[int]) -> tuple[int, ...]:
-        """Return an order in which a set is known to merge; empty if none is known."""
-        parts: list[tuple[int, ...]] = []
-        for each in self.searches:
-            if part := frozenset(patches) & {*each.numbers}:
-                orders = each.found.get(part)
-                if not orders:
-                    return ()
-                parts.append(next(iter(orders.values())))
-        return self._joined(parts)
-
-    def examine(self, patches: _Patches) -> None:
-        """Examine all orders of a set, as far as the bound allows."""
-        with suppress(WorkSpentError):
-            for each in self.searches:
-                each.trees_of(patches & {*each.numbers})
+    def orders_of(self, patches: Collection[int]) -> Iterator[tuple[int, ...]]:
+        """Examine a set as far as the bound allows; yield an order for each known tree."""
+        trees = [search.trees_of(part) for search, part in self._parts(patches)]
+        return (self._joined(parts) for parts in product(*(each.values() for each in trees)))
 
     def count_trees(self, patches: _Patches) -> int | None:
         """Return how many trees the orders of a set give; `None` if not all were examined."""
-        parts = [(each, patches & {*each.numbers}) for each in self.searches]
-        if not all(each.is_examined(part) for each, part in parts):
+        parts = self._parts(patches)
+        if not all(search.is_examined(part) for search, part in parts):
             return None
-        return prod(len(each.found.get(part, ())) for each, part in parts if part)
+        return prod(len(search.found.get(part, ())) for search, part in parts)
+
+    def _parts(self, patches: Collection[int]) -> list[tuple[GroupSearch, _Patches]]:
+        """Return the groups of some patches, each with those that are in it."""
+        found = ((each, frozenset(patches).intersection(each.numbers)) for each in self.searches)
+        return [(search, part) for search, part in found if part]
 
     def minimal_conflicts(self) -> list[_Patches]:
         """Return the sets that do not merge although all their proper subsets do."""
@@ -181,36 +169,33 @@ class MergeableSets:
 
     def fold(self, order: Sequence[int]) -> str | None:
         """Merge patches in an order, whatever it costs; `None` if one fails."""
-        tree = ""
-        for number in order:
-            if not tree:
-                tree = self._merger.first(number)
-                continue
-            step = self.step(tree, number)
-            if step.tree is None:
-                return None
-            tree = step.tree
-        return tree
+        merged, tree = self.fold_start(order)
+        return tree if len(merged) == len(order) else None
+
+    def fold_start(self, order: Sequence[int]) -> tuple[tuple[int, ...], str | None]:
+        """Merge patches in an order until one fails; return those before it, and their tree."""
+        tree: str | None = None
+        for at, number in enumerate(order):
+            into = self._merged(tree, number)
+            if into is None:
+                return tuple(order[:at]), tree
+            tree = into
+        return tuple(order), tree
 
     def fold_most(self, order: Sequence[int]) -> tuple[tuple[int, ...], str | None]:
         """Merge patches in an order; skip those that fail or for which the base cannot be read."""
         tree: str | None = None
         landed: tuple[int, ...] = ()
         for number in order:
-            into = None
             with suppress(RepositoryError):
-                into = self.step(tree, number).tree if tree else self._merger.first(number)
-            if into is not None:
-                landed, tree = (*landed, number), into
+                if into := self._merged(tree, number):
+                    landed, tree = (*landed, number), into
         return landed, tree
 
-    def step(self, tree: str, number: int) -> Step:
-        """Merge a patch into a tree that `fold` returned, whatever it costs."""
-        return self._merger.merge(tree, number, at_any_cost=True)
-
-    def side(self, tree: str) -> Side:
-        """Return the side whose tree `fold` returned."""
-        return self._merger.side(tree)
+    def _merged(self, tree: str | None, number: int) -> str | None:
+        if tree is None:
+            return self.merger.first(number)
+        return self.merger.merge(tree, number, at_any_cost=True).tree
 
     def _largest_without(self, left_out: _Patches) -> tuple[int, ...]:
         parts = []
@@ -220,14 +205,6 @@ class MergeableSets:
                 self._largest[key] = search.largest_without(key[1])
             parts.append(self._largest[key])
         return self._joined(parts)
-
-    def _orders(self, search: GroupSearch, patches: _Patches) -> list[tuple[int, ...]]:
-        part = patches & {*search.numbers}
-        if not part:
-            return [()]
-        with suppress(WorkSpentError):
-            search.trees_of(part)
-        return list(search.found.get(part, {}).values())
 
     def ordered(self, numbers: Iterable[int]) -> tuple[int, ...]:
         """Return the patches in the only order that counts, or as they are if every one does."""
@@ -252,22 +229,12 @@ def components(base: Snapshot, patches: Mapping[int, Changes]) -> list[tuple[int
     Returns:
         The groups, each in the order of *patches*, by their first patch.
     """
-    parent = {number: number for number in patches}
-
-    def root(number: int) -> int:
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
-
+    group_of = {number: frozenset({number}) for number in patches}
     for together in _related(base, patches):
-        first, *others = together
-        for other in others:
-            parent[root(other)] = root(first)
-    groups: dict[int, list[int]] = {}
-    for number in patches:
-        groups.setdefault(root(number), []).append(number)
-    return [tuple(group) for group in groups.values()]
+        joined = frozenset[int]().union(*(group_of[number] for number in together))
+        group_of |= dict.fromkeys(joined, joined)
+    groups = dict.fromkeys(group_of.values())
+    return [tuple(number for number in patches if number in each) for each in groups]
 
 
 def _related(base: Snapshot, patches: Mapping[int, Changes]) -> Iterator[Iterable[int]]:
@@ -281,8 +248,7 @@ def _related(base: Snapshot, patches: Mapping[int, Changes]) -> Iterator[Iterabl
         yield [*numbers, *(touching[folder][0] for folder in above)]
     kinds = {number: set(_kinds(base, changes)) for number, changes in patches.items()}
     if any("removed" in each for each in kinds.values()):
-        moving = [number for number, each in kinds.items() if each]
-        yield moving
+        yield [number for number, each in kinds.items() if each]
 
 
 def _kinds(base: Snapshot, changes: Changes) -> Iterator[str]:

@@ -1,16 +1,20 @@
 """Merges patches for a search, and counts the work."""
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from cooperbench_eval.evaluation.landing.search import Step, WorkSpentError
-from cooperbench_eval.evaluation.sides import Merged, Side, merge_input, merge_sides
-from cooperbench_eval.git.trees.entries import is_stored
+from cooperbench_eval.evaluation.sides import (
+    Merged,
+    Side,
+    merge_into,
+    size_of_changes,
+)
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.union import UnionStrategy
+from cooperbench_eval.support.memo import WeighedMemo
 
 _COST_OF_STRATEGY = 100
 _WITHOUT_WORK = frozenset({NaiveStrategy, UnionStrategy})
@@ -24,8 +28,7 @@ class PatchMerger:
     A merge costs 1 unit of work, and 100 if the strategy was given conflicts: about the time
     that `structured` takes. Trees are identified by keys: their git tree ids and, if patches start
     from different commits, the patches that were merged, because merge bases depend on these. The
-    contents of recently used trees are kept; those of the others are made again by repeating the
-    merges.
+    contents of the last trees are kept; those of the others are made again by repeating the merges.
 
     Attributes:
         base: The tree into which the patches are merged.
@@ -48,8 +51,7 @@ class PatchMerger:
         self._steps: dict[tuple[str, int], Step] = {}
         self._first: dict[str, Side] = {}
         self._made_by: dict[str, tuple[str, int]] = {}
-        self._kept: OrderedDict[str, Side] = OrderedDict()
-        self._bytes = 0
+        self._kept = WeighedMemo[str, Side](_MOST_BYTES)
 
     def allow_folds(self, count: int) -> None:
         """Allow at least the work of so many folds of all patches."""
@@ -93,12 +95,9 @@ class PatchMerger:
     def side(self, tree: str) -> Side:
         """Return the side whose tree has this key."""
         made: list[str] = []
-        while tree not in self._first and tree not in self._kept:
+        while (side := self._first.get(tree) or self._kept.get(tree)) is None:
             made.append(tree)
             tree, _ = self._made_by[tree]
-        if tree in self._kept:
-            self._kept.move_to_end(tree)
-        side = self._first.get(tree) or self._kept[tree]
         for each in reversed(made):
             _, side = self._joined(side, self._made_by[each][1])
             self._keep(each, side)
@@ -124,18 +123,7 @@ class PatchMerger:
         return " ".join((tree, *map(str, sorted(side.numbers))))
 
     def _joined(self, so_far: Side, number: int) -> tuple[Merged, Side]:
-        side = self._sides[number]
-        given = merge_input(self.base, so_far, side)
-        merged = merge_sides(self.strategy, given)
-        return merged, so_far.joined(side, merged.changes_of(self.base), self.base)
+        return merge_into(self.base, so_far, self._sides[number], self.strategy)
 
     def _keep(self, tree: str, side: Side) -> None:
-        self._kept[tree] = side
-        self._bytes += _size(side)
-        while self._bytes > _MOST_BYTES and len(self._kept) > 1:
-            self._bytes -= _size(self._kept.popitem(last=False)[1])
-
-
-def _size(side: Side) -> int:
-    entries = (entry for entry in side.changes.values() if entry is not None)
-    return sum(len(each.data) for each in entries if not is_stored(each))
+        self._kept.keep(tree, side, size=size_of_changes(side.changes))

@@ -3,26 +3,70 @@
 What follows are the results of pairs, the sets that cannot land, and why a patch is left out.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from itertools import permutations, product
-from math import prod
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import (
+    suppress,
+)
+from itertools import (
+    permutations,
+    product,
+)
+from math import (
+    prod,
+)
 
-from attrs import frozen
+from attrs import (
+    frozen,
+)
 
-from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.landing.candidates import Candidates
-from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
-from cooperbench_eval.evaluation.landing.merger import PatchMerger
-from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
-from cooperbench_eval.evaluation.landing.trials import LandingTests, TestedSearch, Trials
-from cooperbench_eval.evaluation.merge_queue import not_merged
-from cooperbench_eval.evaluation.pairs import suites_of
-from cooperbench_eval.evaluation.sides import Side
-from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.languages.hazards.finding import find_hazards
-from cooperbench_eval.languages.hazards.kinds import Hazard
+from cooperbench_eval.errors import (
+    RepositoryError,
+)
+from cooperbench_eval.evaluation.landing.mergeable import (
+    MergeableSets,
+)
+from cooperbench_eval.evaluation.landing.merger import (
+    PatchMerger,
+)
+from cooperbench_eval.evaluation.landing.search import (
+    GroupSearch,
+    Step,
+    WorkSpentError,
+)
+from cooperbench_eval.evaluation.landing.trials import (
+    TestedSearch,
+    Trials,
+)
+from cooperbench_eval.evaluation.merge_queue import (
+    breaking,
+    not_merged,
+)
+from cooperbench_eval.evaluation.pairs import (
+    suites_of,
+)
+from cooperbench_eval.evaluation.sides import (
+    Side,
+)
+from cooperbench_eval.evaluation.suite_runs import (
+    BudgetSpentError,
+)
+from cooperbench_eval.git.trees.snapshot import (
+    Changes,
+    Snapshot,
+)
+from cooperbench_eval.languages.hazards.finding import (
+    find_hazards,
+)
+from cooperbench_eval.languages.hazards.kinds import (
+    Hazard,
+)
 from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LandingPlan,
@@ -31,22 +75,21 @@ from cooperbench_eval.reporting.landings import (
     OrderDependence,
     PairMerge,
     PairOutcome,
-    TeamSuite,
 )
 
 _Patches = frozenset[int]
 _Order = tuple[int, ...]
 _MOST_SETS = 1 << 12
-_FEWEST_TO_KEEP = 2
 
 
 def find_plan(
     merger: PatchMerger,
     numbers: Sequence[int],
-    candidates: Candidates,
-    groups: Collection[Sequence[int]],
-    tests: LandingTests,
+    sides: Mapping[int, Side],
+    missing: Iterable[LeftOut],
     *,
+    groups: Collection[Sequence[int]],
+    trials: Trials,
     sequence: Sequence[int] = (),
 ) -> LandingPlan:
     """Search for a largest set of patches that can land.
@@ -54,49 +97,47 @@ def find_plan(
     Args:
         merger: Merges the candidates into its base.
         numbers: All patches, in the given order.
-        candidates: Those that can be merged, and why the others cannot.
+        sides: What the candidates change in the base, by number, in the given order.
+        missing: Why the other patches are not candidates.
         groups: Candidates that may affect each other's merges.
-        tests: The tests that decide.
+        trials: The tests that decide.
         sequence: All patches in the only order that counts; empty if every order counts.
     """
-    base, sides = merger.base, candidates.sides
+    base = merger.base
     sets = MergeableSets(merger, groups, order=[each for each in sequence if each in sides])
-    problem = _search_merges(sets)
-    has_tests = bool(suites_of(tests.group))
-    runs = trials = tested = None
-    if has_tests and tests.budget and not problem and tests.options.runner is not None:
-        runs = Runs(tests.options.runner, tests.budget)
-        trials = Trials(runs, tests)
+    problem = _search(sets.search, lambda: len(sets.best) > 1)
+    has_tests = bool(suites_of(trials.group))
+    tested = None
+    if has_tests and trials.budget and not problem:
         tested = TestedSearch(sets, trials)
-        problem = _search_with_tests(tested)
+        problem = _search(tested.run, lambda: True)
     is_exact = bool(tested and tested.is_exact) if has_tests else sets.is_exact
-    found = _Conclusions(sets=sets, trials=trials, sides=sides, in_order=bool(sequence))
     order, tree = _landing(sets, tested)
-    changes = Changes() if tree is None else sets.side(tree).changes
+    changes = Changes() if tree is None else sets.merger.side(tree).changes
     if tree is not None and tested is None and len(order) < len(sets.best):
         is_exact = False
+    found = _Conclusions(sets=sets, broken=trials.broken, sides=sides)
+    reason = LeftOutReason.NOT_EXAMINED
+    left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
     try:
         left_out = list(found.left_out(order))
     except RepositoryError as exc:
-        reason = LeftOutReason.NOT_EXAMINED
-        left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
         problem = problem or str(exc)
     place = {number: at for at, number in enumerate(numbers)}
-    unanswered = trials.unanswered if trials else ""
     return LandingPlan(
         strategy=merger.strategy.name,
         order=order,
-        left_out=sorted((*candidates.left_out, *left_out), key=lambda each: place[each.number]),
+        left_out=sorted((*missing, *left_out), key=lambda each: place[each.number]),
         merges=found.pairs(),
         minimal_conflicts=found.minimal_conflicts(),
         order_dependent=found.order_dependent(),
         examined_size=found.examined_size,
         has_tests=has_tests,
         is_tested=bool(tested and tested.is_proven),
-        is_exact=is_exact and not problem and not (trials and trials.had_no_result),
-        runs_used=runs.used if runs else 0,
-        budget=tests.budget,
-        problem=problem or unanswered,
+        is_exact=is_exact and not problem and not trials.had_no_result,
+        runs_used=trials.runs.used,
+        budget=trials.budget,
+        problem=problem or trials.unanswered,
         base_tree_id=base.tree_id,
         base_commit=base.commit_id,
         tree_id=changes.tree_id(base),
@@ -107,34 +148,24 @@ def find_plan(
 
 def _hazards(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> tuple[Hazard, ...]:
     """Return what looks wrong in the tree of a plan; nothing if its files cannot be read."""
-    if len(sides) < _FEWEST_TO_KEEP:
-        return ()
     with suppress(RepositoryError):
-        return find_hazards(base, sides, merged)
+        return find_hazards(base, sides, merged) if len(sides) > 1 else ()
     return ()
 
 
-def _search_merges(sets: MergeableSets) -> str:
-    """Search the merges; return why the search ended early."""
-    try:
-        sets.search()
-    except WorkSpentError:
-        pass
-    except RepositoryError as exc:
-        if len(sets.best) < _FEWEST_TO_KEEP:
-            raise
-        return str(exc)
-    return ""
+def _search(search: Callable[[], None], is_enough: Callable[[], bool]) -> str:
+    """Search as far as the bounds allow; return why the search ended early, if something is lost.
 
-
-def _search_with_tests(tested: TestedSearch) -> str:
-    """Search with tests; return why the search ended early."""
-    try:
-        tested.run()
-    except BudgetSpentError:
-        pass
-    except RepositoryError as exc:
-        return str(exc)
+    Raises:
+        RepositoryError: The base cannot be read, and too little was found before.
+    """
+    with suppress(WorkSpentError, BudgetSpentError):
+        try:
+            search()
+        except RepositoryError as exc:
+            if not is_enough():
+                raise
+            return str(exc)
     return ""
 
 
@@ -159,15 +190,13 @@ class _Conclusions:
 
     Attributes:
         sets: The sets that merge.
-        trials: The tested sets; `None` if there are no tests.
+        broken: What was tested, as in `Trials`.
         sides: What each patch changes in the base, by number, in the given order.
-        in_order: Whether only the given order counts.
     """
 
     sets: MergeableSets
-    trials: Trials | None
+    broken: Mapping[tuple[_Patches, str], BrokenTests | None]
     sides: Mapping[int, Side]
-    in_order: bool
 
     @property
     def examined_size(self) -> int:
@@ -180,9 +209,8 @@ class _Conclusions:
     def pairs(self) -> Iterator[PairMerge]:
         """Yield what every two patches give, in both orders."""
         search_of = {n: each for each in self.sets.searches for n in each.numbers}
-        place = {number: at for at, number in enumerate(self.sides)}
         for into, number in permutations(self.sides, 2):
-            if self.in_order and place[into] > place[number]:
+            if self.sets.ordered((into, number)) != (into, number):
                 outcome = PairOutcome.NOT_EXAMINED
             elif search_of[into] is search_of[number]:
                 outcome = _outcome(search_of[into].pair(into, number))
@@ -199,7 +227,7 @@ class _Conclusions:
         if patches not in self._tested:
             return False
         tree = self.sets.fold((into, number))
-        return self._broken.get((patches, tree or "")) is not None
+        return self.broken.get((patches, tree or "")) is not None
 
     # --- sets ---
 
@@ -213,12 +241,12 @@ class _Conclusions:
 
     def _cannot_land(self, patches: _Patches) -> bool:
         """Whether a set that failed was tested on every tree that it can give."""
-        tested = sum(each == patches for each, _ in self._broken)
+        tested = sum(each == patches for each, _ in self.broken)
         return tested == self.sets.count_trees(patches)
 
     def failing(self) -> list[_Patches]:
         """Return the sets that failed on every tree on which they were tested."""
-        passed = {patches for (patches, _), broken in self._broken.items() if broken is None}
+        passed = {patches for (patches, _), broken in self.broken.items() if broken is None}
         return [patches for patches in self._tested if patches not in passed]
 
     def order_dependent(self) -> list[OrderDependence]:
@@ -257,54 +285,27 @@ class _Conclusions:
         return LeftOut(number=number, reason=LeftOutReason.NOT_EXAMINED)
 
     def _breaking(self, number: int, culprits: _Patches) -> LeftOut:
-        broken = next(each for (s, _), each in self._broken.items() if s == culprits and each)
-        alone = len(culprits) == 1
-        owner = broken.feature
-        others = ", ".join(str(each) for each in sorted(culprits - {number}))
-        return LeftOut(
-            number=number,
-            reason=LeftOutReason.FAILS_OWN_TESTS
-            if alone and broken.suite is TeamSuite.FEATURE
-            else LeftOutReason.BREAKS,
-            features=() if owner is None else (owner,),
-            tests=(broken,),
-            problem="" if alone else f"together with {others}",
-        )
+        broken = next(each for (s, _), each in self.broken.items() if s == culprits and each)
+        others = ", ".join(map(str, sorted(culprits - {number})))
+        problem = f"together with {others}" if others else ""
+        return breaking(number, (broken,), is_alone=not others, problem=problem)
 
     def _conflict(self, number: int, landed: _Order) -> LeftOut | None:
         """Return the conflict of a patch with those that land; `None` if it merges too."""
-        place = {each: at for at, each in enumerate(self.sides)}
-        order = (*landed, number)
-        if self.in_order:
-            order = tuple(sorted(order, key=place.__getitem__))
-        failed = self._failed_step(order)
-        if failed is None or self._merges_otherwise({*order}):
+        order = self.sets.ordered((*landed, number))
+        merged, tree = self.sets.fold_start(order)
+        # The groups of a strategy that looks at other files may merge only without each other.
+        known = () if merged == order else next(self.sets.orders_of(order), ())
+        if merged == order or self.sets.fold(known) is not None:
             return None
-        before, last, step = failed
+        last = order[len(merged)]
         return not_merged(
             number,
+            self.sets.merger.merge(tree or "", last, at_any_cost=True),
             [self.sides[each] for each in landed],
-            files=step.open_files,
-            failure=step.failure,
-            files_with=lambda other: self._open_files(other, number),
-            otherwise=before if last == number else (last,),
-            is_unreadable=step.is_unreadable,
+            lambda other: self._open_files(other, number),
+            merged if last == number else (last,),
         )
-
-    def _merges_otherwise(self, patches: Collection[int]) -> bool:
-        """Whether the search found an order in which patches merge."""
-        order = self.sets.known_order(patches)
-        # The groups of a strategy that looks at other files may merge only without each other.
-        return bool(order) and self.sets.fold(order) is not None
-
-    def _failed_step(self, order: _Order) -> tuple[_Order, int, Step] | None:
-        """Return the first merge of an order that fails, and the patches merged before it."""
-        for at in range(1, len(order)):
-            tree = self.sets.fold(order[:at])
-            step = self.sets.step(tree or "", order[at])
-            if step.tree is None:
-                return order[:at], order[at], step
-        return None
 
     def _open_files(self, one: int, other: int) -> frozenset[str]:
         for search in self.sets.searches:
@@ -315,12 +316,8 @@ class _Conclusions:
         return frozenset()
 
     @property
-    def _broken(self) -> Mapping[tuple[_Patches, str], BrokenTests | None]:
-        return self.trials.broken if self.trials else {}
-
-    @property
     def _tested(self) -> dict[_Patches, None]:
-        return dict.fromkeys(patches for patches, _ in self._broken)
+        return dict.fromkeys(patches for patches, _ in self.broken)
 
 
 def _outcome(step: Step | None) -> PairOutcome:

@@ -6,13 +6,31 @@ one tree is continued once.
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import suppress
-from itertools import combinations
-from typing import Protocol
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from collections.abc import (
+    Set as AbstractSet,
+)
+from contextlib import (
+    suppress,
+)
+from itertools import (
+    chain,
+    combinations,
+    product,
+)
+from typing import (
+    Protocol,
+)
 
-from attrs import frozen
+from attrs import (
+    frozen,
+)
 
 Orders = Mapping[str, tuple[int, ...]]
 """The trees that a set of patches gives, each with an order that gives it."""
@@ -82,11 +100,10 @@ class GroupSearch:
         self._oracle = oracle
         self._place = {number: place for place, number in enumerate(self.numbers)}
         self._in_order = in_order
-        self._examined = 1
         self._steps: dict[tuple[str, int], Step] = {}
         self._unknown: set[_Patches] = set()  # those of which a merge cannot be read
-        self._heap: list[tuple[_Rank, _Patches, str]] | None = None
-        self._graph: dict[int, set[int]] = {}
+        # Trees into which some patches were not merged yet.
+        self._waiting: set[tuple[_Patches, str]] = set()
         self._first = {number: oracle.first(number) for number in self.numbers}
         for number, tree in self._first.items():
             self._add(frozenset({number}), tree, (number,))
@@ -96,14 +113,12 @@ class GroupSearch:
     @property
     def is_complete(self) -> bool:
         """Whether every set and every order was examined, and each merge could be read."""
-        return len(self.numbers) == 1 or (self._heap == [] and not self._unknown)
+        return not self._waiting and not self._unknown
 
     @property
     def examined_size(self) -> int:
         """Every order of every set of up to so many patches was examined."""
-        if self.is_complete:
-            return len(self.numbers)
-        return max(self._examined, min((len(each) for _, each, _ in self._heap or ()), default=1))
+        return min((len(patches) for patches, _ in self._waiting), default=len(self.numbers))
 
     def pair(self, first: int, second: int) -> Step | None:
         """Return what merging *second* into *first* gave; `None` if that was not examined."""
@@ -111,12 +126,7 @@ class GroupSearch:
 
     def is_examined(self, patches: Iterable[int]) -> bool:
         """Whether all orders of a set were examined, each as far as it merges."""
-        return self.is_complete or all(
-            (tree, number) in self._steps
-            for subset, tree in self._within(frozenset(patches))
-            for number in self._next(subset)
-            if number in patches
-        )
+        return self.is_complete or not any(self._untried(frozenset(patches)))
 
     def minimal_conflicts(self) -> list[_Patches]:
         """Return the sets that do not merge although all their proper subsets do.
@@ -126,17 +136,15 @@ class GroupSearch:
         found: list[_Patches] = []
         level: set[tuple[int, ...]] = {(number,) for number in self.numbers}
         for size in range(2, self.examined_size + 1):
-            following: set[tuple[int, ...]] = set()
-            for patches in sorted(level):
-                after = self.numbers[1 + self._place[patches[-1]] :]
-                for larger in ((*patches, number) for number in after):
-                    if any(larger[:at] + larger[at + 1 :] not in level for at in range(size)):
-                        continue
-                    if frozenset(larger) in self.found:
-                        following.add(larger)
-                    elif frozenset(larger) not in self._unknown:
-                        found.append(frozenset(larger))
-            level = following
+            larger = (
+                (*patches, number)
+                for patches in sorted(level)
+                for number in self.numbers[1 + self._place[patches[-1]] :]
+            )
+            whole = [each for each in larger if level.issuperset(combinations(each, size - 1))]
+            level = {each for each in whole if frozenset(each) in self.found}
+            missing = (frozenset(each) for each in whole if each not in level)
+            found += [each for each in missing if each not in self._unknown]
         return found
 
     def order_dependent(self) -> dict[_Patches, tuple[int, ...]]:
@@ -179,29 +187,27 @@ class GroupSearch:
                     return (*order, last)
         return ()
 
-    def _within(self, patches: _Patches) -> Iterator[tuple[_Patches, str]]:
-        """Yield the known trees of the proper subsets of *patches* that can be reached."""
+    def _untried(self, patches: _Patches) -> Iterator[tuple[_Patches, str, int]]:
+        """Yield the merges among *patches* that were not tried yet, if they can be reached."""
         level = {frozenset({number}) for number in patches}
         while level:
             following = set()
             for subset in sorted(level, key=self._places):
-                if subset == patches:
-                    continue
-                for tree in self.found[subset]:
-                    yield subset, tree
-                for number in self._next(subset):
-                    larger = subset | {number}
-                    if number in patches and larger in self.found:
-                        following.add(larger)
+                numbers = [number for number in self._next(subset) if number in patches]
+                for tree, number in product(self.found[subset], numbers):
+                    if (tree, number) not in self._steps:
+                        yield subset, tree, number
+                following |= {subset | {number} for number in numbers} & self.found.keys()
             level = following
 
     # --- the search ---
 
     def examine_pairs(self) -> None:
         """Merge every patch into every other one."""
-        for first, second in [*combinations(self.numbers, 2), *self._backwards()]:
+        backwards = () if self._in_order else combinations(reversed(self.numbers), 2)
+        for first, second in chain(combinations(self.numbers, 2), backwards):
             self._extend(frozenset({first}), self._first[first], second)
-        self._examined = 2
+        self._waiting = {each for each in self._waiting if len(each[0]) > 1}
 
     def fold(self, numbers: Sequence[int]) -> tuple[int, ...]:
         """Merge patches in an order, skip those that fail, and try these again at the end.
@@ -214,7 +220,9 @@ class GroupSearch:
         while waiting:
             failed: list[int] = []
             for number in waiting:
-                into = self._folded(order, tree, number)
+                into = (
+                    self._extend(frozenset(order), tree, number) if order else self._first[number]
+                )
                 if into is None:
                     failed.append(number)
                 else:
@@ -242,46 +250,42 @@ class GroupSearch:
         Args:
             until_all_land: Whether to stop as soon as all patches merge together.
         """
-        if self._heap is None:
-            self._graph = self._compatible()
-            self._heap = []
-            for patches, orders in self.found.items():
-                for tree in orders:
-                    heapq.heappush(self._heap, self._waiting(patches, tree))
-        while self._heap and not (until_all_land and len(self.best) == len(self.numbers)):
-            waiting = heapq.heappop(self._heap)
-            _, patches, tree = waiting
-            try:
-                for number in self._next(patches):
-                    self._extend(patches, tree, number)
-            except BaseException:
-                heapq.heappush(self._heap, waiting)
-                raise
+        graph = self._compatible()
+
+        def promise(patches: _Patches) -> _Rank:
+            promising = sum(patches <= graph[number] for number in self._next(patches))
+            return -len(patches) - promising, -len(patches)
+
+        self._examine(promise, until_all_land=until_all_land)
 
     def examine_by_size(self) -> None:
         """Examine every order of every set, small sets first."""
-        for size in range(1, len(self.numbers)):
-            for patches in sorted(
-                (each for each in self.found if len(each) == size), key=self._places
-            ):
-                for tree in list(self.found[patches]):
-                    for number in self._next(patches):
-                        self._extend(patches, tree, number)
-            self._examined = size + 1
-        self._heap = []
+        self._examine(lambda patches: (len(patches), *self._places(patches)))
+
+    def _examine(self, rank: Callable[[_Patches], _Rank], *, until_all_land: bool = False) -> None:
+        def item(patches: _Patches, tree: str) -> tuple[_Rank, _Patches, str]:
+            order = map(self._place.__getitem__, self.found[patches][tree])
+            return (*rank(patches), *order), patches, tree  # no two have the same rank
+
+        heap = [item(*each) for each in self._waiting]
+        heapq.heapify(heap)
+        while heap and not (until_all_land and len(self.best) == len(self.numbers)):
+            _, patches, tree = heapq.heappop(heap)
+            for number in self._next(patches):
+                before = len(self._waiting)
+                into = self._extend(patches, tree, number)
+                if into is not None and len(self._waiting) > before:
+                    heapq.heappush(heap, item(patches | {number}, into))
+            self._waiting.discard((patches, tree))
 
     def trees_of(self, patches: Iterable[int]) -> Orders:
-        """Examine all orders of a set, and return its trees."""
+        """Examine all orders of a set as far as the bound allows, and return its trees."""
         patches = frozenset(patches)
         if not self.is_complete:
-            for subset, tree in self._within(patches):
-                for number in self._next(subset):
-                    if number in patches:
-                        self._extend(subset, tree, number)
+            with suppress(WorkSpentError):
+                for subset, tree, number in self._untried(patches):
+                    self._extend(subset, tree, number)
         return self.found.get(patches, {})
-
-    def _backwards(self) -> list[tuple[int, int]]:
-        return [] if self._in_order else list(combinations(reversed(self.numbers), 2))
 
     def largest_without(self, left_out: _Patches) -> tuple[int, ...]:
         """Return an order of a largest known set that has none of *left_out*."""
@@ -312,11 +316,6 @@ class GroupSearch:
             self._add(patches | {number}, step.tree, (*order, number))
         return step.tree
 
-    def _folded(self, order: tuple[int, ...], tree: str, number: int) -> str | None:
-        if not order:
-            return self._first[number]
-        return self._extend(frozenset(order), tree, number)
-
     def _add(self, patches: _Patches, tree: str, order: tuple[int, ...]) -> None:
         trees = self.found.setdefault(patches, {})
         if tree in trees:
@@ -324,25 +323,15 @@ class GroupSearch:
         trees[tree] = order
         if len(order) > len(self.best):
             self.best = order
-        if self._heap is not None:
-            heapq.heappush(self._heap, self._waiting(patches, tree))
-
-    def _waiting(self, patches: _Patches, tree: str) -> tuple[_Rank, _Patches, str]:
-        """Return an item of the heap; no two of them have the same rank."""
-        order = self.found[patches][tree]
-        promising = sum(patches <= self._graph[number] for number in self._next(patches))
-        rank = (-len(patches) - promising, -len(patches), *map(self._place.__getitem__, order))
-        return rank, patches, tree
+        if self._next(patches):
+            self._waiting.add((patches, tree))
 
     def _compatible(self) -> dict[int, set[int]]:
         """Return for each patch those with which it merges, in some order."""
-        graph: dict[int, set[int]] = {number: set() for number in self.numbers}
-        for patches in self.found:
-            if len(patches) == 2:  # noqa: PLR2004 - a pair
-                first, second = patches
-                graph[first].add(second)
-                graph[second].add(first)
-        return graph
+        return {
+            one: {two for two in self.numbers if two != one and frozenset({one, two}) in self.found}
+            for one in self.numbers
+        }
 
     def _places(self, patches: _Patches) -> list[int]:
         return sorted(map(self._place.__getitem__, patches))

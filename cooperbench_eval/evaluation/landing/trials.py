@@ -5,19 +5,18 @@ only the suite that failed. Sets that contain all of them are tested only after 
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
 from cooperbench_eval.evaluation.options import Options
-from cooperbench_eval.evaluation.pairs import TestedGroup, suites_of, suites_on
+from cooperbench_eval.evaluation.pairs import TestedGroup, suites_on
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
-from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
-from cooperbench_eval.running import TestSuite
+from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.support.minimizing import Minimizer
 
 _Patches = frozenset[int]
@@ -26,28 +25,13 @@ _LARGEST_TO_CONFIRM = 6
 """A larger set has too many parts."""
 
 
-@frozen(kw_only=True)
-class LandingTests:
-    """The tests that decide what lands.
-
-    Attributes:
-        group: The patches that can be merged, with their suites and those of all.
-        options: How suites are run and judged.
-        budget: How many test runs are allowed.
-        test_filter: Removes test files from a merged tree before a suite runs on it; `None` if
-            they were removed before the merge, or are kept.
-    """
-
-    group: TestedGroup
-    options: Options
-    budget: int
-    test_filter: TestFileFilter | None = None
-
-
 class Trials:
     """Tests sets of patches, each of them once on a tree.
 
     Attributes:
+        group: The patches that can be merged, with their suites and those of all.
+        runs: Runs suites within the budget.
+        budget: How many runs are allowed.
         broken: For each set and tree that was tested, the tests of the first suite that
             fails; `None` if none does.
         had_no_result: Whether a suite had no result on some tree.
@@ -55,21 +39,31 @@ class Trials:
         proven: The sets and trees on which every suite has a result, and some suite passes.
     """
 
-    def __init__(self, runs: Runs, tests: LandingTests) -> None:
-        """Prepare to test with the runs that the budget allows."""
+    def __init__(
+        self,
+        group: TestedGroup,
+        options: Options,
+        budget: int,
+        tested: Callable[[Changes], Changes] = lambda changes: changes,
+    ) -> None:
+        """Prepare to test.
+
+        Args:
+            group: The patches that can be merged, with their suites and those of all.
+            options: How suites are run and judged.
+            budget: How many test runs are allowed.
+            tested: Returns the tree on which suites run, as changes of the base, for a merged one.
+        """
+        self.group = group
+        self.runs = Runs(options.runner or TestRunner(), budget)
+        self.budget = budget
         self.broken: dict[tuple[_Patches, str], BrokenTests | None] = {}
         self.had_no_result = False
         self.unanswered = ""
         self.proven: set[tuple[_Patches, str]] = set()
-        self._features = {each.number: each for each in tests.group.features}
-        self._runs = runs
-        self._tests = tests
-        self._failures: Counter[TestSuite] = Counter()
-
-    @property
-    def is_half_spent(self) -> bool:
-        """Whether at least half of the budget was used."""
-        return 2 * self._runs.used >= self._tests.budget
+        self._judge = options.judge
+        self._tested = tested
+        self._failures: Counter[TestSuite | None] = Counter()
 
     def passes(self, patches: _Patches, tree: str, changes: Changes) -> bool:
         """Whether all suites of a set pass on its tree; the first that fails ends the trial.
@@ -79,12 +73,22 @@ class Trials:
         """
         key = patches, tree
         if key not in self.broken:
-            runs = list(self._runs_until_one_fails(patches, changes))
-            self.broken[key] = runs[-1].broken if runs else None
-            outcomes = [each.outcome for each in runs]
-            if True in outcomes and None not in outcomes:
-                self.proven.add(key)
+            self.broken[key] = self._first_broken(key, changes)
         return self.broken[key] is None
+
+    def _first_broken(self, key: tuple[_Patches, str], changes: Changes) -> BrokenTests | None:
+        outcomes = set()
+        suites = suites_on(self.group, key[0])
+        for which, number, suite in sorted(suites, key=lambda each: -self._failures[each[2]]):
+            run = self._run(key[0], changes, which, number, suite)
+            if run.broken is not None:
+                self._failures[suite] += 1
+                return run.broken
+            if run.tests is not None:
+                outcomes.add(run.outcome)
+        if outcomes == {True}:
+            self.proven.add(key)
+        return None
 
     def fails(self, patches: _Patches, tree: str, changes: Changes, like: BrokenTests) -> bool:
         """Whether one suite of a set fails on its tree; *like* says which suite it is.
@@ -92,7 +96,7 @@ class Trials:
         Raises:
             BudgetSpentError: A run would exceed the budget.
         """
-        for which, number, suite in self._suites(patches):
+        for which, number, suite in suites_on(self.group, patches):
             if (which, number) == (like.suite, like.feature):
                 broken = self._run(patches, changes, which, number, suite).broken
                 if broken is not None:
@@ -100,36 +104,22 @@ class Trials:
                 return broken is not None
         return False
 
-    def _runs_until_one_fails(self, patches: _Patches, changes: Changes) -> Iterator[SuiteRun]:
-        suites = sorted(self._suites(patches), key=lambda each: -self._failures[each[2]])
-        for which, number, suite in suites:
-            run = self._run(patches, changes, which, number, suite)
-            yield run
-            if run.broken is not None:
-                self._failures[suite] += 1
-                return
-
-    def _suites(self, patches: _Patches) -> Iterator[tuple[TeamSuite, int | None, TestSuite]]:
-        for which, number, suite in suites_on(self._tests.group, patches):
-            if suite is not None:
-                yield which, number, suite
-
     def _run(
         self,
         patches: _Patches,
         changes: Changes,
         which: TeamSuite,
         number: int | None,
-        suite: TestSuite,
+        suite: TestSuite | None,
     ) -> SuiteRun:
-        found = (each for each in self._tests.group.features if each.number in patches)
-        group = evolve(self._tests.group, features=tuple(found))
-        changes = self._without_tests(changes)
-        runs = SuiteRuns(group, self._runs, self._tests.options.judge)
+        found = (each for each in self.group.features if each.number in patches)
+        group = evolve(self.group, features=tuple(found))
+        changes = self._tested(changes)
+        runs = SuiteRuns(group, self.runs, self._judge)
         run = runs.judged(suite, changes)
         if run.outcome is False:
             # A case may belong to a suite that was not seen yet.
-            self._show_cases(runs, group, suite, changes)
+            _show_cases(runs, group, suite, changes)
             run = runs.confirmed(suite, changes)
         row = SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
         if row.outcome is None and row.broken is None and row.tests is not None:
@@ -139,25 +129,19 @@ class Trials:
             self.unanswered = self.unanswered or f"{whose} have no answer: {why}"
         return row
 
-    def _without_tests(self, changes: Changes) -> Changes:
-        drops = self._tests.test_filter
-        if drops is None:
-            return changes
-        tests = [suite.patch for suite in suites_of(self._tests.group)]
-        return drops.split_changes(changes, tests)[0]
 
-    def _show_cases(
-        self, runs: SuiteRuns, group: TestedGroup, suite: TestSuite, changes: Changes
-    ) -> None:
-        """Run the other suites that change tests of the base, so that their cases are known."""
-        for other in group.features:
-            tests = other.tests
-            if tests is None or tests == suite:
-                continue
-            if any(group.base.get(path) is not None for path in tests.patch.paths):
-                on_base = runs.on_base(other)
-                if on_base is None or not on_base.cases:
-                    runs.plain(tests, changes)
+def _show_cases(
+    runs: SuiteRuns, group: TestedGroup, suite: TestSuite | None, changes: Changes
+) -> None:
+    """Run the other suites that change tests of the base, so that their cases are known."""
+    for other in group.features:
+        tests = other.tests
+        if tests is None or tests == suite:
+            continue
+        if any(group.base.get(path) is not None for path in tests.patch.paths):
+            on_base = runs.on_base(other)
+            if on_base is None or not on_base.cases:
+                runs.plain(tests, changes)
 
 
 class TestedSearch:
@@ -207,7 +191,8 @@ class TestedSearch:
 
         If none has passed when half of the budget is spent, `grow` starts from the empty set.
         """
-        while not self._trials.is_half_spent and (order := self.candidate):
+        budget = self._trials.budget
+        while 2 * self._trials.runs.used < budget and (order := self.candidate):
             patches, tree = frozenset(order), self._sets.fold(order)
             if tree is None:  # the strategy's result depends on other files
                 self._is_doubtful = True
@@ -266,7 +251,7 @@ class TestedSearch:
         return None
 
     def _passes(self, patches: _Patches, tree: str) -> bool:
-        return self._trials.passes(patches, tree, self._sets.side(tree).changes)
+        return self._trials.passes(patches, tree, self._sets.merger.side(tree).changes)
 
     # --- bisection ---
 
@@ -289,19 +274,16 @@ class TestedSearch:
             culprits = frozenset((*owner, *search.kept))
             self.failing.append(culprits)
             if len(culprits) <= _LARGEST_TO_CONFIRM:
-                self._sets.examine(culprits)
+                self._sets.orders_of(culprits)
 
     def _fails(self, part: _Order, order: _Order, broken: BrokenTests) -> bool:
         patches = frozenset(part)
-        for each in self._orders_like(order, patches):
-            tree = self._sets.fold(each)
-            if tree is not None:
-                changes = self._sets.side(tree).changes
-                return self._trials.fails(patches, tree, changes, broken)
-        return False
+        tree = next(filter(None, map(self._sets.fold, self._orders_like(order, patches))), None)
+        if tree is None:
+            return False
+        return self._trials.fails(patches, tree, self._sets.merger.side(tree).changes, broken)
 
     def _orders_like(self, order: _Order, patches: _Patches) -> Iterator[_Order]:
         """Yield the part of an order first, then the known orders of this part."""
-        if patches:
-            yield tuple(number for number in order if number in patches)
-            yield from self._sets.orders_of(patches)
+        yield tuple(number for number in order if number in patches)
+        yield from self._sets.orders_of(patches)

@@ -8,26 +8,56 @@ many repositories were probed.
 
 import gc
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any, Generic, TypeVar
+from collections.abc import (
+    Callable,
+    Hashable,
+    Iterable,
+    Sequence,
+)
+from concurrent.futures import (
+    ThreadPoolExecutor,
+)
+from functools import (
+    partial,
+)
+from typing import (
+    Any,
+    Generic,
+    TypeVar,
+)
 
-from attrs import frozen
+from attrs import (
+    frozen,
+)
 
-from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.git.trees.entries import is_stored
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.git.worktrees.names import FoundCommit, FoundDamage, FoundWorktree, Names
-from cooperbench_eval.git.worktrees.records import Head, RefProblem
-from cooperbench_eval.git.worktrees.worktree import has_uncommitted, read_worktree
-from cooperbench_eval.support.memo import WeighedMemo
+from cooperbench_eval.errors import (
+    RepositoryError,
+)
+from cooperbench_eval.git.trees.snapshot import (
+    Snapshot,
+)
+from cooperbench_eval.git.worktrees.names import (
+    FoundCommit,
+    FoundDamage,
+    FoundWorktree,
+    Names,
+)
+from cooperbench_eval.git.worktrees.records import (
+    Head,
+    RefProblem,
+)
+from cooperbench_eval.git.worktrees.worktree import (
+    has_uncommitted,
+    read_worktree,
+)
+from cooperbench_eval.support.memo import (
+    WeighedMemo,
+)
 
 Ref = str | os.PathLike[str]
 _MOST_THREADS = 8
 _Value = TypeVar("_Value")
 _USUAL_BYTES = 1_000
-_ENTRY_BYTES = 400
 _MOST_REPOSITORIES = 64
 _entered: set[str] = set()
 _memories: "list[Memory[Any]]" = []
@@ -85,12 +115,6 @@ class Memory(Generic[_Value]):
                 size = self._size_of(found[0]) + _USUAL_BYTES
                 found = self._values.keep(key, found, size=size)
         return found[0]
-
-
-def size_of_changes(changes: Changes) -> int:
-    """Return about how many bytes of memory changes need."""
-    held = (each for each in changes.values() if each is not None and not is_stored(each))
-    return _ENTRY_BYTES * len(changes) + sum(len(each.data) for each in held)
 
 
 SNAPSHOTS = Memory[Snapshot](32_000)

@@ -8,8 +8,14 @@ from pathlib import PurePosixPath
 from attrs import field, frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.probing.branches import SNAPSHOTS, Branch, Memory, size_of_changes
-from cooperbench_eval.evaluation.sides import Merged, Side, merge_input, merge_sides
+from cooperbench_eval.evaluation.probing.branches import SNAPSHOTS, Branch, Memory
+from cooperbench_eval.evaluation.sides import (
+    Merged,
+    Side,
+    merge_input,
+    merge_sides,
+    size_of_changes,
+)
 from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
 from cooperbench_eval.git.merging.merge_base import History
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot

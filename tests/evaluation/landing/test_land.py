@@ -20,6 +20,7 @@ from landing_material import (
 
 import cooperbench_eval as ce
 from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.evaluation import sides as sides_of_merges
 from cooperbench_eval.evaluation.landing import land as planning
 from cooperbench_eval.evaluation.landing import mergeable, merger
 from cooperbench_eval.evaluation.landing.mergeable import components
@@ -301,8 +302,8 @@ def test_nothing_is_lost_if_the_base_disappears(tmp_path, monkeypatch):
             raise ce.errors.RepositoryError("repo", "has disappeared")
         return original(*arguments)
 
-    original = merger.merge_input
-    monkeypatch.setattr(merger, "merge_input", merge_input)
+    original = sides_of_merges.merge_input
+    monkeypatch.setattr(sides_of_merges, "merge_input", merge_input)
     patches = [A2, ce.Changes({"b": ce.Entry(b"3\n"), "a": A2["a"]}), A3, B2]
 
     allowed = 1
@@ -349,9 +350,9 @@ def test_test_files_land_unless_they_are_filtered_out():
 def test_resolvers_are_bounded_but_still_fold_promising_orders(monkeypatch):
     """With hardly any work allowed, the folds that follow the matrix are still done."""
     calls = []
-    merge_sides = merger.merge_sides
+    merge_sides = sides_of_merges.merge_sides
     monkeypatch.setattr(
-        merger, "merge_sides", lambda *given: calls.append(1) or merge_sides(*given)
+        sides_of_merges, "merge_sides", lambda *given: calls.append(1) or merge_sides(*given)
     )
     monkeypatch.setattr(planning, "_MOST_WORK", 100)
     starts = [*[b"one\n"] * 12, *[b"five\n"] * 4]
