@@ -56,14 +56,8 @@ from cooperbench_eval.running.results import (
     TestResult,
     TestStatus,
 )
-from cooperbench_eval.testing.generators import (
-    SYMBOLS,
-    TextTriples,
-    three_way_trees,
-)
-from cooperbench_eval.testing.generators import (
-    three_way_texts as edited_texts,
-)
+from cooperbench_eval.testing.generators import SYMBOLS, TextTriples, three_way_trees
+from cooperbench_eval.testing.generators import three_way_texts as edited_texts
 
 __all__ = [
     "answers",

@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.features_alone import evaluate_alone
 from cooperbench_eval.evaluation.merge_queue import Landed, MergeKey, MergeQueue
-from cooperbench_eval.evaluation.options import Options
+from cooperbench_eval.evaluation.options import Options, placed_with, used_options
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.evaluation.sides import Merged, Side
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
@@ -144,7 +144,7 @@ class _Evaluation:
         self._base = group.base
         self._options = options
         is_pair = isinstance(group, FeaturePair)
-        placed = options.place(group)
+        placed = placed_with(options, group)
         runs = None if options.runner is None else Runs(options.runner)
         self._runs = SuiteRuns(group, runs, options.judge, test_base=options.test_base)
         test_other = is_pair and options.test_other
@@ -191,7 +191,7 @@ class _Evaluation:
             base_tree_id=self._base.tree_id,
             base_commit=self._base.commit_id,
             judge=options.judge,
-            options=evolve(options.used(self._group), scorer=scorer),
+            options=evolve(used_options(options, self._group), scorer=scorer),
             base_joint_tests=self._alone.base_joint,
             base_regression_tests=self._alone.base_regression,
         )

@@ -50,27 +50,33 @@ class Options:
     apply_policy: ApplyPolicy = field(factory=ApplyPolicy)
     test_filter: TestFileFilter | None = None
 
-    def place(self, group: Suites) -> list[Placed]:
-        """Put the patch of each feature on the tree from which it starts."""
-        return place(group, self.apply_policy, rule_for(group, self.test_filter))
 
-    def without_tests(self, group: Suites, merged: Changes) -> tuple[Changes, tuple[str, ...]]:
-        """Return a merged tree without the agents' test files, and the paths of these."""
-        drops = rule_for(group, self.test_filter)
-        tests = [suite.patch for suite in suites_of(group)]
-        return drops.split_changes(merged, tests) if drops else (merged, ())
+# Functions, so that an `Evaluator`, which is one of these, has no further methods.
+def placed_with(options: Options, group: Suites) -> list[Placed]:
+    """Put the patch of each feature on the tree from which it starts."""
+    return place(group, options.apply_policy, rule_for(group, options.test_filter))
 
-    def used(self, group: Suites) -> UsedOptions:
-        """Return the options as they apply to some features."""
-        runner = self.runner if suites_of(group) else None
-        return UsedOptions(
-            strategies=[each.name for each in self.strategies],
-            judge=self.judge,
-            apply_policy=self.apply_policy,
-            test_filter=rule_for(group, self.test_filter),
-            sandbox=None if runner is None else _sandbox_of(runner),
-            repeats=getattr(runner, "repeats", 1),
-        )
+
+def without_tests(
+    options: Options, group: Suites, merged: Changes
+) -> tuple[Changes, tuple[str, ...]]:
+    """Return a merged tree without the agents' test files, and the paths of these."""
+    drops = rule_for(group, options.test_filter)
+    tests = [suite.patch for suite in suites_of(group)]
+    return drops.split_changes(merged, tests) if drops else (merged, ())
+
+
+def used_options(options: Options, group: Suites) -> UsedOptions:
+    """Return the options as they apply to some features."""
+    runner = options.runner if suites_of(group) else None
+    return UsedOptions(
+        strategies=[each.name for each in options.strategies],
+        judge=options.judge,
+        apply_policy=options.apply_policy,
+        test_filter=rule_for(group, options.test_filter),
+        sandbox=None if runner is None else _sandbox_of(runner),
+        repeats=getattr(runner, "repeats", 1),
+    )
 
 
 def _sandbox_of(runner: TestRunner) -> str:

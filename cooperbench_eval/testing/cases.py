@@ -18,12 +18,7 @@ from cooperbench_eval.strategies.protocol import (
 )
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.error_texts import describe_error
-from cooperbench_eval.testing.laws import (
-    BrokenError,
-    Counterexample,
-    UncheckedError,
-    mistake_of,
-)
+from cooperbench_eval.testing.laws import BrokenError, Counterexample, UncheckedError, mistake_of
 
 WANTED: Final = "an outcome"
 _SHOWN_BYTES = 300

@@ -332,14 +332,12 @@ class Evaluator:
     def evaluate(self, pair: FeaturePair) -> MergeReport: ...
     def evaluate_team(self, team: FeatureTeam) -> TeamReport: ...
     judge: JudgeRule
-    def place(self, group: Suites) -> list[Placed]: ...
     runner: TestRunner | None
     scorer: ConflictScorer
     strategies: tuple[MergeStrategy, ...]
     test_base: bool
     test_filter: TestFileFilter | None
     test_other: bool
-    def used(self, group: Suites) -> UsedOptions: ...
 
 class Explanation:
     def __init__(

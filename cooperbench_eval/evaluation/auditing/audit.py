@@ -10,7 +10,7 @@ from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_features, read_merged
-from cooperbench_eval.evaluation.options import Options
+from cooperbench_eval.evaluation.options import Options, used_options, without_tests
 from cooperbench_eval.evaluation.pairs import Feature, TestedGroup
 from cooperbench_eval.evaluation.placing import place, sides_on
 from cooperbench_eval.evaluation.sides import Side, merge_into
@@ -96,14 +96,14 @@ def audit(
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
     features_of = [each.feature for each in placed]
-    tested, dropped = options.without_tests(group, merged)
+    tested, dropped = without_tests(options, group, merged)
     return evolve(
         audit_of(base, sides, merged),
         comparisons=[
             _compare_strategy(base, sides, features_of, tree, each) for each in options.strategies
         ],
         suites=_run_suites(group, tested, options),
-        options=options.used(group),
+        options=used_options(options, group),
         dropped_files=dropped,
         hazards=find_hazards(base, sides, merged),
     )

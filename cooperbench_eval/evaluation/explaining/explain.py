@@ -9,6 +9,7 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.evaluator import Evaluator
 from cooperbench_eval.evaluation.explaining.finding import Experiments, LostTests, find_causes
 from cooperbench_eval.evaluation.explaining.splitting import SplitSide, split_side
+from cooperbench_eval.evaluation.options import placed_with
 from cooperbench_eval.evaluation.pairs import FeaturePair
 from cooperbench_eval.evaluation.placing import Placed, place
 from cooperbench_eval.evaluation.suite_runs import Runs
@@ -158,7 +159,7 @@ def _place(pair: FeaturePair, report: MergeReport, evaluator: Evaluator | None) 
     used = report.options
     if evaluator is None and used is not None:
         return place(pair, used.apply_policy, used.test_filter)
-    return (evaluator or Evaluator()).place(pair)
+    return placed_with(evaluator or Evaluator(), pair)
 
 
 def _split(pair: FeaturePair, placed: Placed) -> SplitSide:

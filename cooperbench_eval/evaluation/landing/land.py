@@ -13,7 +13,7 @@ from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.trials import Trials
-from cooperbench_eval.evaluation.options import Options
+from cooperbench_eval.evaluation.options import Options, placed_with, used_options
 from cooperbench_eval.evaluation.pairs import TestedGroup
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
@@ -107,7 +107,7 @@ def land(
         test_filter=test_filter,
     )
     group = TestedGroup(base=base, features=features, joint=joint, regression=regression)
-    placed = options.place(group)
+    placed = placed_with(options, group)
     sides, left_out = find_candidates(base, placed, merges)
     # Their suites are judged against the base into which they are merged now.
     candidates = [evolve(each.feature, base=None) for each in placed if each.number in sides]
@@ -123,7 +123,7 @@ def land(
         merger, numbers, sides, left_out, groups=groups, trials=trials, sequence=sequence
     )
     dropped = sorted({path for each in placed for path in each.dropped})
-    return evolve(plan, options=options.used(group), dropped_files=dropped)
+    return evolve(plan, options=used_options(options, group), dropped_files=dropped)
 
 
 def read_budget(budget: int) -> int:

@@ -4,12 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from cooperbench_eval.evaluation.landing.search import Step, WorkSpentError
-from cooperbench_eval.evaluation.sides import (
-    Merged,
-    Side,
-    merge_into,
-    size_of_changes,
-)
+from cooperbench_eval.evaluation.sides import Merged, Side, merge_into, size_of_changes
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeStrategy

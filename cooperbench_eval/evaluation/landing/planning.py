@@ -3,70 +3,25 @@
 What follows are the results of pairs, the sets that cannot land, and why a patch is left out.
 """
 
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from contextlib import (
-    suppress,
-)
-from itertools import (
-    permutations,
-    product,
-)
-from math import (
-    prod,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import permutations, product
+from math import prod
 
-from attrs import (
-    frozen,
-)
+from attrs import frozen
 
-from cooperbench_eval.errors import (
-    RepositoryError,
-)
-from cooperbench_eval.evaluation.landing.mergeable import (
-    MergeableSets,
-)
-from cooperbench_eval.evaluation.landing.merger import (
-    PatchMerger,
-)
-from cooperbench_eval.evaluation.landing.search import (
-    GroupSearch,
-    Step,
-    WorkSpentError,
-)
-from cooperbench_eval.evaluation.landing.trials import (
-    TestedSearch,
-    Trials,
-)
-from cooperbench_eval.evaluation.merge_queue import (
-    breaking,
-    not_merged,
-)
-from cooperbench_eval.evaluation.pairs import (
-    suites_of,
-)
-from cooperbench_eval.evaluation.sides import (
-    Side,
-)
-from cooperbench_eval.evaluation.suite_runs import (
-    BudgetSpentError,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-    Snapshot,
-)
-from cooperbench_eval.languages.hazards.finding import (
-    find_hazards,
-)
-from cooperbench_eval.languages.hazards.kinds import (
-    Hazard,
-)
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
+from cooperbench_eval.evaluation.landing.merger import PatchMerger
+from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
+from cooperbench_eval.evaluation.landing.trials import TestedSearch, Trials
+from cooperbench_eval.evaluation.merge_queue import breaking, not_merged
+from cooperbench_eval.evaluation.pairs import suites_of
+from cooperbench_eval.evaluation.sides import Side
+from cooperbench_eval.evaluation.suite_runs import BudgetSpentError
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.languages.hazards.finding import find_hazards
+from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LandingPlan,

@@ -6,31 +6,13 @@ one tree is continued once.
 """
 
 import heapq
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from collections.abc import (
-    Set as AbstractSet,
-)
-from contextlib import (
-    suppress,
-)
-from itertools import (
-    chain,
-    combinations,
-    product,
-)
-from typing import (
-    Protocol,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from itertools import chain, combinations, product
+from typing import Protocol
 
-from attrs import (
-    frozen,
-)
+from attrs import frozen
 
 Orders = Mapping[str, tuple[int, ...]]
 """The trees that a set of patches gives, each with an order that gives it."""

@@ -8,51 +8,19 @@ many repositories were probed.
 
 import gc
 import os
-from collections.abc import (
-    Callable,
-    Hashable,
-    Iterable,
-    Sequence,
-)
-from concurrent.futures import (
-    ThreadPoolExecutor,
-)
-from functools import (
-    partial,
-)
-from typing import (
-    Any,
-    Generic,
-    TypeVar,
-)
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Generic, TypeVar
 
-from attrs import (
-    frozen,
-)
+from attrs import frozen
 
-from cooperbench_eval.errors import (
-    RepositoryError,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Snapshot,
-)
-from cooperbench_eval.git.worktrees.names import (
-    FoundCommit,
-    FoundDamage,
-    FoundWorktree,
-    Names,
-)
-from cooperbench_eval.git.worktrees.records import (
-    Head,
-    RefProblem,
-)
-from cooperbench_eval.git.worktrees.worktree import (
-    has_uncommitted,
-    read_worktree,
-)
-from cooperbench_eval.support.memo import (
-    WeighedMemo,
-)
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.git.trees.snapshot import Snapshot
+from cooperbench_eval.git.worktrees.names import FoundCommit, FoundDamage, FoundWorktree, Names
+from cooperbench_eval.git.worktrees.records import Head, RefProblem
+from cooperbench_eval.git.worktrees.worktree import has_uncommitted, read_worktree
+from cooperbench_eval.support.memo import WeighedMemo
 
 Ref = str | os.PathLike[str]
 _MOST_THREADS = 8

@@ -1,48 +1,19 @@
 """One probe: reads the branches, merges them, and finds out which of them can land together."""
 
-from collections.abc import (
-    Hashable,
-    Iterable,
-    Mapping,
-    Sequence,
-)
-from functools import (
-    partial,
-)
-from itertools import (
-    combinations,
-)
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
 
-from attrs import (
-    evolve,
-    frozen,
-)
+from attrs import evolve, frozen
 
-from cooperbench_eval.errors import (
-    RepositoryError,
-)
-from cooperbench_eval.evaluation.landing.mergeable import (
-    components,
-)
-from cooperbench_eval.evaluation.landing.merger import (
-    PatchMerger,
-)
-from cooperbench_eval.evaluation.landing.planning import (
-    find_plan,
-)
-from cooperbench_eval.evaluation.landing.search import (
-    Step,
-)
-from cooperbench_eval.evaluation.landing.trials import (
-    Trials,
-)
-from cooperbench_eval.evaluation.options import (
-    Options,
-)
-from cooperbench_eval.evaluation.pairs import (
-    Feature,
-    TestedGroup,
-)
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.evaluation.landing.mergeable import components
+from cooperbench_eval.evaluation.landing.merger import PatchMerger
+from cooperbench_eval.evaluation.landing.planning import find_plan
+from cooperbench_eval.evaluation.landing.search import Step
+from cooperbench_eval.evaluation.landing.trials import Trials
+from cooperbench_eval.evaluation.options import Options, used_options, without_tests
+from cooperbench_eval.evaluation.pairs import Feature, TestedGroup
 from cooperbench_eval.evaluation.probing.branches import (
     Branch,
     Memory,
@@ -51,42 +22,15 @@ from cooperbench_eval.evaluation.probing.branches import (
     merged_branch,
     read_heads,
 )
-from cooperbench_eval.evaluation.probing.pairs import (
-    Met,
-    PairMerger,
-    side_of,
-)
-from cooperbench_eval.evaluation.sides import (
-    Merged,
-    Side,
-    size_of_changes,
-)
-from cooperbench_eval.git.trees.snapshot import (
-    Changes,
-)
-from cooperbench_eval.git.worktrees.names import (
-    Names,
-)
-from cooperbench_eval.git.worktrees.records import (
-    Head,
-)
-from cooperbench_eval.reporting.landings import (
-    LandingPlan,
-    LeftOut,
-    LeftOutReason,
-)
-from cooperbench_eval.reporting.probes import (
-    Probe,
-    ProbedBranch,
-    ProbedPair,
-    ProbeState,
-)
-from cooperbench_eval.running import (
-    TestSuite,
-)
-from cooperbench_eval.strategies.protocol import (
-    MergeStrategy,
-)
+from cooperbench_eval.evaluation.probing.pairs import Met, PairMerger, side_of
+from cooperbench_eval.evaluation.sides import Merged, Side, size_of_changes
+from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.git.worktrees.names import Names
+from cooperbench_eval.git.worktrees.records import Head
+from cooperbench_eval.reporting.landings import LandingPlan, LeftOut, LeftOutReason
+from cooperbench_eval.reporting.probes import Probe, ProbedBranch, ProbedPair, ProbeState
+from cooperbench_eval.running import TestSuite
+from cooperbench_eval.strategies.protocol import MergeStrategy
 
 _MOST_WORK = 300
 """A probe must be fast, so it merges less often than `land` while it looks for a plan."""
@@ -217,13 +161,13 @@ class Probing:
             evolve(group, features=features, joint=joint),
             options,
             budget,
-            lambda changes: options.without_tests(group, changes)[0],
+            lambda changes: without_tests(options, group, changes)[0],
         )
         groups = self._groups(sides)
         plan = find_plan(merging, tuple(met), sides, left_out, groups=groups, trials=trials)
         touched = Changes({path: None for each in sides.values() for path in each.changes})
-        _, dropped = options.without_tests(group, touched)
-        return evolve(plan, options=options.used(group), dropped_files=dropped)
+        _, dropped = without_tests(options, group, touched)
+        return evolve(plan, options=used_options(options, group), dropped_files=dropped)
 
     def _left_out(self, number: int, met: Met) -> LeftOut:
         problem = met.problem
