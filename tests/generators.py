@@ -45,8 +45,7 @@ from cooperbench_eval.reporting.landings import (
     SuiteRun,
     TeamSuite,
 )
-from cooperbench_eval.reporting.options import UsedOptions
-from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction, TraceKind
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction, TraceKind, UsedOptions
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.running.results import (
     JudgeRule,

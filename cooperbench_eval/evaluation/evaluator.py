@@ -10,8 +10,8 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.features_alone import evaluate_alone
 from cooperbench_eval.evaluation.merge_queue import Landed, MergeKey, MergeQueue
-from cooperbench_eval.evaluation.options import Options, placed_with, used_options
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
+from cooperbench_eval.evaluation.placing import Options, placed_with, used_options
 from cooperbench_eval.evaluation.sides import Merged, Side
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.evaluation.tracing import trace_failures

@@ -1,10 +1,13 @@
-"""Turns features into sides: this is the only place where a patch is put on a tree."""
+"""Turns features into sides, with options that are the same for every question.
+
+This is the only place where a patch is put on a tree.
+"""
 
 from collections.abc import Iterable
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.errors import PatchError
+from cooperbench_eval.errors import ArgumentError, PatchError
 from cooperbench_eval.evaluation.inputs import usable
 from cooperbench_eval.evaluation.pairs import Feature, Suites, start_of, suites_of
 from cooperbench_eval.evaluation.sides import Side, merge_into
@@ -13,7 +16,13 @@ from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, is_same, rewritten
+from cooperbench_eval.reporting.rows import UsedOptions
+from cooperbench_eval.running import TestRunner
+from cooperbench_eval.running.results import JudgeRule
 from cooperbench_eval.strategies.naive import NaiveStrategy
+from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.support.arguments import able_to, checked_fields, follows
 from cooperbench_eval.support.error_texts import listed
 
 
@@ -160,3 +169,78 @@ def sides_on(base: Snapshot, placed: Iterable[Placed], argument: str) -> dict[in
                 raise PatchError(problem, name)
             found[each.number] = side.changes
     return found
+
+
+# --- options ---
+
+
+def _as_strategies(
+    given: str | MergeStrategy | Iterable[str | MergeStrategy],
+) -> tuple[MergeStrategy, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        if not isinstance(given, str) and not hasattr(given, "merge"):
+            problem = f"must be a strategy, its name, or a list of these, not {given!r:.80}"
+            raise ArgumentError("strategies", problem)
+        return (as_strategy(given),)
+    return tuple(map(as_strategy, given))
+
+
+@frozen(kw_only=True, field_transformer=checked_fields)
+class Options:
+    """How patches become sides, who merges them, and how suites are run and judged.
+
+    Attributes:
+        strategies: The merge strategies.
+        runner: Runs the tests; `None` to run none.
+        judge: Which cases must pass.
+        apply_policy: How leniently patches are placed.
+        test_filter: Which test files of the agents are dropped. By default, all are dropped if a
+            suite brings tests of its own, and all are kept if none does.
+    """
+
+    strategies: tuple[MergeStrategy, ...] = field(
+        default=("naive", "union"), converter=_as_strategies
+    )
+    runner: TestRunner | None = field(default=None, metadata=follows(able_to("run")))
+    judge: JudgeRule = field(default=JudgeRule.DELTA, converter=JudgeRule)
+    apply_policy: ApplyPolicy = field(factory=ApplyPolicy)
+    test_filter: TestFileFilter | None = None
+
+
+# Functions, so that an `Evaluator`, which is one of these, has no further methods.
+def placed_with(options: Options, group: Suites) -> list[Placed]:
+    """Put the patch of each feature on the tree from which it starts."""
+    return place(group, options.apply_policy, rule_for(group, options.test_filter))
+
+
+def runner_for(group: Suites, runner: TestRunner | None) -> TestRunner | None:
+    """Return a caller's runner, or one with default options if there is something to run."""
+    return runner or (TestRunner() if suites_of(group) else None)
+
+
+def without_tests(
+    options: Options, group: Suites, merged: Changes
+) -> tuple[Changes, tuple[str, ...]]:
+    """Return a merged tree without the agents' test files, and the paths of these."""
+    drops = rule_for(group, options.test_filter)
+    tests = [suite.patch for suite in suites_of(group)]
+    return drops.split_changes(merged, tests) if drops else (merged, ())
+
+
+def used_options(options: Options, group: Suites) -> UsedOptions:
+    """Return the options as they apply to some features."""
+    runner = options.runner if suites_of(group) else None
+    return UsedOptions(
+        strategies=[each.name for each in options.strategies],
+        judge=options.judge,
+        apply_policy=options.apply_policy,
+        test_filter=rule_for(group, options.test_filter),
+        sandbox=None if runner is None else _sandbox_of(runner),
+        repeats=getattr(runner, "repeats", 1),
+    )
+
+
+def _sandbox_of(runner: TestRunner) -> str:
+    """Return the name of a runner's sandbox, or of the class of a runner without one."""
+    sandbox = getattr(runner, "sandbox", None)
+    return type(runner).__name__ if sandbox is None else sandbox.name

@@ -26,7 +26,6 @@ from .landings import PairMerge as PairMerge
 from .landings import PairOutcome as PairOutcome
 from .landings import SuiteRun as SuiteRun
 from .landings import TeamSuite as TeamSuite
-from .options import UsedOptions as UsedOptions
 from .probes import ConflictedFile as ConflictedFile
 from .probes import Probe as Probe
 from .probes import ProbedBranch as ProbedBranch
@@ -46,6 +45,7 @@ from .report import PairStatus as PairStatus
 from .rows import Attempt as Attempt
 from .rows import FeatureReport as FeatureReport
 from .rows import PatchReport as PatchReport
+from .rows import UsedOptions as UsedOptions
 from .rows import Verdict as Verdict
 from .schema import report_schema as report_schema
 from .teams import TeamAttempt as TeamAttempt

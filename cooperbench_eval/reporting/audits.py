@@ -9,7 +9,7 @@ from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import SuiteRun
-from cooperbench_eval.reporting.options import UsedOptions, about_dropped
+from cooperbench_eval.reporting.rows import UsedOptions, about_dropped
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.upcalls import upcall

@@ -19,8 +19,7 @@ from cooperbench_eval.git.merging.conflicts import (
 )
 from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
-from cooperbench_eval.reporting.options import UsedOptions
-from cooperbench_eval.reporting.rows import Verdict
+from cooperbench_eval.reporting.rows import UsedOptions, Verdict
 from cooperbench_eval.running.results import COUNTS, count_cases
 
 _Json = Mapping[str, Any]

@@ -6,7 +6,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.options import UsedOptions
+from cooperbench_eval.reporting.rows import UsedOptions
 from cooperbench_eval.support.arguments import named_fields
 from cooperbench_eval.support.plain import Plain
 from cooperbench_eval.support.rendering.shown import Shown

@@ -11,7 +11,7 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.blame import failing_cases
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
-from cooperbench_eval.reporting.options import UsedOptions, about_dropped
+from cooperbench_eval.reporting.rows import UsedOptions, about_dropped
 from cooperbench_eval.running.results import Judgement, TestResult, TestStatus, outcome_of
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown

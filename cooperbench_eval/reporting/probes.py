@@ -13,7 +13,7 @@ from cooperbench_eval.git.worktrees.records import RefKind
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import LandingPlan
-from cooperbench_eval.reporting.options import UsedOptions
+from cooperbench_eval.reporting.rows import UsedOptions
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.error_texts import it_has, listed
 from cooperbench_eval.support.rendering.shown import Shown

@@ -25,8 +25,15 @@ from cooperbench_eval.reporting.agent_costs import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import Blame, BlameKind, find_blame
 from cooperbench_eval.reporting.identity import PairOrigin, beginning_with, inherited_after
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
-from cooperbench_eval.reporting.options import UsedOptions, about_dropped
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Tried, have_own_names, runs_in
+from cooperbench_eval.reporting.rows import (
+    Attempt,
+    FeatureReport,
+    Tried,
+    UsedOptions,
+    about_dropped,
+    have_own_names,
+    runs_in,
+)
 from cooperbench_eval.running.results import (
     Judgement,
     JudgeRule,

@@ -1,6 +1,6 @@
 """The rows of a report: one for each feature, one for each strategy, and what they hold."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
@@ -8,17 +8,20 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.merging.conflicts import (
     ConflictDetails,
+    ConflictScorer,
     LedgerRow,
     MergeStatus,
     ModelUsage,
     Replacement,
 )
-from cooperbench_eval.git.patching.patch_parts import HunkPlacement, PatchStatus
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, HunkPlacement, PatchStatus
+from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.identity import beginning_with
-from cooperbench_eval.running.results import Judgement, TestResult, outcome_of
+from cooperbench_eval.running.results import Judgement, JudgeRule, TestResult, outcome_of
 from cooperbench_eval.support.arguments import named_fields
+from cooperbench_eval.support.error_texts import listed
 from cooperbench_eval.support.rendering.shown import Shown
 
 
@@ -382,3 +385,38 @@ def have_own_names(_: object, __: object, attempts: Sequence[Any]) -> None:
 def was_run(tests: TestResult | None) -> TypeGuard[TestResult]:
     """Whether there is a run with a result for its tree."""
     return tests is not None and tests.was_run
+
+
+# --- options ---
+
+
+@frozen(kw_only=True, field_transformer=named_fields)
+class UsedOptions:
+    """The options with which a result was found, defaults included.
+
+    Attributes:
+        strategies: The names of the merge strategies.
+        judge: Which cases must pass.
+        apply_policy: How leniently patches were placed.
+        test_filter: Which test files of the agents were dropped; `None` if all were kept.
+        sandbox: The name of the sandbox in which the suites ran; `None` if no suite ran.
+        repeats: How often the runner repeats each run of a suite.
+        scorer: Measures conflicts; `None` if nothing was measured, or by a scorer of another class.
+    """
+
+    strategies: tuple[str, ...] = field(converter=tuple[str, ...])
+    judge: JudgeRule = field(converter=JudgeRule)
+    apply_policy: ApplyPolicy
+    test_filter: TestFileFilter | None = None
+    sandbox: str | None = None
+    repeats: int = 1
+    scorer: ConflictScorer | None = None
+
+
+def about_dropped(paths: Collection[str]) -> tuple[str, ...]:
+    """Return a sentence about the test files of agents that were dropped; none if none was."""
+    if not paths:
+        return ()
+    files, were = ("test file", "was") if len(paths) == 1 else ("test files", "were")
+    what = f"{len(paths)} {files} of the agents {were} dropped: {listed(paths)}."
+    return (f"{what} The suites' own tests judge.",)

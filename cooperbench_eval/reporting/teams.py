@@ -10,7 +10,6 @@ from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.blame import BlameKind, failing_cases, find_cause, lost_tests
 from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
-from cooperbench_eval.reporting.options import UsedOptions
 from cooperbench_eval.reporting.report import (
     Failure,
     MergeReport,
@@ -19,7 +18,14 @@ from cooperbench_eval.reporting.report import (
     own_versions,
     row_of,
 )
-from cooperbench_eval.reporting.rows import FeatureReport, Judged, MergeRow, Tried, have_own_names
+from cooperbench_eval.reporting.rows import (
+    FeatureReport,
+    Judged,
+    MergeRow,
+    Tried,
+    UsedOptions,
+    have_own_names,
+)
 from cooperbench_eval.running.results import JudgeRule, TestResult
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown

@@ -15,8 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from referencing import Registry
 
 import cooperbench_eval as ce
-from cooperbench_eval.reporting.options import UsedOptions
-from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction
+from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction, UsedOptions
 
 SCHEMAS = {
     ce.MergeReport: ce.reporting.report_schema(),

@@ -10,9 +10,15 @@ from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_features, read_merged
-from cooperbench_eval.evaluation.options import Options, used_options, without_tests
 from cooperbench_eval.evaluation.pairs import Feature, TestedGroup
-from cooperbench_eval.evaluation.placing import place, sides_on
+from cooperbench_eval.evaluation.placing import (
+    Options,
+    place,
+    runner_for,
+    sides_on,
+    used_options,
+    without_tests,
+)
 from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.git.merging.conflicts import MergeStatus
@@ -85,7 +91,7 @@ def audit(
     group = TestedGroup(base=base, features=found, joint=joint, regression=regression)
     options = Options(
         strategies=tuple(strategies),
-        runner=runner or TestRunner(),
+        runner=runner_for(group, runner),
         judge=judge,
         apply_policy=apply_policy or ApplyPolicy(),
         test_filter=test_filter,
@@ -193,7 +199,7 @@ def _run_suites(group: TestedGroup, merged: Changes, options: Options) -> Iterat
     Whoever made the tree may have written tests of the same names, so a suite's own tests replace
     those.
     """
-    runs = SuiteRuns(group, Runs(options.runner or TestRunner()), options.judge)
+    runs = SuiteRuns(group, Runs(options.runner), options.judge)
     numbers = [each.number for each in group.features]
     found = runs.of_features(numbers, partial(_with_room, group.base, merged), {})
     return (each for each in found if each.tests is not None)

@@ -9,9 +9,8 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.evaluator import Evaluator
 from cooperbench_eval.evaluation.explaining.finding import Experiments, LostTests, find_causes
 from cooperbench_eval.evaluation.explaining.splitting import SplitSide, split_side
-from cooperbench_eval.evaluation.options import placed_with
 from cooperbench_eval.evaluation.pairs import FeaturePair
-from cooperbench_eval.evaluation.placing import Placed, place
+from cooperbench_eval.evaluation.placing import Placed, place, placed_with
 from cooperbench_eval.evaluation.suite_runs import Runs
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.patch_parts import FileChange

@@ -13,8 +13,8 @@ from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.trials import Trials
-from cooperbench_eval.evaluation.options import Options, placed_with, used_options
 from cooperbench_eval.evaluation.pairs import TestedGroup
+from cooperbench_eval.evaluation.placing import Options, placed_with, runner_for, used_options
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.trees.snapshot import Snapshot
@@ -99,14 +99,14 @@ def land(
     if sequence:
         features = tuple(sorted(features, key=lambda each: sequence.index(each.number)))
     merges = as_strategy(strategy)
+    group = TestedGroup(base=base, features=features, joint=joint, regression=regression)
     options = Options(
         strategies=merges,
-        runner=runner or TestRunner(),
+        runner=runner_for(group, runner),
         judge=judge,
         apply_policy=apply_policy or ApplyPolicy(),
         test_filter=test_filter,
     )
-    group = TestedGroup(base=base, features=features, joint=joint, regression=regression)
     placed = placed_with(options, group)
     sides, left_out = find_candidates(base, placed, merges)
     # Their suites are judged against the base into which they are merged now.

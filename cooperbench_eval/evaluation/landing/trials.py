@@ -11,12 +11,12 @@ from itertools import combinations
 from attrs import evolve
 
 from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
-from cooperbench_eval.evaluation.options import Options
 from cooperbench_eval.evaluation.pairs import TestedGroup, suites_on
+from cooperbench_eval.evaluation.placing import Options
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
-from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.running import TestSuite
 from cooperbench_eval.support.minimizing import Minimizer
 
 _Patches = frozenset[int]
@@ -55,7 +55,7 @@ class Trials:
             tested: Returns the tree on which suites run, as changes of the base, for a merged one.
         """
         self.group = group
-        self.runs = Runs(options.runner or TestRunner(), budget)
+        self.runs = Runs(options.runner, budget)
         self.budget = budget
         self.broken: dict[tuple[_Patches, str], BrokenTests | None] = {}
         self.had_no_result = False

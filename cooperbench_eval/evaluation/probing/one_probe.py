@@ -12,8 +12,8 @@ from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.search import Step
 from cooperbench_eval.evaluation.landing.trials import Trials
-from cooperbench_eval.evaluation.options import Options, used_options, without_tests
 from cooperbench_eval.evaluation.pairs import Feature, TestedGroup
+from cooperbench_eval.evaluation.placing import Options, used_options, without_tests
 from cooperbench_eval.evaluation.probing.branches import (
     Branch,
     Memory,

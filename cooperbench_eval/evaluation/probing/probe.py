@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.landing.land import read_budget
-from cooperbench_eval.evaluation.options import Options
+from cooperbench_eval.evaluation.placing import Options
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.reporting.probes import Probe
 from cooperbench_eval.running import TestRunner, TestSuite
@@ -72,9 +72,9 @@ def probe(
     given = _given(refs)
     known = _suites(suites, given)
     merges = as_strategy(strategy)
-    options = Options(
-        strategies=merges, runner=runner or TestRunner(), judge=judge, test_filter=test_filter
-    )
+    if runner is None and (known or joint or regression):
+        runner = TestRunner()
+    options = Options(strategies=merges, runner=runner, judge=judge, test_filter=test_filter)
     from cooperbench_eval.evaluation.probing.one_probe import Probing  # noqa: PLC0415 - loads libgit2
 
     location = os.path.abspath(repo)  # noqa: PTH100 - links are kept as given
