@@ -8,12 +8,11 @@ from typing import Any, TypeVar
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.evaluation.features_alone import evaluate_alone
 from cooperbench_eval.evaluation.merge_queue import Landed, MergeKey, MergeQueue
 from cooperbench_eval.evaluation.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.evaluation.placing import Options, placed_with, used_options
 from cooperbench_eval.evaluation.sides import Merged, Side
-from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
+from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns, evaluate_alone
 from cooperbench_eval.evaluation.tracing import trace_failures
 from cooperbench_eval.git.merging.conflicts import ConflictScorer, MergeStatus
 from cooperbench_eval.git.patching.patch_parts import PatchStatus

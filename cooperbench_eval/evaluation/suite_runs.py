@@ -6,14 +6,23 @@ and a spent budget mean the same everywhere.
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-import attrs
+from attrs import evolve, frozen
 
 from cooperbench_eval.errors import RepositoryError, TestRunError
-from cooperbench_eval.evaluation.pairs import Feature, Suites, start_of, suites_on
+from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, Suites, start_of, suites_on
+from cooperbench_eval.evaluation.placing import Placed
+from cooperbench_eval.git.patching.apply import ApplyResult
 from cooperbench_eval.git.patching.patch import Patch
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
+from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
+from cooperbench_eval.git.patching.path_kinds import (
+    PathKind,
+    classify_path,
+    files_that_name_a_framework,
+)
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, cache_of, rewritten
+from cooperbench_eval.reporting import FeatureReport, PatchReport
 from cooperbench_eval.reporting.landings import SuiteRun
 from cooperbench_eval.reporting.rows import Judged
 from cooperbench_eval.running import TestRunner, TestSuite
@@ -28,6 +37,7 @@ from cooperbench_eval.running.results import (
     is_silent,
     unanswered,
 )
+from cooperbench_eval.support.memo import Memo
 
 
 class BudgetSpentError(Exception):
@@ -233,14 +243,14 @@ class SuiteRuns:
         if judgement is not None and judgement.broken:
             flaky = tuple(id_ for id_ in judgement.broken if id_ in passed)
             still = tuple(id_ for id_ in judgement.broken if id_ not in passed)
-            return Judged(first.tests, attrs.evolve(judgement, broken=still, flaky=flaky))
+            return Judged(first.tests, evolve(judgement, broken=still, flaky=flaky))
         again = Judged(second, self.judge(suite, second, alone))
         if not again.outcome:
             return first
         failed = (case.id for case in first.tests.cases if case.status in BAD)
         flaky = tuple(id_ for id_ in failed if id_ in passed)
         judgement = again.judgement or Judgement(broken=())
-        return Judged(second, attrs.evolve(judgement, flaky=flaky) if flaky else again.judgement)
+        return Judged(second, evolve(judgement, flaky=flaky) if flaky else again.judgement)
 
     def _numbered(self, suite: TestSuite, changes: Changes, number: int) -> TestResult:
         assert self._runs is not None  # noqa: S101 - there was a first run
@@ -278,7 +288,7 @@ class SuiteRuns:
                 yield feature.tests
 
     def _on_bare_base(self, suite: TestSuite) -> TestResult | None:
-        bare = attrs.evolve(suite, patch=Patch.parse(b""), required=None)
+        bare = evolve(suite, patch=Patch.parse(b""), required=None)
         return self.plain(bare, self._untouched(suite))
 
     def _start_of(self, suite: TestSuite) -> Snapshot:
@@ -288,3 +298,113 @@ class SuiteRuns:
     def _untouched(self, suite: TestSuite) -> Changes:
         """Return the changes that turn the base into that tree."""
         return rewritten(Changes(), self._start_of(suite), self._group.base)
+
+
+_KEPT = 64
+_FEWEST_TO_MERGE = 2
+
+
+@frozen(kw_only=True)
+class FeaturesAlone:
+    """Each feature without the others.
+
+    Attributes:
+        reports: The results of each feature, in the order of the pair or team.
+        base_joint: The run of the joint tests on the base; `None` if they were not run.
+        base_regression: The same for the repository's own tests.
+    """
+
+    reports: tuple[FeatureReport, ...]
+    base_joint: TestResult | None = None
+    base_regression: TestResult | None = None
+
+    @property
+    def tests(self) -> dict[int, TestResult | None]:
+        """The run of each feature's own tests, by its number."""
+        return {each.number: each.tests for each in self.reports}
+
+
+def evaluate_alone(
+    group: FeatureGroup,
+    placed: Sequence[Placed],
+    runs: SuiteRuns,
+    policy: ApplyPolicy,
+    *,
+    test_other: bool,
+) -> FeaturesAlone:
+    """Find out how each feature does without the others: run every suite on its side.
+
+    Args:
+        group: The pair or team.
+        placed: Its features with their patches placed.
+        runs: Runs its suites.
+        policy: How leniently the patches were placed.
+        test_other: Whether to run the tests of a pair's features also on the other patch.
+    """
+    usable = [each for each in placed if each.is_usable]
+    reports: dict[int, FeatureReport] = {}
+    # Features whose runs another worker is making come last: by then they may be done.
+    for each in sorted(
+        placed,
+        key=lambda each: each.is_usable and runs.is_underway(each.feature.tests, each.changes),
+    ):
+        feature, others = each.feature, [other for other in placed if other is not each]
+        tested = test_other and each.is_usable
+        reports[each.number] = FeatureReport(
+            number=each.number,
+            patch=_patch(each, group.base, policy),
+            tests=runs.plain(feature.tests, each.changes) if each.is_usable else None,
+            base_tests=runs.on_base(feature),
+            other_tests=runs.plain(others[0].feature.tests, each.changes) if tested else None,
+            agent=feature.agent,
+        )
+    for each in usable:  # each suite has now shown which cases it runs
+        tests, judgement = runs.confirmed(each.feature.tests, each.changes)
+        report = reports[each.number]
+        reports[each.number] = evolve(report, tests=tests, judgement=judgement)
+    joint = group.joint if len(usable) == len(placed) else None
+    regression = group.regression if len(usable) >= _FEWEST_TO_MERGE else None
+    base_joint, base_regression = map(runs.on_base_of_group, (joint, regression))
+    for each in usable if joint or regression else ():
+        judged = runs.confirmed(group.regression, each.changes)
+        reports[each.number] = evolve(
+            reports[each.number],
+            joint_tests=runs.plain(joint, each.changes),
+            regression_tests=judged.tests,
+            regression_judgement=judged.judgement,
+        )
+    return FeaturesAlone(
+        reports=tuple(reports[each.number] for each in placed),
+        base_joint=base_joint,
+        base_regression=base_regression,
+    )
+
+
+def _patch(placed: Placed, base: Snapshot, policy: ApplyPolicy) -> PatchReport:
+    """Return how a patch was placed."""
+    start = placed.start
+    # Kept, because a feature is part of many pairs.
+    report = cache_of(start, _reports).recall(
+        (placed.patch, policy), lambda: _report(start, placed.patch, placed.result)
+    )
+    report = evolve(report, dropped_files=placed.dropped)
+    if start is not base:
+        report = evolve(report, base_tree_id=start.tree_id, base_commit=start.commit_id)
+    return evolve(report, reason=placed.problem) if placed.has_only_tests else report
+
+
+def _reports() -> Memo[tuple[Patch, ApplyPolicy], PatchReport]:
+    return Memo(_KEPT)
+
+
+def _report(base: Snapshot, patch: Patch, result: ApplyResult) -> PatchReport:
+    return PatchReport(
+        status=result.status,
+        reason=result.reason,
+        touched_runner_control=tuple(
+            path for path in patch.paths if classify_path(path) is PathKind.RUNNER_CONTROL
+        ),
+        names_test_framework=files_that_name_a_framework(base, result.changes),
+        hunks=result.hunks,
+        diff=result.changes.diff(base) if result.status.is_usable else None,
+    )
