@@ -132,6 +132,7 @@ class SuiteRuns:
         self._rule = rule
         self._test_base = test_base
         self._seen: dict[TestSuite, set[str]] = {}
+        self._flaky: dict[TestSuite, set[str]] = {}
         # A suite that several features share is judged against the base of the group.
         owners = Counter(each.tests for each in group.features if each.tests)
         self._starts = {
@@ -190,11 +191,22 @@ class SuiteRuns:
         Cases that fail and then pass are flaky. A suite without a result, on this tree and on the
         base, says nothing about the tree.
         """
-        first = self.judged(suite, changes, alone)
-        if suite is None or first.tests is None or first.outcome is not False:
+        first = self._without_flaky(suite, self.judged(suite, changes, alone))
+        if suite is None or first.tests is None:
             return first
-        if not is_silent(first.tests):
-            return self._again(suite, changes, first, alone)
+        if first.tests.status is TestStatus.PATCH_REJECTED:
+            is_the_trees = self._numbered(suite, self._untouched(suite), 1).was_run
+            return first if is_the_trees else Judged(unanswered(first.tests))
+        if first.outcome is not False:
+            return first
+        confirm = self._after_silence if is_silent(first.tests) else self._again
+        return confirm(suite, changes, first, alone)
+
+    def _after_silence(
+        self, suite: TestSuite, changes: Changes, first: Judged, alone: TestResult | None
+    ) -> Judged:
+        """Find out whether a run without a result says something about its tree."""
+        assert first.tests is not None  # noqa: S101 - it was silent
         if self._is_silent_on_base(suite, number=1):
             return Judged(unanswered(first.tests))
         second = self._numbered(suite, changes, 2)
@@ -237,12 +249,17 @@ class SuiteRuns:
         assert first.tests is not None  # noqa: S101 - it failed
         second = self._numbered(suite, changes, number)
         if second.status not in {TestStatus.PASSED, TestStatus.FAILED}:
+            is_over = is_silent(second) or not second.was_run
+            if is_over and self._is_silent_on_base(suite, number=2):
+                return Judged(evolve(unanswered(first.tests), reason=second.reason))
             return first
         passed = {case.id for case in second.cases if case.status is TestCaseStatus.PASSED}
         judgement = first.judgement
         if judgement is not None and judgement.broken:
             flaky = tuple(id_ for id_ in judgement.broken if id_ in passed)
             still = tuple(id_ for id_ in judgement.broken if id_ not in passed)
+            self._flaky.setdefault(suite, set()).update(flaky)
+            flaky = (*judgement.flaky, *flaky)
             return Judged(first.tests, evolve(judgement, broken=still, flaky=flaky))
         again = Judged(second, self.judge(suite, second, alone))
         if not again.outcome:
@@ -251,6 +268,16 @@ class SuiteRuns:
         flaky = tuple(id_ for id_ in failed if id_ in passed)
         judgement = again.judgement or Judgement(broken=())
         return Judged(second, evolve(judgement, flaky=flaky) if flaky else again.judgement)
+
+    def _without_flaky(self, suite: TestSuite | None, judged: Judged) -> Judged:
+        """Excuse the cases that were flaky on another tree: they decide nothing on this one."""
+        known = self._flaky.get(suite, set()) if suite else set()
+        judgement = judged.judgement
+        if judgement is None or known.isdisjoint(judgement.broken):
+            return judged
+        flaky = tuple(id_ for id_ in judgement.broken if id_ in known)
+        still = tuple(id_ for id_ in judgement.broken if id_ not in known)
+        return Judged(judged.tests, evolve(judgement, broken=still, flaky=flaky))
 
     def _numbered(self, suite: TestSuite, changes: Changes, number: int) -> TestResult:
         assert self._runs is not None  # noqa: S101 - there was a first run

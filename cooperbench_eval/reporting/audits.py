@@ -9,7 +9,8 @@ from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import SuiteRun
-from cooperbench_eval.reporting.rows import UsedOptions, about_dropped
+from cooperbench_eval.reporting.rows import UsedOptions, about_dropped, about_flaky
+from cooperbench_eval.running.results import Judgement
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.upcalls import upcall
@@ -279,7 +280,11 @@ class Audit(Shown, JsonRecord):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know about the audit, as sentences."""
-        return about_dropped(self.dropped_files)
+        return (*about_dropped(self.dropped_files), *about_flaky(self._judgements))
+
+    @property
+    def _judgements(self) -> Iterator[Judgement]:
+        return (each.judgement for each in self.suites if each.judgement is not None)
 
     @property
     def problem(self) -> str:
@@ -287,8 +292,10 @@ class Audit(Shown, JsonRecord):
         outcomes = [run.outcome for run in self.suites]
         if False in outcomes or None not in outcomes:
             return ""
-        unanswered = self.suites[outcomes.index(None)].tests
-        return (unanswered and unanswered.reason) or "all cases that count are flaky"
+        unanswered = self.suites[outcomes.index(None)]
+        if unanswered.tests is None:
+            return f"feature {unanswered.feature} has no suite"
+        return unanswered.tests.reason or "no case that counts passed"
 
     @checked
     def of(self, feature: int) -> tuple[AuditedFile, ...]:

@@ -31,8 +31,10 @@ from cooperbench_eval.reporting.rows import (
     Tried,
     UsedOptions,
     about_dropped,
+    about_flaky,
     have_own_names,
     runs_in,
+    some,
 )
 from cooperbench_eval.running.results import (
     Judgement,
@@ -415,9 +417,6 @@ class MergeReport(PairOrigin, Report):
         return read_resolutions(self.conflicts, self.attempt(strategy))
 
 
-_FEW = 3
-
-
 def _warnings(report: Any) -> Iterator[str]:
     features: tuple[FeatureReport, ...] = report.features
     dropped = {path for each in features for path in each.patch.dropped_files}
@@ -431,12 +430,7 @@ def _warnings(report: Any) -> Iterator[str]:
     for problem in (each.agent.problem for each in features if each.agent is not None):
         if problem:
             yield f"What the agents' work cost is not fully known: {problem}."
-    flaky = sorted({id_ for each in _judgements(report) for id_ in each.flaky})
-    if flaky:
-        yield (
-            f"These cases both failed and passed on the same tree, so they decide nothing: "
-            f"{_some(flaky)}."
-        )
+    yield from about_flaky(_judgements(report))
 
 
 def _joint_warnings(on_base: TestResult | None, features: Iterable[FeatureReport]) -> Iterator[str]:
@@ -512,7 +506,7 @@ def _reason(judgement: Judgement) -> str:
         (judgement.flaky, twice, twice),
     )
     return ", and ".join(
-        f"{_some(ids)} {one if len(ids) == 1 else many}" for ids, one, many in parts if ids
+        f"{some(ids)} {one if len(ids) == 1 else many}" for ids, one, many in parts if ids
     )
 
 
@@ -522,12 +516,6 @@ def _judgements(report: Any) -> Iterator[Judgement]:
     for attempt in report.attempts:
         runs = (*attempt.own_runs, attempt.joint_run, attempt.regression_run)
         yield from (judgement for _, judgement in runs if judgement is not None)
-
-
-def _some(ids: Iterable[str]) -> str:
-    names = list(ids)
-    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
-    return ", ".join(names[:_FEW]) + more
 
 
 def _listed(words: list[str]) -> str:

@@ -389,6 +389,8 @@ def was_run(tests: TestResult | None) -> TypeGuard[TestResult]:
 
 # --- options ---
 
+_FEW = 3
+
 
 @frozen(kw_only=True, field_transformer=named_fields)
 class UsedOptions:
@@ -420,3 +422,19 @@ def about_dropped(paths: Collection[str]) -> tuple[str, ...]:
     files, were = ("test file", "was") if len(paths) == 1 else ("test files", "were")
     what = f"{len(paths)} {files} of the agents {were} dropped: {listed(paths)}."
     return (f"{what} The suites' own tests judge.",)
+
+
+def about_flaky(judgements: Iterable[Judgement]) -> tuple[str, ...]:
+    """Return a sentence about the cases that were flaky; none if none was."""
+    found = sorted({id_ for each in judgements for id_ in each.flaky})
+    if not found:
+        return ()
+    what = "These cases both failed and passed on the same tree, so they decide nothing"
+    return (f"{what}: {some(found)}.",)
+
+
+def some(ids: Iterable[str]) -> str:
+    """Return the first few of some ids as a list, and how many more there are."""
+    names = list(ids)
+    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+    return ", ".join(names[:_FEW]) + more

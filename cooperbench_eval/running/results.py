@@ -65,7 +65,7 @@ class TestStatus(StrEnum):
 
 
 _NOT_RUN = frozenset({TestStatus.PATCH_REJECTED, TestStatus.INFRASTRUCTURE_ERROR})
-_SILENT = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})
+_SILENT = frozenset({TestStatus.INCONCLUSIVE, TestStatus.NO_TESTS, TestStatus.SETUP_FAILED})
 
 
 class RepeatPolicy(StrEnum):

@@ -12,6 +12,9 @@ class Runner:
     - `silent` and `silent WORD` end the run without a result, everywhere or on such trees;
     - `full` does so from the third run on, as if a disk were full by then;
     - `stutters` does so the first time on each tree with a feature;
+    - `sinks` fails in the third run, and no run after it has a result;
+    - `wavers` fails the first time on trees with one feature, and always on those with both;
+    - `none` collects nothing;
     - `raises` cannot be started.
 
     Attributes:
@@ -36,8 +39,11 @@ class Runner:
                 status="passed" if passes(case, text, number) else "failed",
             )
             for case in suite.command
-            if case.split()[0] in {"has", "without", "flaky"}
+            if case.split()[0] in {"has", "without", "flaky", "wavers"}
+            or (case == "sinks" and self.runs == 3)
         ]
+        if not cases:
+            return ce.TestResult(status="no_tests", reason="no test was collected")
         failed = any(case.status == "failed" for case in cases)
         return ce.TestResult(
             status="failed" if failed else "passed", cases=cases, exit_code=int(failed)
@@ -54,6 +60,8 @@ class Runner:
                 return "no result was written"
             case ["full"] if self.runs > 2:
                 return "no space left"
+            case ["sinks"] if self.runs > 3:
+                return "no space left"
         return ""
 
 
@@ -64,4 +72,8 @@ def passes(case, text, number):
             return word in text
         case ["without", *words]:
             return not all(word in text for word in words)
+        case ["wavers"] if "word1" in text and "word2" in text:
+            return False
+        case ["sinks"]:
+            return False
     return number > 1 or "word" not in text

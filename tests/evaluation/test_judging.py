@@ -472,7 +472,7 @@ def test_joint_tests_that_run_nowhere_blame_nobody():
     """Their command selects nothing, on the sides as in the merge."""
     report = evaluate(joint_pair(suite(command=(*PYTEST, "-k", "nothing"))))
 
-    assert kind(report) == ("incorrect", "unknown")
+    assert kind(report) == ("not_run", "unknown")
 
 
 def test_the_reason_why_joint_tests_did_not_run_is_a_warning():

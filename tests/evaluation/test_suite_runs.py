@@ -97,3 +97,92 @@ def test_only_what_fails_is_run_again():
     assert evaluated(("has line",))[1] == 6
     assert evaluated(("has line", "without word1 word2"))[1] == 7
     assert evaluated(("has line", "without word1"))[1] == 8
+
+
+def test_a_failure_that_the_host_cannot_confirm_is_nobodys_fault():
+    """The third run fails, and by then there is no space for a second one on that tree."""
+    report, _ = evaluated(("has line", "sinks"))
+
+    assert facts(report) == ("not_run", "unknown")
+    assert report.problem == "no space left"
+
+
+def test_a_case_that_was_flaky_alone_decides_nothing_on_the_merged_tree():
+    """Although it fails there each time."""
+    report, _ = evaluated(("has line", "wavers"))
+
+    assert facts(report) == ("correct", "nobody")
+    assert report.attempt("naive").feature1_judgement.flaky == ("tests/t.py::wavers",)
+
+
+def test_a_suite_that_collects_nothing_anywhere_says_nothing():
+    """Its command may name a file that does not exist."""
+    report, _ = evaluated(("none",))
+
+    assert facts(report) == ("not_run", "unknown")
+    assert report.problem == "no test was collected"
+
+
+def group(one, two):
+    """Return two features with these suites, which touch different lines."""
+    return [
+        ce.Feature(number=number, patch=patch(5 * number, f"word{number}"), tests=suite)
+        for number, suite in enumerate((one, two), 1)
+    ]
+
+
+def test_a_tests_patch_that_applies_nowhere_is_nobodys_fault():
+    """Neither a pair nor a team nor a plan nor an audit blames the feature."""
+    nowhere = b"--- a/no.py\n+++ b/no.py\n@@ -1 +1 @@\n-q\n+r\n"
+    suites = [
+        ce.TestSuite(command=("true",), framework="exit", patch=each) for each in (nowhere, b"")
+    ]
+    features, runner = group(*suites), ce.TestRunner(sandbox="local")
+    one, two = features
+    evaluator = ce.Evaluator(strategies=["naive"], runner=runner)
+    pair = ce.FeaturePair(repo_name="r", task_id=1, base=BASE, feature1=one, feature2=two)
+    team = ce.FeatureTeam(repo_name="r", task_id=1, base=BASE, features=features)
+
+    plan = ce.land(BASE, features, strategy="naive", runner=runner)
+
+    assert evaluator.evaluate(pair).attempt("naive").verdict == "not_run"
+    landed = evaluator.evaluate_team(team).attempt("naive")
+    assert all(each.number != 1 for each in (*landed.left_out, *plan.left_out))
+    assert "the tests patch does not apply" in plan.problem
+
+
+def test_a_feature_without_a_suite_beside_one_with_a_suite_has_no_reward():
+    """A pair has no verdict either."""
+    features = group(None, ce.TestSuite(command=("has line",), framework="pytest"))
+    merged = ce.merge(BASE, *(ce.apply_patch(BASE, each.patch).changes for each in features))
+
+    audit = ce.audit(BASE, features, merged, runner=Runner())
+
+    assert {"reward", "score"}.isdisjoint(audit.reward())
+    assert audit.problem == "feature 1 has no suite"
+
+
+def test_a_test_file_that_no_agent_touched_stays_in_an_audited_tree():
+    """A later base may have changed it together with the code."""
+    base = ce.Snapshot.from_files({"a.txt": BASE.read("a.txt"), "tests/test_old.txt": b"old\n"})
+    new = ce.Changes({"tests/test_new.txt": ce.Entry(b"new\n")}).diff(base)
+    suite = ce.TestSuite(command=("has changed", "has new"), framework="pytest", patch=new)
+    text = base.read("a.txt").replace(b"line 3\n", b"word\n")
+    one = ce.Feature(number=1, patch=ce.Changes({"a.txt": ce.Entry(text)}), tests=suite)
+    merged = {"a.txt": ce.Entry(text), "tests/test_old.txt": ce.Entry(b"changed\n")}
+
+    audit = ce.audit(base, [one], ce.Changes(merged), runner=Runner())
+
+    assert audit.dropped_files == ()
+    assert audit.suites[0].tests.cases[0].status == "passed"
+
+
+def test_an_audit_names_flaky_cases():
+    """As a report does."""
+    features = group(ce.TestSuite(command=("has line", "flaky"), framework="pytest"), None)[:1]
+    merged = ce.apply_patch(BASE, features[0].patch).changes
+
+    audit = ce.audit(BASE, features, merged, runner=Runner())
+
+    assert audit.reward()["reward"] == 1.0
+    assert "tests/t.py::flaky" in " ".join(audit.warnings)

@@ -10,7 +10,7 @@ from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_features, read_merged
-from cooperbench_eval.evaluation.pairs import Feature, TestedGroup
+from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of
 from cooperbench_eval.evaluation.placing import (
     Options,
     place,
@@ -102,7 +102,11 @@ def audit(
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
     features_of = [each.feature for each in placed]
-    tested, dropped = without_tests(options, group, merged)
+    # Other test files of the tree are not the agents': a later base may have changed them.
+    touched = {path for each in placed for path in each.result.changes}
+    theirs = Changes({path: each for path, each in merged.items() if path in touched})
+    _, dropped = without_tests(options, group, theirs)
+    tested = Changes({path: each for path, each in merged.items() if path not in dropped})
     return evolve(
         audit_of(base, sides, merged),
         comparisons=[
@@ -194,7 +198,7 @@ def _compare_strategy(
 
 
 def _run_suites(group: TestedGroup, merged: Changes, options: Options) -> Iterator[SuiteRun]:
-    """Run every suite on the merged tree, one at a time.
+    """Run every suite on the merged tree, one at a time; a feature without one has no run.
 
     Whoever made the tree may have written tests of the same names, so a suite's own tests replace
     those.
@@ -202,7 +206,8 @@ def _run_suites(group: TestedGroup, merged: Changes, options: Options) -> Iterat
     runs = SuiteRuns(group, Runs(options.runner), options.judge)
     numbers = [each.number for each in group.features]
     found = runs.of_features(numbers, partial(_with_room, group.base, merged), {})
-    return (each for each in found if each.tests is not None)
+    # A feature without a suite beside one with a suite leaves the question without an answer.
+    return found if suites_of(group) else iter(())
 
 
 def _with_room(base: Snapshot, merged: Changes, suite: TestSuite | None) -> Changes:

@@ -117,7 +117,7 @@ class Trials:
         changes = self._tested(changes)
         runs = SuiteRuns(group, self.runs, self._judge)
         run = runs.judged(suite, changes)
-        if run.outcome is False:
+        if not run.outcome:
             # A case may belong to a suite that was not seen yet.
             _show_cases(runs, group, suite, changes)
             run = runs.confirmed(suite, changes)
@@ -125,7 +125,7 @@ class Trials:
         if row.outcome is None and row.broken is None and row.tests is not None:
             self.had_no_result |= not row.tests.was_run
             whose = f"the {which.value} tests" if number is None else f"feature {number}'s tests"
-            why = row.tests.reason or "all cases that count are flaky"
+            why = row.tests.reason or "no case that counts passed"
             self.unanswered = self.unanswered or f"{whose} have no answer: {why}"
         return row
 

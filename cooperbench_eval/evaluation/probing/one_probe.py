@@ -35,6 +35,8 @@ from cooperbench_eval.strategies.protocol import MergeStrategy
 _MOST_WORK = 300
 """A probe must be fast, so it merges less often than `land` while it looks for a plan."""
 _STEPS = Memory["_Taken"](32 << 20, size_of=lambda taken: size_of_changes(taken.side.changes))
+_UNREAD = frozenset({ProbeState.UNREADABLE, ProbeState.IN_PROGRESS, ProbeState.MISSING})
+"""States of branches that could land if they were read."""
 _REASONS = {
     ProbeState.CONFLICTS: LeftOutReason.CONFLICT,
     ProbeState.FAILED: LeftOutReason.STRATEGY_FAILED,
@@ -167,7 +169,13 @@ class Probing:
         plan = find_plan(merging, tuple(met), sides, left_out, groups=groups, trials=trials)
         touched = Changes({path: None for each in sides.values() for path in each.changes})
         _, dropped = without_tests(options, group, touched)
-        return evolve(plan, options=used_options(options, group), dropped_files=dropped)
+        is_known = all(each.state not in _UNREAD for each in met.values())
+        return evolve(
+            plan,
+            options=used_options(options, group),
+            dropped_files=dropped,
+            is_exact=plan.is_exact and is_known,
+        )
 
     def _left_out(self, number: int, met: Met) -> LeftOut:
         problem = met.problem

@@ -646,6 +646,7 @@ def test_events_describe_the_batch(threads, tmp_path):
 
 def test_it_is_silent_unless_asked(threads, capfd, monkeypatch):
     """With `progress=True` there is a bar in a terminal, which ends full."""
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # of a test with a notebook
     for progress in (False, True):
         list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=threads, progress=progress))
     assert capfd.readouterr() == ("", "")

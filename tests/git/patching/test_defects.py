@@ -376,7 +376,9 @@ def test_a_test_file_is_dropped_however_its_name_is_written(path, has_header):
     patch = edit(**{path: b"1\n"})
     plain = patch[patch.index(b"--- /dev/null") :]
 
-    report = evaluate(FIRST + (patch if has_header else plain), SECOND, UNTESTED)
+    drops = ce.patching.TestFileFilter()
+    first = FIRST + (patch if has_header else plain)
+    report = evaluate(first, SECOND, UNTESTED, test_filter=drops)
 
     assert statuses(report) == GOOD
     assert report.feature1.patch.dropped_files == (path,)
