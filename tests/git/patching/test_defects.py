@@ -27,7 +27,9 @@ UNTESTED = (None, None)
 SECOND = edit(f=b"1\n2\n3\n4\n5\n6\n7\n8\nnine\n")
 
 
-def evaluate(patch1, patch2, scripts=("true", "true"), *, base=BASE, tests=None, **facts):
+def evaluate(
+    patch1, patch2, scripts=("true", "true"), *, base=BASE, tests=None, test_filter=None, **facts
+):
     """Evaluate a pair; a shell script tests each feature, unless none is given."""
     features = [
         ce.Feature(
@@ -46,7 +48,7 @@ def evaluate(patch1, patch2, scripts=("true", "true"), *, base=BASE, tests=None,
         repo_name="r", task_id=0, base=base, feature1=features[0], feature2=features[1], **facts
     )
     runner = ce.TestRunner(sandbox=ce.LocalSandbox()) if scripts != UNTESTED else None
-    return ce.Evaluator(strategies=["naive"], runner=runner).evaluate(pair)
+    return ce.Evaluator(strategies=["naive"], runner=runner, test_filter=test_filter).evaluate(pair)
 
 
 def statuses(report):
