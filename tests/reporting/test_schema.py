@@ -688,6 +688,9 @@ NO_SCHEMA_SAYS = (
     "several features have the same number",
     "does not name each feature of the team once",
     "conflict_details",
+    "least_similarity",
+    "per_line",
+    "per_section",
     "'not_tried' follows from the rest",
 )
 

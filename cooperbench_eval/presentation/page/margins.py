@@ -164,7 +164,9 @@ def _search(sides: _Sides, merge: _Diff, *, is_open: bool) -> dict[_Key, str]:
             origins = [*each.origins]
             if each.kind in {FileKind.LINK, FileKind.SUBMODULE}:
                 origins = [each.origin] * sum(len(hunk.new) for hunk in file.hunks)
-            signs = [_SIGNS.get(one.kind) or _FEATURES[one.features] for one in origins]
+            signs = [
+                _SIGNS.get(one.kind) or _FEATURES[tuple(sorted(one.features))] for one in origins
+            ]
         for hunk, start in zip(file.hunks, base.of(file).patched(file.hunks)[1], strict=True):
             # A file whose known part looks binary has no lines.
             new = iter(signs[start : start + len(hunk.new)])

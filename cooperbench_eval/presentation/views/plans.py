@@ -229,7 +229,6 @@ def _probed_pairs(probe: Probe) -> list[Table]:
 def _probe_notes(probe: Probe) -> list[str]:
     breaks = [each for each in probe.plan.left_out if each.tests]
     return [
-        *_warnings(probe),
         *wording.first(probe.collisions, _MOST_ROWS, "collision", _collision),
         *wording.first(breaks, _MOST_ROWS, "such note", left_out_text),
         *_cautions(probe),
@@ -261,7 +260,7 @@ def _details(branch: ProbedBranch) -> Iterator[str]:
         yield f"changed while it was read: {cut_list(branch.unsettled, _FEW_NAMES, _NAME)}"
 
 
-def _warnings(found: Probe | ProbedBranch) -> list[str]:
+def _warnings(found: ProbedBranch) -> list[str]:
     return [visible(each, _LONGEST) for each in found.warnings]
 
 
