@@ -229,7 +229,7 @@ class CostPerCorrect(Plain):
         unknown: The number of pairs with an answer whose cost is not known.
         correct: How many of *pairs* are correct.
         total_usd: What all *pairs* cost, in US dollars.
-        low: The lower end of the interval; `None` if there is no correct pair, or fewer than
+        low: The lower end of the interval; `None` if no pair is correct, or if there are fewer than
             two pairs or clusters.
         high: The upper end; `None` for the same reasons, and if there are too few correct pairs
             to bound it.

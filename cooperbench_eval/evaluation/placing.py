@@ -144,8 +144,8 @@ def rule_for(group: Suites, test_filter: TestFileFilter | None) -> TestFileFilte
 def sides_on(base: Snapshot, placed: Iterable[Placed], argument: str) -> dict[int, Changes]:
     """Return what each feature changes in the base, by its number.
 
-    A branch that starts from a commit of which the base is no ancestor is merged into the base, as
-    git would.
+    If the base is not an ancestor of the commit from which a branch starts, the branch is merged
+    into the base, as git would do it.
 
     Args:
         base: The base.

@@ -37,11 +37,11 @@ from .provenance import LineRun as LineRun
 from .provenance import Origin as Origin
 from .provenance import OriginKind as OriginKind
 from .provenance import Provenance as Provenance
-from .report import ConflictResolution as ConflictResolution
 from .report import Failure as Failure
 from .report import FailureKind as FailureKind
 from .report import MergeReport as MergeReport
 from .report import PairStatus as PairStatus
+from .resolutions import ConflictResolution as ConflictResolution
 from .rows import Attempt as Attempt
 from .rows import FeatureReport as FeatureReport
 from .rows import PatchReport as PatchReport

@@ -288,7 +288,7 @@ class Audit(Shown, JsonRecord):
 
     @property
     def problem(self) -> str:
-        """Why there is no reward although suites were given; empty if there is one."""
+        """Why the suites give no reward; empty if they give one, or if no suites were given."""
         outcomes = [run.outcome for run in self.suites]
         if False in outcomes or None not in outcomes:
             return ""

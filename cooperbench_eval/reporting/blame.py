@@ -224,7 +224,8 @@ def lost_tests(
     alone: TestResult | None, merged: TestResult | None, judgement: Judgement | None
 ) -> tuple[str, ...]:
     """Return the cases that a feature passes alone and that count as failed when merged."""
-    if alone is None or merged is None or outcome_of(merged, judgement) is not False:
+    fails = outcome_of(merged, judgement) is False
+    if alone is None or merged is None or not fails:
         return ()
     excused = judgement.excused if judgement is not None else frozenset()
     return tuple(each for each in lost_cases(alone, merged) if each not in excused)

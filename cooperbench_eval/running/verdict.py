@@ -75,7 +75,7 @@ def _setup_failure(suite: TestSuite, scratch: Path) -> str:
     try:
         number, status = map(int, read_result_file(scratch / SETUP_MARK).split())
         command = shlex.join(suite.setup[number])
-    # There is no mark, or we did not write it.
+    # The mark is missing, or somebody else wrote it.
     except (UnreadableResultError, ValueError, IndexError):
         return ""
     return f"the set-up's {command} {describe_exit(status)}"

@@ -72,12 +72,8 @@ def find_plan(
     if tree is not None and tested is None and len(order) < len(sets.best):
         is_exact = False
     found = _Conclusions(sets=sets, broken=trials.broken, sides=sides)
-    reason = LeftOutReason.NOT_EXAMINED
-    left_out = [LeftOut(number=each, reason=reason) for each in sides if each not in order]
-    try:
-        left_out = list(found.left_out(order))
-    except RepositoryError as exc:
-        problem = problem or str(exc)
+    left_out, unread = found.reasons(order)
+    problem = problem or unread
     place = {number: at for at, number in enumerate(numbers)}
     return LandingPlan(
         strategy=merger.strategy.name,
@@ -219,6 +215,15 @@ class _Conclusions:
         return sorted(matters, key=lambda each: (len(each.patches), each.patches))
 
     # --- reasons ---
+
+    def reasons(self, landed: _Order) -> tuple[list[LeftOut], str]:
+        """Return why each other patch is left out, and why that cannot be said, if it cannot."""
+        try:
+            return list(self.left_out(landed)), ""
+        except RepositoryError as exc:
+            reason = LeftOutReason.NOT_EXAMINED
+            others = [number for number in self.sides if number not in landed]
+            return [LeftOut(number=each, reason=reason) for each in others], str(exc)
 
     def left_out(self, landed: _Order) -> Iterator[LeftOut]:
         """Yield why each patch that does not land is left out, in the given order."""

@@ -15,7 +15,7 @@ from cooperbench_eval.presentation.views.reports import landed_text
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
 from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOutReason
-from cooperbench_eval.reporting.report import ConflictResolution
+from cooperbench_eval.reporting.resolutions import ConflictResolution
 from cooperbench_eval.reporting.rows import MergeRow
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.running.results import (

@@ -136,7 +136,7 @@ def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
 def cannot_start(supervised: SupervisedCommand, problem: str, hidden: str = "") -> TestRunError:
     """Return the error for a program that cannot be started, given the system's message.
 
-    If the message is that there is no such file, and it exists, *hidden* says why.
+    If the system does not find a file that exists, *hidden* says why.
     """
     program = supervised.command[0]
     if problem == os.strerror(ENOENT):
