@@ -49,6 +49,8 @@ def draw(seed):
             (0.2, f"without {own} {other}"),
             (0.1, f"without {own}"),
             (0.15, "flaky"),
+            (0.1, "has mark"),
+            (0.1, "without mark"),
             (0.08, "silent"),
             (0.08, f"silent {own}"),
             (0.08, f"silent {own} {other}"),
@@ -73,9 +75,10 @@ def tree_of(plan=None):
     for (path, line), word in plan.edits.items() if plan else ():
         files[path][line] = word
     texts = {path: "\n".join(lines).encode() + b"\n" for path, lines in files.items()}
-    own = (
-        {f"tests/test_{next(iter(plan.edits.values()))}.py": b"1\n"} if plan and plan.writes else {}
-    )
+    own = {}
+    if plan and plan.writes:
+        word = next(iter(plan.edits.values()))
+        own[f"tests/test_{word}.txt"] = f"mark of {word}\n".encode()
     return texts | own
 
 
