@@ -179,7 +179,7 @@ class UnknownPluginError(PluginError, LookupError):
 
 
 class DuplicatePluginError(PluginError):
-    """Several distributions register a plug-in under the same name, which is not built in.
+    """Several distributions register the same name, which is not that of a built-in plug-in.
 
     Attributes:
         name: The contested name.

@@ -17,8 +17,8 @@ def available_strategies() -> tuple[str, ...]:
 def get_strategy(name: str, /, **options: object) -> MergeStrategy:
     """Build the strategy registered as *name*, with *options* as its arguments.
 
-    A name that this library registers always means its own. If another distribution registers
-    it too, a warning says that its plug-in is refused.
+    The name of a built-in strategy always means the built-in one. If another distribution registers
+    it too, a warning names that distribution.
 
     Raises:
         UnknownStrategyError: No distribution registers the name.

@@ -67,11 +67,11 @@ def describe_error(exc: BaseException) -> str:
 
 
 def place_of(exc: BaseException) -> str:
-    """Return the file, the line and the function that raised, in brackets after a space.
+    """Return where an exception was raised, such as ` (file.py, line 3, in merge)`.
 
-    This is the innermost function of the caller or a plug-in, if one takes part. The file is
-    named without its folder, so that the text is the same on every machine. An exception that
-    was not raised gives an empty text.
+    This is the innermost function of the caller or a plug-in, if there is one. The file is named
+    without its folder, so that the text is the same on every machine. An exception that was not
+    raised gives an empty text.
     """
     frames = traceback.extract_tb(exc.__traceback__)
     if not frames:

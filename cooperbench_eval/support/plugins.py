@@ -6,8 +6,8 @@ group for each kind. Listing only reads names; a plug-in is imported when it is 
 Reading the entry points of all installed distributions takes milliseconds. So they are read
 again only if something on `sys.path` changed. Checking that takes microseconds.
 
-A name that this library registers is its own. If another distribution registers it as well,
-that plug-in is refused, and everything that uses the built-in one goes on.
+The name of a built-in plug-in always means the built-in one. If another distribution registers
+it too, that plug-in is ignored.
 """
 
 import importlib
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PluginT = TypeVar("PluginT")
 
 _OWN = "cooperbench-eval"
-"""The distribution whose names no other one can take."""
+"""The distribution of this library, with the built-in plug-ins."""
 _COARSEST_CLOCK_NS = 2_000_000_000
 """No file system rounds the times of its directories to more than two seconds."""
 
@@ -148,8 +148,8 @@ class PluginGroup(Generic[PluginT]):
         """
         if refused := self._refused(name):
             text = (
-                f"{self._broken.kind} {name!r} is built in, so that of {' and '.join(refused)} is "
-                "refused; register it under another name"
+                f"{self._broken.kind} {name!r} is built in, so the one of {' and '.join(refused)} "
+                "is ignored; register it under another name"
             )
             warnings.warn(text, stacklevel=4)  # in the code that called a checked function
         return self._build(name, options)
@@ -198,7 +198,7 @@ class PluginGroup(Generic[PluginT]):
         return self.errors[2]
 
     def _refused(self, name: str) -> list[str]:
-        """Return the distributions that register the name of a built-in plug-in as well."""
+        """Return the other distributions that register the name of a built-in plug-in."""
         points = [p for p in _installed().points.select(group=self.group) if p.name == name]
         others = sorted({_distribution(p) for p in points if not _is_own(p)})
         return others if any(map(_is_own, points)) else []

@@ -55,8 +55,8 @@ class Counterexample:
         given: The input of the plug-in.
         came: What the plug-in did.
         wanted: What the plug-in should have done.
-        mistake: If the plug-in gave no result at all: why, in the same words whatever the input,
-            with the line of its code if it raised. Otherwise empty.
+        mistake: Why the plug-in gave no result, with the line of its code if it raised. The text
+            does not depend on the input. Empty if the plug-in gave a result.
     """
 
     given: str
@@ -77,9 +77,9 @@ class LawResult:
     Attributes:
         law: The law.
         status: Whether the plug-in keeps it.
-        reason: Why the plug-in does not have to keep the law, or why the law could not be
-            checked. For a law that held, a caveat. For a broken one, which law was broken by the
-            same mistake before. Otherwise empty.
+        reason: Why the plug-in does not have to keep the law, or why the law could not be checked.
+            For a law that held, a caveat. For a broken law, an earlier law that the same mistake
+            broke. Otherwise empty.
         counterexample: The smallest case found that breaks the law. A law that was opted
             out of and broken has one too.
         cases: The number of cases tried.
@@ -194,9 +194,9 @@ def check_laws(
 
 
 def told_once(result: LawResult, told: dict[str, str]) -> LawResult:
-    """Return *result*, with a reason if the same mistake broke another law before.
+    """Return *result*, with a reason if the same mistake broke an earlier law.
 
-    *told* has the mistakes and the first law that each of them broke, and is added to.
+    *told* has the first law that each mistake broke; a new mistake is added to it.
     """
     mistake = result.counterexample.mistake if result.counterexample else ""
     if not mistake or result.status is not LawStatus.BROKEN:
@@ -204,7 +204,7 @@ def told_once(result: LawResult, told: dict[str, str]) -> LawResult:
     first = told.setdefault(mistake, result.law.name)
     if first == result.law.name:
         return result
-    return evolve(result, reason=f"the same mistake as under {first}: {mistake}")
+    return evolve(result, reason=f"the same mistake as in the law {first}: {mistake}")
 
 
 def check_failed(law: Law, exc: Exception) -> LawResult:

@@ -62,9 +62,9 @@ class _LawTests:
             return accept(given)
         except PluginError as exc:
             problem = str(exc)
-        # Out here, so that pytest does not show the error a second time.
+        # Outside of the handler, so that pytest does not show the error a second time.
         first = self._told.setdefault(problem, law.name)
-        same = f"the same mistake as under {first}"
+        same = f"the same mistake as in the law {first}"
         pytest.fail(problem if first == law.name else same, pytrace=False)
 
     def _require(self, result: LawResult) -> None:

@@ -83,7 +83,9 @@ def test_a_built_in_sandbox_cannot_be_shadowed(install):
     """The built-in one is used, and a warning names the plug-in that is refused."""
     install("shadow-plugin", "1.0", "registry_shadow_cage", CAGE, local="Cage")
 
-    with pytest.warns(UserWarning, match="sandbox 'local' is built in, so that of shadow-plugin 1"):
+    with pytest.warns(
+        UserWarning, match="sandbox 'local' is built in, so the one of shadow-plugin 1"
+    ):
         found = ce.running.get_sandbox("local")
 
     assert type(found) is ce.LocalSandbox

@@ -169,7 +169,7 @@ def test_a_built_in_strategy_cannot_be_shadowed(install):
     """Whoever asks for `naive` is told which plug-in is refused, and everything else goes on."""
     install("shadow-plugin", "1.0", "registry_shadow", OURS, naive="Ours", keep="Ours")
 
-    with pytest.warns(UserWarning, match="that of shadow-plugin 1.0 is refused") as caught:
+    with pytest.warns(UserWarning, match="the one of shadow-plugin 1.0 is ignored") as caught:
         found = ce.get_strategy("naive")
 
     assert type(found) is NaiveStrategy

@@ -148,7 +148,7 @@ def test_an_installed_package_cannot_take_the_name_of_a_built_in_strategy(enviro
     printed = environment.run("python", "-c", SHADOW, cwd=environment.packages).splitlines()
 
     ours = [f"cooperbench_eval.strategies.{name}" for name in ("naive", "union")]
-    refused = "merge strategy 'naive' is built in, so that of taker 1.5 is refused"
+    refused = "merge strategy 'naive' is built in, so the one of taker 1.5 is ignored"
     assert printed == [
         f"1 1 mine {ours}",
         ours[0],

@@ -109,10 +109,10 @@ def test_a_mistake_that_breaks_every_law_is_shown_once(output):
 
     assert failures.count(f"LookupError('where') {where}") == 1
     # The law of swapped sides does not apply.
-    again = f"the same mistake as under identity: LookupError {where}"
+    again = f"the same mistake as in the law identity: LookupError {where}"
     assert failures.count(again) == count - 2
     assert failures.count("is a class; pass an instance, as Numbers()") == 1
-    assert failures.count("the same mistake as under identity\n") == count - 1
+    assert failures.count("the same mistake as in the law identity\n") == count - 1
 
 
 def test_a_broken_law_fails_with_its_counterexample(output):

@@ -219,7 +219,7 @@ def test_one_mistake_is_shown_once_with_the_authors_line(kind, came, place):
     assert len(others) == len(NAMES) - 2
     for other in others:
         assert str(other).startswith(
-            f"{other.law.name}: broken (the same mistake as under identity: "
+            f"{other.law.name}: broken (the same mistake as in the law identity: "
         )
         assert where in str(other)
         assert len(str(other).splitlines()) == 1

@@ -35,8 +35,8 @@ def available_sandboxes() -> tuple[str, ...]:
 def get_sandbox(name: str, /, **options: object) -> Sandbox:
     """Build the sandbox registered as *name*, with *options* as its arguments.
 
-    A name that this library registers always means its own. If another distribution registers
-    it too, a warning says that its plug-in is refused.
+    The name of a built-in sandbox always means the built-in one. If another distribution registers
+    it too, a warning names that distribution.
 
     Raises:
         UnknownSandboxError: No distribution registers the name.
