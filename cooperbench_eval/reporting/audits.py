@@ -246,9 +246,9 @@ class Audit(Shown, JsonRecord):
             from the base.
         comparisons: How the tree differs from what strategies make.
         suites: The runs of all suites on the tree.
-        options: The options that were used; `None` if that is not known.
+        options: The options that were used; `None` if they are not known.
         dropped_files: The test files of the agents that the tree lacked when suites ran, sorted.
-        hazards: What looks wrong in the tree. They decide nothing.
+        hazards: Hints at what is wrong in the tree. They do not affect the score.
 
     Example:
         >>> from cooperbench_eval import Changes, Entry, Snapshot, audit
@@ -333,7 +333,7 @@ class Audit(Shown, JsonRecord):
         """Return how good the merged tree is, as finite numbers only.
 
         `reward` is 1.0 if every suite passes, and 0.0 if one fails. If none fails and one has no
-        answer, there is no `reward`: that is not a failure of whoever made the tree.
+        answer, there is no `reward`, because that says nothing about the tree.
 
         The other numbers grade that result. A number that is not known is left out. Flags are
         0.0 or 1.0, and rates are from 0.0 to 1.0:

@@ -145,8 +145,8 @@ def find_cause(
 def _broken_by_merge(features: Sequence[FeatureReport], own: Sequence[Judged]) -> list[bool]:
     """Return for each feature whether the merge broke it.
 
-    A case that fails in a file of another feature, such as a module of that feature that a suite
-    collects, shows that the merge broke the other one.
+    If a case fails in a file that only one feature touches, the merge broke that feature, even if
+    the case ran in the suite of another one.
     """
     fails = [
         each.is_right and run.outcome is False for each, run in zip(features, own, strict=True)
@@ -172,7 +172,7 @@ def _owner(case: str, place: int, paths: Sequence[frozenset[str]]) -> int:
 
 
 def _touched(diff: bytes | None) -> frozenset[str]:
-    """Return the paths of a diff; none if it is not one, as in a report from elsewhere."""
+    """Return the paths that a diff touches; none if it cannot be parsed."""
     with suppress(PatchError):
         return frozenset(Patch.parse(diff or b"").paths)
     return frozenset()

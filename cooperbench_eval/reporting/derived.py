@@ -158,7 +158,7 @@ def _check_measures(report: Any) -> None:
 
 
 def _check_sides(report: Any) -> None:
-    """Check that nothing was merged if a patch is missing, and something if none is."""
+    """Check that nothing was merged if a patch is empty or does not apply."""
     if report.failure is not None:
         return
     missing = [each for each in report.features if not each.patch.is_usable]
@@ -168,8 +168,8 @@ def _check_sides(report: Any) -> None:
             _refuse(f"attempts[{index}].status", attempt.status.value, "'not_tried'")
     details = getattr(report, "conflict_details", None)
     if details is not None and missing:
-        what = f"the patch of feature {missing[0].number}, which gives no side to merge,"
-        raise ReportError(f"measures a merge, but {what} contradicts that", "conflict_details")
+        problem = f"the patch of feature {missing[0].number} is empty or does not apply"
+        raise ReportError(f"measures a merge, but {problem}", "conflict_details")
 
 
 def _check_conflicts(
@@ -180,7 +180,7 @@ def _check_conflicts(
 ) -> None:
     """Check measured conflicts against the conflicts themselves.
 
-    Without the scorer's weights, only sections and lines follow from these.
+    Without the scorer's weights, only sections and lines can be checked.
     """
     scorer = options.scorer if options else None
     expected = (scorer or ConflictScorer()).score(conflicts)

@@ -117,7 +117,7 @@ class Explanation(Shown, Plain):
         problem: The same as a sentence; empty if the search began.
         runs_used: How many times a suite was run.
         budget: How many times it was allowed to be run.
-        options: The options with which the report was made; `None` if that is not known.
+        options: The options with which the report was made; `None` if they are not known.
     """
 
     _written = (

@@ -199,15 +199,15 @@ class LandingPlan(Shown, JsonRecord):
         is_exact: Whether it is certain that no larger set can land.
         runs_used: How many test runs were asked for, whether or not a cache answered them.
         budget: How many were allowed.
-        problem: Why the plan says less than was asked: the search ended early, for example because
-            the base cannot be read any more, or tests have no answer. Else empty.
+        problem: Why the plan is not complete; empty if it is. The search ended early, for example
+            because the base can no longer be read, or tests have no answer.
         base_tree_id: The git tree id of the base.
         base_commit: The id of the base's commit, if the base is a commit.
         tree_id: The git tree id of the base with the landed patches.
         changes: What the landed patches together change in the base.
-        options: The options that were used; `None` if that is not known.
+        options: The options that were used; `None` if they are not known.
         dropped_files: The test files of the agents that were dropped, sorted.
-        hazards: What looks wrong in the tree of the plan, although it merges. They decide nothing.
+        hazards: Hints at what is wrong in the tree of the plan. They do not affect the plan.
 
     Example:
         >>> from cooperbench_eval import Entry, land

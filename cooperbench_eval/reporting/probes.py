@@ -106,10 +106,10 @@ class ProbedBranch(Shown):
             if the index has their size and times.
         unsettled: What changed during the last try to read the worktree, if something did in each
             of them. The tree may then mix the contents of different moments.
-        uncommitted: The worktrees of a branch, by their folders, with changes that are not
-            committed to it. These changes do not count: give the folder to include them.
-        unread_worktrees: The worktrees of a branch that cannot be read, so such changes are
-            unknown.
+        uncommitted: The folders of a branch's worktrees that have uncommitted changes. These
+            changes do not count; pass the folder itself to include them.
+        unread_worktrees: The folders of a branch's worktrees that cannot be read, so that their
+            changes are not known.
     """
 
     number: int = field(converter=operator.index)
@@ -129,13 +129,13 @@ class ProbedBranch(Shown):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know about the branch, as sentences."""
-        unknown = "cannot be read, so uncommitted changes to"
+        problem = "cannot be read, so it may have uncommitted changes to"
         return (
             *(
-                f"{self.name} counts without the uncommitted changes in {each}"
+                f"{self.name} does not include the uncommitted changes in {each}"
                 for each in self.uncommitted
             ),
-            *(f"{each} {unknown} {self.name} are unknown" for each in self.unread_worktrees),
+            *(f"{each} {problem} {self.name}" for each in self.unread_worktrees),
         )
 
 
@@ -171,8 +171,8 @@ class Probe(Shown, JsonRecord):
         pairs: Every two of them, in the given order.
         plan: Which of them can land together on *onto*, and in what order. Its numbers are those
             of the branches, and its base is the tree of *onto*.
-        replaced: The ids of the objects that git would replace by others (`git replace`). Here,
-            they are read as they are.
+        replaced: The ids of the objects that `git replace` replaces. A probe reads the original
+            objects.
     """
 
     _kind = "probe"
@@ -213,12 +213,12 @@ class Probe(Shown, JsonRecord):
 
     @property
     def options(self) -> UsedOptions | None:
-        """The options that were used; `None` if that is not known."""
+        """The options that were used; `None` if they are not known."""
         return self.plan.options
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:
-        """What looks wrong in the tree of the branches that can land. They decide nothing."""
+        """Hints at what is wrong in the tree of the branches that can land."""
         return self.plan.hazards
 
     @property
@@ -227,7 +227,7 @@ class Probe(Shown, JsonRecord):
         found = [*self.plan.warnings, *(each for one in self.branches for each in one.warnings)]
         if self.replaced:
             objects = listed(self.replaced)
-            found.append(f"git replaces the objects {objects}, which are read as they are here")
+            found.append(f"`git replace` is ignored for these objects: {objects}")
         return tuple(found)
 
     @property

@@ -134,7 +134,7 @@ class Report(Shown, JsonRecord):
 
     @property
     def problem(self) -> str:
-        """Why it was not evaluated, or why a test run has no answer; else empty."""
+        """Why it was not evaluated, or why a test run has no answer; otherwise empty."""
         if self.failure is not None:
             return self.failure.problem
         return next((run.reason for run in self._unanswered), "")
@@ -250,8 +250,7 @@ class MergeReport(PairOrigin, Report):
         failure: Why the pair could not be evaluated; `None` if it was. If it is given, the
             rest of the report was known before the evaluation.
         judge: The rule by which test runs were judged.
-        options: The options with which it was evaluated, defaults included; `None` if that is not
-            known.
+        options: The options that were used, defaults included; `None` if they are not known.
         base_joint_tests: The run of the pair's joint tests on the base; `None` if they were
             not run.
         base_regression_tests: The run of the repository's own tests on the base; `None` if

@@ -394,7 +394,7 @@ _FEW = 3
 
 @frozen(kw_only=True, field_transformer=named_fields)
 class UsedOptions:
-    """The options with which a result was found, defaults included.
+    """The options that were used to find a result, defaults included.
 
     Attributes:
         strategies: The names of the merge strategies.
@@ -403,7 +403,8 @@ class UsedOptions:
         test_filter: Which test files of the agents were dropped; `None` if all were kept.
         sandbox: The name of the sandbox in which the suites ran; `None` if no suite ran.
         repeats: How often the runner repeats each run of a suite.
-        scorer: Measures conflicts; `None` if nothing was measured, or by a scorer of another class.
+        scorer: The scorer of conflicts; `None` if conflicts were not measured, or not by a plain
+            `ConflictScorer`.
     """
 
     strategies: tuple[str, ...] = field(converter=tuple[str, ...])
@@ -416,25 +417,25 @@ class UsedOptions:
 
 
 def about_dropped(paths: Collection[str]) -> tuple[str, ...]:
-    """Return a sentence about the test files of agents that were dropped; none if none was."""
+    """Return sentences about the dropped test files of agents, if there are any."""
     if not paths:
         return ()
     files, were = ("test file", "was") if len(paths) == 1 else ("test files", "were")
     what = f"{len(paths)} {files} of the agents {were} dropped: {listed(paths)}."
-    return (f"{what} The suites' own tests judge.",)
+    return (f"{what} The suites' own tests are used.",)
 
 
 def about_flaky(judgements: Iterable[Judgement]) -> tuple[str, ...]:
-    """Return a sentence about the cases that were flaky; none if none was."""
+    """Return a sentence about the flaky cases, if there are any."""
     found = sorted({id_ for each in judgements for id_ in each.flaky})
     if not found:
         return ()
-    what = "These cases both failed and passed on the same tree, so they decide nothing"
+    what = "These cases both failed and passed on the same tree, so they do not count"
     return (f"{what}: {some(found)}.",)
 
 
 def some(ids: Iterable[str]) -> str:
-    """Return the first few of some ids as a list, and how many more there are."""
+    """Return a text with the first few ids and the number of the others."""
     names = list(ids)
     more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
     return ", ".join(names[:_FEW]) + more

@@ -196,8 +196,7 @@ class TeamReport(PairOrigin, Report):
         failure: Why the team could not be evaluated; `None` if it was. If it is given, the
             rest of the report was known before the evaluation.
         judge: The rule by which test runs were judged.
-        options: The options with which it was evaluated, defaults included; `None` if that is not
-            known.
+        options: The options that were used, defaults included; `None` if they are not known.
         base_joint_tests: The run of the joint tests on the base; `None` if they were not run.
         base_regression_tests: The run of the repository's own tests on the base; `None` if
             they were not run.

@@ -39,8 +39,8 @@ class DeltaJudge:
     Attributes:
         base: The base.
         suite: The suite.
-        others: The suites that alone judge the tests that their patches change and that they run,
-            each with the ids of the cases that were seen in its runs.
+        others: The other suites, each with the ids of the cases that were seen in its runs. Only
+            such a suite judges a test that its patch changes and that it runs.
         on_base: The suite's run on the base; `None` if there is none.
         brings_tests: Whether every case counts if the suite's patch adds or changes no test.
         on_bare_base: Returns the run of the suite's command on the base without the
@@ -163,7 +163,7 @@ class _Names:
         return any(self._reader.covers(case, each) for each in self.own)
 
     def is_foreign(self, case: TestCase) -> bool:
-        """Whether another suite judges the test of *case*: its patch changes exactly this test.
+        """Whether only another suite judges *case*, because its patch changes exactly this test.
 
         A file or a package that cannot be loaded is more than one test.
         """
@@ -194,10 +194,10 @@ class _Names:
 
     @cached_property
     def _foreign(self) -> frozenset[str]:
-        """The tests of the base that the patches of other suites change, and that these run.
+        """The tests of the base that other suites change with their patches, and also run.
 
-        A test is changed as well if something that it uses is only in the changed version. One
-        that a suite deletes or does not run is left to the suites that run it.
+        A test counts as changed if something that it uses is only in the changed version. A test
+        that a suite deletes or does not run is judged by the suites that run it.
         """
         base = self._judge.base
         found: set[str] = set()
@@ -205,7 +205,7 @@ class _Names:
             changes = _changes_of(base, other)
             paths = [path for path in changes if base.get(path) is not None]
             names = {*self._touched(changes, paths, backwards=True), *self._touched(changes, paths)}
-            # One that could not be loaded stands for all tests in it.
+            # A file that could not be loaded stands for all tests in it.
             ran = [TestCase(id=id_, status=TestCaseStatus.ERROR) for id_ in seen]
             found |= {
                 each for each in names if any(self._reader.covers(case, each) for case in ran)

@@ -52,8 +52,8 @@ class TestStatus(StrEnum):
     """Exit status and structured result disagree, a required test did not run, or the run
     changed a file that decides its result."""
     INFRASTRUCTURE_ERROR = "infrastructure_error"
-    """Nothing is known about the code: the sandbox failed, also when retried, the suite could not
-    be started, or it has no result on the base either."""
+    """Nothing is known about the code: the sandbox failed even when retried, the suite could not
+    be started, or it gives no result on the base either."""
 
     @property
     def was_run(self) -> bool:
@@ -251,7 +251,7 @@ def is_silent(run: TestResult) -> bool:
 
 
 def unanswered(run: TestResult) -> TestResult:
-    """Return a run as one that says nothing about its tree."""
+    """Return the record of a run without an answer, with the same reason."""
     return evolve(run, status=TestStatus.INFRASTRUCTURE_ERROR)
 
 

@@ -37,7 +37,7 @@ def test_uncommitted_changes_of_a_branch_are_named_and_do_not_count(agents):
     assert [each.uncommitted for each in probe.branches] == [(str(one.folder),), (), ()]
     assert [each.state.value for each in probe.branches][:2] == ["contained"] * 2
     assert not probe.collisions
-    said = f"one counts without the uncommitted changes in {one.folder}"
+    said = f"one does not include the uncommitted changes in {one.folder}"
     assert probe.warnings == (said,)
     assert said in " ".join(str(probe).split())
     assert said in " ".join(str(probe.branches[0]).split())
@@ -152,7 +152,7 @@ def test_a_worktree_that_cannot_be_read_leaves_the_branch_as_it_is(damage, agent
     assert probe.landing == ("one", "two")
     assert probe.branches[0].unread_worktrees == (str(one.folder),)
     assert probe.warnings == (
-        f"{one.folder} cannot be read, so uncommitted changes to one are unknown",
+        f"{one.folder} cannot be read, so it may have uncommitted changes to one",
     )
 
 
@@ -437,9 +437,7 @@ def test_replaced_objects_are_named_and_read_as_they_are(is_packed, agents):
     probe = ce.probe(agents.folder, ["one", "two"])
 
     assert probe.replaced == tuple(agents.git("replace", "-l").split())
-    assert probe.warnings == (
-        f"git replaces the objects {probe.replaced[0]}, which are read as they are here",
-    )
+    assert probe.warnings == (f"`git replace` is ignored for these objects: {probe.replaced[0]}",)
     assert probe.warnings[0] in " ".join(str(probe).split())
     assert ce.reporting.Probe.from_json(probe.to_json()) == probe
     words = ("merge-tree", "--write-tree", "one", "two")
