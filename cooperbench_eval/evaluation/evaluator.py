@@ -182,7 +182,7 @@ class _Evaluation:
         )
 
     def _begun(self, kind: type[_Report]) -> Callable[..., _Report]:
-        """Return a class of reports with the fields that all have."""
+        """Return a constructor of reports that fills in the fields that all reports share."""
         options = self._options
         scorer = options.scorer if type(options.scorer) is ConflictScorer else None
         return functools.partial(
@@ -348,7 +348,7 @@ def report_failure(
 
 
 def _about(kind: type[_Report], pair: PairId, timestamp: dt.datetime) -> Callable[..., _Report]:
-    """Return a class of reports with the fields that say what a report is about."""
+    """Return a constructor of reports that fills in which pair or team it is, and when."""
     return functools.partial(
         kind,
         repo_name=pair.repo_name,

@@ -28,7 +28,7 @@ GivenTree: TypeAlias = GivenPatch | ApplyResult | Snapshot | MergeOutcome | Atte
 def read_features(
     given: Iterable[GivenSide], argument: str, suites: Mapping[int, TestSuite] | None
 ) -> tuple[Feature, ...]:
-    """Return what a caller gives as features; those without a number get their place, from 1.
+    """Return the given patches as features; those without a number are numbered by position.
 
     Args:
         given: The features.
@@ -38,10 +38,10 @@ def read_features(
     Raises:
         ArgumentError: One of them is not a patch, there is none, two have the same number, or a
             suite belongs to no feature or to one that has tests already.
-        PatchError: One is the result of applying a patch, which failed.
+        PatchError: One is an `ApplyResult` of a patch that does not apply.
     """
-    if isinstance(given, Changes):  # can be iterated over
-        raise ArgumentError(argument, "must be several patches, not a single one")
+    if isinstance(given, Changes):  # which is iterable itself
+        raise ArgumentError(argument, "must be an iterable of patches, not a single patch")
     found = [_feature(each, place, argument) for place, each in enumerate(given, 1)]
     if not found:
         raise ArgumentError(argument, "is empty; at least one patch is needed")
@@ -54,7 +54,8 @@ def read_features(
         raise ArgumentError(argument, problem)
     known = {operator.index(number): suite for number, suite in (suites or {}).items()}
     if unknown := [number for number in known if number not in numbers]:
-        raise ArgumentError("suites", f"has suites for {all_listed(unknown)}, but no such features")
+        problem = f"has suites for {all_listed(unknown)}, but there are no such features"
+        raise ArgumentError("suites", problem)
     return tuple(_with_suite(feature, known) for feature in found)
 
 
@@ -77,7 +78,8 @@ def _with_suite(feature: Feature, suites: Mapping[int, TestSuite]) -> Feature:
     if suite is None:
         return feature
     if feature.tests is not None:
-        raise ArgumentError("suites", f"has tests for feature {feature.number}, which has others")
+        problem = f"has tests for feature {feature.number}, which already has tests"
+        raise ArgumentError("suites", problem)
     return evolve(feature, tests=suite)
 
 
@@ -87,7 +89,7 @@ def all_listed(numbers: Iterable[int]) -> str:
 
 
 def usable(result: ApplyResult, argument: str) -> Changes:
-    """Return what a patch changes.
+    """Return the changes of a patch that was applied.
 
     Raises:
         PatchError: It does not apply.

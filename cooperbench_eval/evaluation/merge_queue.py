@@ -54,7 +54,7 @@ class MergeQueue:
         strategy: The strategy.
         features: The features without each other, in the order in which they are to land.
         sides: The sides of those with a usable patch, by number.
-        given: The merges of two features that other queues have prepared; this one adds its own.
+        given: Prepared merges of two features, which all queues share; this one adds its own.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class MergeQueue:
         key = so_far.numbers, side.numbers[0]
         if key not in self._done:
             given = self._given.get(key) or merge_input(self._base, so_far, side)
-            if len(so_far.numbers) == 1:  # else it depends on the strategy
+            if len(so_far.numbers) == 1:  # else the input depends on the strategy
                 self._given[key] = given
             self._done[key] = merge_into(self._base, so_far, side, self._strategy, given)
         return self._done[key]
@@ -137,7 +137,7 @@ def breaking(
 
     Args:
         number: The feature.
-        broken: The tests.
+        broken: The tests that it makes fail.
         is_alone: Whether its own tests fail without other features too.
         problem: Details for people.
     """
@@ -159,17 +159,17 @@ def not_merged(
     files_with: Callable[[int], Collection[str]] = lambda _: (),
     otherwise: Iterable[int] = (),
 ) -> LeftOut:
-    """Return why a feature is left out that does not merge into the landed ones together.
+    """Return why a feature that does not merge into the landed ones is left out.
 
-    It conflicts with each of them with which it conflicts separately too, because of the same
-    files. If there is none, it conflicts with those that change the files.
+    The reason names each landed feature that also conflicts with it separately, in the same files.
+    If there is none, it names those that change these files.
 
     Args:
         number: The feature.
-        merge: The merge into all of them, which is not complete.
+        merge: The incomplete merge into all of them.
         landed: The landed features, each without the others.
         files_with: Returns the files in which the feature conflicts with one landed feature.
-        otherwise: With which features it conflicts if this cannot be told from the files.
+        otherwise: The features to name if this cannot be told from the files.
     """
     if merge.failure:
         reason = LeftOutReason.STRATEGY_FAILED

@@ -1,6 +1,6 @@
-"""Turns features into sides, with options that are the same for every question.
+"""Applies the patches of features, with the options that all calls share.
 
-This is the only place where a patch is put on a tree.
+No other module applies the patch of a feature or drops test files.
 """
 
 from collections.abc import Iterable
@@ -28,14 +28,14 @@ from cooperbench_eval.support.error_texts import listed
 
 @frozen(kw_only=True)
 class Placed:
-    """A feature whose patch was put on the tree from which it starts.
+    """A feature with its patch applied to the tree from which it starts.
 
     Attributes:
         feature: The feature.
         start: The tree from which it starts.
         patch: Its patch as it was applied, without the test files that were dropped.
         dropped: The paths of these files.
-        result: What applying it gave.
+        result: The result of applying it.
         changes: The changes that turn the base of all features into the patched tree.
     """
 
@@ -58,7 +58,7 @@ class Placed:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the patch gives a tree; it may be that of the base."""
+        """Whether the patch gives a side to merge."""
         return self.result.status.is_usable
 
     @property
@@ -80,7 +80,7 @@ class Placed:
 
 
 def place(group: Suites, policy: ApplyPolicy, test_filter: TestFileFilter | None) -> list[Placed]:
-    """Put the patch of each feature on the tree from which it starts.
+    """Apply the patch of each feature to the tree from which it starts.
 
     Args:
         group: The features.
@@ -128,8 +128,8 @@ def _place(
 def rule_for(group: Suites, test_filter: TestFileFilter | None) -> TestFileFilter | None:
     """Return which test files of the agents are dropped; `None` if all are kept.
 
-    If a suite brings tests of its own, these judge, so the agents' are dropped. If none does, the
-    agents' tests are a part of the tree.
+    If a suite brings tests of its own, these judge, so the agents' tests are dropped. Otherwise the
+    agents' tests stay in the tree.
 
     Args:
         group: The features and their suites.
@@ -150,7 +150,7 @@ def sides_on(base: Snapshot, placed: Iterable[Placed], argument: str) -> dict[in
     Args:
         base: The base.
         placed: The features.
-        argument: The argument that they are, for messages.
+        argument: The name of the argument that has them, for messages.
 
     Raises:
         PatchError: A patch does not apply, or a branch conflicts with the base.
@@ -187,7 +187,7 @@ def _as_strategies(
 
 @frozen(kw_only=True, field_transformer=checked_fields)
 class Options:
-    """How patches become sides, who merges them, and how suites are run and judged.
+    """The options that all calls share: how to apply patches, merge them, and run and judge suites.
 
     Attributes:
         strategies: The merge strategies.
@@ -207,9 +207,9 @@ class Options:
     test_filter: TestFileFilter | None = None
 
 
-# Functions, so that an `Evaluator`, which is one of these, has no further methods.
+# These are not methods of `Options`, because `Evaluator`, a public subclass, would inherit them.
 def placed_with(options: Options, group: Suites) -> list[Placed]:
-    """Put the patch of each feature on the tree from which it starts."""
+    """Apply the patch of each feature to the tree from which it starts."""
     return place(group, options.apply_policy, rule_for(group, options.test_filter))
 
 
@@ -221,14 +221,14 @@ def runner_for(group: Suites, runner: TestRunner | None) -> TestRunner | None:
 def without_tests(
     options: Options, group: Suites, merged: Changes
 ) -> tuple[Changes, tuple[str, ...]]:
-    """Return a merged tree without the agents' test files, and the paths of these."""
+    """Return a merged tree without the agents' test files, and the paths of those files."""
     drops = rule_for(group, options.test_filter)
     tests = [suite.patch for suite in suites_of(group)]
     return drops.split_changes(merged, tests) if drops else (merged, ())
 
 
 def used_options(options: Options, group: Suites) -> UsedOptions:
-    """Return the options as they apply to some features."""
+    """Return the record of the options as they apply to a group of features."""
     runner = options.runner if suites_of(group) else None
     return UsedOptions(
         strategies=[each.name for each in options.strategies],

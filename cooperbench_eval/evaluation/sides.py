@@ -228,9 +228,9 @@ def merge_into(
     strategy: MergeStrategy,
     given: MergeInput | None = None,
 ) -> tuple[Merged, Side]:
-    """Merge one more side into those that were merged before, and return all of them together.
+    """Merge one more side into those that were merged before; return the merge and the new side.
 
-    Conflicts that are left open stand in the result as markers.
+    Open conflicts are markers in the result.
 
     Args:
         base: The tree of which the sides are changes.

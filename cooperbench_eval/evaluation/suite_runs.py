@@ -1,7 +1,7 @@
 """Runs the suites of a pair, a team or a set of features on their trees, and judges the runs.
 
-Every question of this package is answered by these runs. So a run that has no answer, a flaky case
-and a spent budget mean the same everywhere.
+All calls run their suites here, so runs without an answer, flaky cases and spent budgets are
+treated in the same way everywhere.
 """
 
 import functools
@@ -47,7 +47,7 @@ class BudgetSpentError(Exception):
 class Runs:
     """Runs each suite once on a tree, within a budget.
 
-    A run that the runner or the host cannot make has no answer, and its result says why.
+    If the runner or the host fails, the run has no answer, and its result gives the reason.
 
     Attributes:
         runner: Runs the suites.
@@ -81,13 +81,13 @@ class Runs:
         return self._known[key]
 
     def rerun(self, base: Snapshot, changes: Changes, suite: TestSuite) -> TestResult:
-        """Run *suite* once more, whatever is known; from now on, this result counts.
+        """Run *suite* again even if its result is known; the new result replaces the known one.
 
         Raises:
             BudgetSpentError: No more runs are allowed.
             RepositoryError: The tree cannot be read.
         """
-        run = self._counted(base, changes, suite, 3)  # the evaluation made two
+        run = self._counted(base, changes, suite, 3)  # after the evaluation's two
         self.know(base, changes, suite, run)
         return run
 
@@ -103,7 +103,7 @@ class Runs:
             raise
         except TestRunError as exc:
             reason = str(exc)
-        # A runner may be the caller's own and raise anything; that is nobody's fault.
+        # The caller's own runner may raise anything; no feature is to blame for that.
         except Exception as exc:  # noqa: BLE001
             reason = f"the runner raised {exc!r}"
         status = TestStatus.INFRASTRUCTURE_ERROR
@@ -159,7 +159,7 @@ class SuiteRuns:
         wanted = [changes, self._untouched(suite)] if self._test_base else [changes]
         try:
             return any(self._runs.runner.is_underway(self._group.base, c, suite) for c in wanted)
-        except TestRunError:  # the run will say so
+        except TestRunError:  # the run itself reports it
             return False
 
     def on_base(self, feature: Feature) -> TestResult | None:
@@ -186,10 +186,10 @@ class SuiteRuns:
     def confirmed(
         self, suite: TestSuite | None, changes: Changes, alone: TestResult | None = None
     ) -> Judged:
-        """Do the same as `judged`, but do not trust a single run that fails.
+        """Do the same as `judged`, but run a suite that fails a second time.
 
-        Cases that fail and then pass are flaky. A suite without a result, on this tree and on the
-        base, says nothing about the tree.
+        Cases that fail and then pass are flaky. A suite that gives a result neither on this tree
+        nor on the base says nothing about the tree.
         """
         first = self._without_flaky(suite, self.judged(suite, changes, alone))
         if suite is None or first.tests is None:
@@ -213,7 +213,7 @@ class SuiteRuns:
         if not is_silent(second):
             judged = Judged(second, self.judge(suite, second, alone))
             return judged if judged.outcome else self._again(suite, changes, judged, alone, 3)
-        if self._is_silent_on_base(suite, number=2):  # by now, for example since a disk is full
+        if self._is_silent_on_base(suite, number=2):  # the disk may be full by now
             return Judged(unanswered(first.tests))
         return first
 
@@ -284,7 +284,7 @@ class SuiteRuns:
         return self._runs.run(self._group.base, changes, suite, number=number)
 
     def _is_silent_on_base(self, suite: TestSuite, *, number: int) -> bool:
-        """Whether a suite has no result on the tree from which its feature starts either."""
+        """Whether a suite has no result on the tree from which its feature starts."""
         run = self._numbered(suite, self._untouched(suite), number)
         return is_silent(run) or not run.was_run
 
@@ -359,7 +359,7 @@ def evaluate_alone(
     *,
     test_other: bool,
 ) -> FeaturesAlone:
-    """Find out how each feature does without the others: run every suite on its side.
+    """Run the suites on each feature without the others.
 
     Args:
         group: The pair or team.
@@ -385,7 +385,7 @@ def evaluate_alone(
             other_tests=runs.plain(others[0].feature.tests, each.changes) if tested else None,
             agent=feature.agent,
         )
-    for each in usable:  # each suite has now shown which cases it runs
+    for each in usable:  # by now, the cases of each suite are known
         tests, judgement = runs.confirmed(each.feature.tests, each.changes)
         report = reports[each.number]
         reports[each.number] = evolve(report, tests=tests, judgement=judgement)

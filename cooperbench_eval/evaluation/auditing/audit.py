@@ -102,7 +102,7 @@ def audit(
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
     features_of = [each.feature for each in placed]
-    # Other test files of the tree are not the agents': a later base may have changed them.
+    # Other test files of the tree are not from the agents: a later base may have changed them.
     touched = {path for each in placed for path in each.result.changes}
     theirs = Changes({path: each for path, each in merged.items() if path in touched})
     _, dropped = without_tests(options, group, theirs)
@@ -198,15 +198,14 @@ def _compare_strategy(
 
 
 def _run_suites(group: TestedGroup, merged: Changes, options: Options) -> Iterator[SuiteRun]:
-    """Run every suite on the merged tree, one at a time; a feature without one has no run.
+    """Run every suite on the merged tree, one at a time; a feature without one gets an empty row.
 
-    Whoever made the tree may have written tests of the same names, so a suite's own tests replace
-    those.
+    If the tree has test files with the names of a suite's own test files, the suite's replace them.
     """
     runs = SuiteRuns(group, Runs(options.runner), options.judge)
     numbers = [each.number for each in group.features]
     found = runs.of_features(numbers, partial(_with_room, group.base, merged), {})
-    # A feature without a suite beside one with a suite leaves the question without an answer.
+    # If only some features have suites, the rows of the others count as unanswered.
     return found if suites_of(group) else iter(())
 
 

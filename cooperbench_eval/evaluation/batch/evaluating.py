@@ -95,8 +95,8 @@ def evaluate_many(
 ) -> Iterator[MergeReport] | Iterator[TeamReport] | Iterator[GroupReport]:
     r"""Evaluate every pair and team, and yield each report as it is finished.
 
-    So the reports come in the order in which they are finished. A store keeps the order of the
-    pairs: iterate over it afterwards for tables and pages in that order.
+    Reports come in the order in which pairs finish. For tables and pages in the order of the pairs,
+    iterate over a store afterwards.
 
     Pairs are taken from the iterable one by one as work proceeds, so it may be a generator.
     A few are taken for each worker. If the default pool has several processes, up to 64 more
@@ -123,7 +123,7 @@ def evaluate_many(
             another evaluation. Failures are tried again, and so are test runs in which
             the sandbox failed. Several processes may share a store; only one of them
             evaluates each pair.
-        progress: `True` for a tqdm bar, which is shown in terminals and notebooks only; or a
+        progress: `True` for a tqdm bar, which is shown only in terminals and notebooks, or a
             function that is called with every event.
         on_error: `"raise"` to stop at the first failure.
 

@@ -56,17 +56,17 @@ Progress = Callable[[BatchEvent], None]
 
 
 Aside = Callable[[], AbstractContextManager[object]]
-"""Makes room for what the caller prints, as long as the context lasts."""
+"""Returns a context in which the bar is hidden, so that the caller can print."""
 
 
 @contextmanager
 def listener(
     progress: Progress | bool | None, total: int | None
 ) -> Iterator[tuple[Progress, Aside]]:
-    """Yield the function to call with events, and what to hold while the caller has a report.
+    """Yield the function to call with events, and a context to hold while the caller may print.
 
-    The function is *progress*, one that updates a bar, or a no-op. A bar is shown in terminals
-    and notebooks only.
+    The function is *progress*, one that updates a bar, or a no-op. A bar is shown only in
+    terminals and notebooks.
     """
     if progress is not True:
         yield progress or ignore, nullcontext
@@ -76,7 +76,7 @@ def listener(
     counts: Counter[EventKind] = Counter()
     problems: Counter[str] = Counter()
     in_notebook = "ipykernel" in sys.modules
-    unless = False if in_notebook else None  # None: unless the stream is a terminal
+    unless = False if in_notebook else None  # None hides it unless in a terminal
     with tqdm(total=total, unit="report", dynamic_ncols=True, disable=unless) as bar:
 
         def show(event: BatchEvent) -> None:

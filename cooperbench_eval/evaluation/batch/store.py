@@ -4,7 +4,7 @@
 store.json             the schema's version
 reports/ab/<key>.json  a report's head; `.retry.json` while it is not final
 parts/cd/<sha256>      large texts and lists, by content
-order                  keys in the order in which batches were given them, one a line
+order                  keys in the order in which batches were given their pairs, one per line
 claims/                locks on the pairs and teams that are being evaluated
 unfinished/            files that are being written
 ```
@@ -56,7 +56,7 @@ _UNFINISHED: Final = re.compile("[0-9a-f]{32}")
 _UNREADABLE: Final = (ArithmeticError, LookupError, OSError, ReportError, TypeError, ValueError)
 _STALE_SECONDS: Final = 24 * 3600.0
 _MOST_BYTES: Final = {"reports": 1 << 26, "parts": 1 << 30, "order": 1 << 30}
-"""The largest head, part and order that are read."""
+"""The largest sizes of these files that are read."""
 _Found = TypeVar("_Found")
 _LOCK_DIGITS: Final = 4
 """How many hexadecimal digits of a key name its lock file: there are 65,536 files."""
@@ -140,8 +140,8 @@ class ReportStore:
     a shared file system. Nothing is ever deleted, but damaged files are renamed; remove
     the directory to start again.
 
-    Iterating yields every report on disk, in the order in which a batch was first given their
-    pairs, or in which they were put here. `facts` yields only what statistics need, many times
+    Iterating yields every report on disk, in the order in which their pairs were first given to a
+    batch, or in which the reports were stored. `facts` yields only what statistics need, many times
     faster; `summarize` uses it.
 
     Attributes:
@@ -262,9 +262,9 @@ class ReportStore:
 
     @checked
     def note(self, key: str) -> None:
-        """Record that the pair with this key was given now, for the order of the reports."""
+        """Append the key of a pair to the order in which reports are yielded."""
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | OPEN_AT_ONCE
-        # Without its place, a report is still found; a full disk is noticed when it is written.
+        # A report whose key is missing there is still found; writing it would notice a full disk.
         with suppress(OSError):
             file = os.open(self.directory / "order", flags, 0o666)
             with os.fdopen(file, "ab", buffering=0) as order:
@@ -283,7 +283,7 @@ class ReportStore:
         return self.directory / f"{_path('reports', key)}{_FINAL}"
 
     def _in_order(self) -> Iterator[Path]:
-        """Yield the file of each report: those whose pairs were noted, then others by key."""
+        """Yield the file of each report: first the noted ones in order, then the others by key."""
         self._check()
         try:
             lines = _read_file(self.directory / "order", _MOST_BYTES["order"]).decode(

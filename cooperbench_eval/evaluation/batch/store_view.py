@@ -45,7 +45,7 @@ class StoreView:
         return key in self._keys and self._is_intact(key)
 
     def note(self, key: str) -> None:
-        """Record that a pair without a stored report was given now."""
+        """Add a pair that has no stored report to the order of the reports."""
         if self._store is not None:
             self._store.note(key)
 

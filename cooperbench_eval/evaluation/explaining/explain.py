@@ -49,8 +49,8 @@ def explain(
             whose merge lost some. A strategy that asks a model asks it again for every merge.
         runner: Runs the tests.
         budget: How many times a suite may be run.
-        evaluator: The evaluator that made the report, if the report does not say with which
-            options.
+        evaluator: The evaluator that made the report. It is needed only for a report of an earlier
+            version, which does not record its options.
 
     Raises:
         UnknownAttemptError: The report has no row for the strategy, or no row at all.
@@ -98,7 +98,7 @@ def _why_not(
         status = attempt.status.value.replace("_", " ")
         return ExplanationStatus.NOT_MERGED, f"the merge is not complete; its status is {status}"
     if PairId.of(report) != PairId.of(pair):
-        difference = f"the report is about {PairId.of(report)}, the pair is {PairId.of(pair)}"
+        difference = f"the report is about {PairId.of(report)}, but the pair is {PairId.of(pair)}"
         return ExplanationStatus.OTHER_TREE, difference
     if not lost and report.blame(attempt.strategy).kind is BlameKind.UNKNOWN:
         untested = "the merged tree was not tested, or its tests have no result"
@@ -109,7 +109,7 @@ def _why_not(
 def _runs_of(
     report: MergeReport, pair: FeaturePair
 ) -> Iterator[tuple[SuiteKind, TestSuite, Sequence[TestResult | None]]]:
-    """Yield each suite with its runs before its feature, on feature 1 and on feature 2."""
+    """Yield each suite with its runs on the tree where its feature starts, and on both features."""
     one, two = report.feature1, report.feature2
     base_joint, base_regression = report.base_joint_tests, report.base_regression_tests
     for kind, suite, *runs in (

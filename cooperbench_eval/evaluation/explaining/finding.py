@@ -128,7 +128,7 @@ class Experiments:
 
         Args:
             lost: The tests.
-            kept: The hunks of each side; `None` for a side without which they run.
+            kept: The hunks that each side keeps; `None` to leave the whole side out.
 
         Raises:
             BudgetSpentError: Too many trees were tried, or too many runs are needed.
@@ -315,7 +315,7 @@ class _CauseSearch:
 
 
 def _in_turn(first: list[_Hunks], second: list[_Hunks]) -> Iterator[tuple[_Hunks, int]]:
-    """Return the parts of both sides in turn, each with its side."""
+    """Return the parts of both sides alternately, each with the place of its side."""
     sides = zip_longest(((part, 0) for part in first), ((part, 1) for part in second))
     return filter(None, chain.from_iterable(sides))
 

@@ -23,7 +23,7 @@ def find_candidates(
         strategy: Merges those that start from another commit into the base.
 
     Returns:
-        What the others change in the base, by number, and why each of these is left out.
+        The sides of the patches that are kept, by number, and why each of the others is left out.
     """
     sides: dict[int, Side] = {}
     left_out: list[LeftOut] = []
@@ -65,8 +65,8 @@ def _side(base: Snapshot, placed: Placed, strategy: MergeStrategy) -> Side | Lef
 def _duplicates(features: Iterable[Feature], trees: Mapping[int, str]) -> dict[int, int]:
     """Return the patches that duplicate another one, each with the number of the other.
 
-    They give the same tree, and have the same suite or none. Patches with different suites are
-    different features, even if one patch implements both.
+    A duplicate gives the same tree, and has the same suite or none. Patches with different suites
+    are different features, even if one patch implements both.
     """
     found: dict[int, int] = {}
     kept: dict[str, list[Feature]] = {}

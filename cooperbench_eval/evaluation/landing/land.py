@@ -109,7 +109,7 @@ def land(
     )
     placed = placed_with(options, group)
     sides, left_out = find_candidates(base, placed, merges)
-    # Their suites are judged against the base into which they are merged now.
+    # Branches have been merged into the base, so their suites are judged against the base.
     candidates = [evolve(each.feature, base=None) for each in placed if each.number in sides]
     is_whole = all(each.reason is LeftOutReason.DUPLICATE for each in left_out)
     trials = Trials(

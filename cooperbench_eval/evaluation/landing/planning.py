@@ -105,7 +105,7 @@ def _hazards(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> t
 
 
 def _search(search: Callable[[], None], is_enough: Callable[[], bool]) -> str:
-    """Search as far as the bounds allow; return why the search ended early, if something is lost.
+    """Search as far as the bounds allow; return the error that ended the search, if there was one.
 
     Raises:
         RepositoryError: The base cannot be read, and too little was found before.
@@ -151,7 +151,7 @@ class _Conclusions:
 
     @property
     def examined_size(self) -> int:
-        """Every set of up to so many patches was merged in all orders."""
+        """The largest size up to which every set was merged in all orders."""
         cut = [each.examined_size for each in self.sets.searches if not each.is_complete]
         return min(cut, default=len(self.sides))
 
@@ -217,7 +217,7 @@ class _Conclusions:
     # --- reasons ---
 
     def reasons(self, landed: _Order) -> tuple[list[LeftOut], str]:
-        """Return why each other patch is left out, and why that cannot be said, if it cannot."""
+        """Return why each other patch is left out; if that cannot be read, also the error."""
         try:
             return list(self.left_out(landed)), ""
         except RepositoryError as exc:
@@ -254,7 +254,7 @@ class _Conclusions:
         """Return the conflict of a patch with those that land; `None` if it merges too."""
         order = self.sets.ordered((*landed, number))
         merged, tree = self.sets.fold_start(order)
-        # The groups of a strategy that looks at other files may merge only without each other.
+        # If a strategy also looks at other files, groups that merge may not merge together.
         known = () if merged == order else next(self.sets.orders_of(order), ())
         if merged == order or self.sets.fold(known) is not None:
             return None

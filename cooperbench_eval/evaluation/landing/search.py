@@ -83,7 +83,7 @@ class GroupSearch:
         self._place = {number: place for place, number in enumerate(self.numbers)}
         self._in_order = in_order
         self._steps: dict[tuple[str, int], Step] = {}
-        self._unknown: set[_Patches] = set()  # those of which a merge cannot be read
+        self._unknown: set[_Patches] = set()  # a merge of these sets cannot be read
         # Trees into which some patches were not merged yet.
         self._waiting: set[tuple[_Patches, str]] = set()
         self._first = {number: oracle.first(number) for number in self.numbers}
@@ -99,7 +99,7 @@ class GroupSearch:
 
     @property
     def examined_size(self) -> int:
-        """Every order of every set of up to so many patches was examined."""
+        """The largest size up to which every order of every set was examined."""
         return min((len(patches) for patches, _ in self._waiting), default=len(self.numbers))
 
     def pair(self, first: int, second: int) -> Step | None:

@@ -29,7 +29,7 @@ class Trials:
     """Tests sets of patches, each of them once on a tree.
 
     Attributes:
-        group: The patches that can be merged, with their suites and those of all.
+        group: The patches that can be merged, with their own suites and the common ones.
         runs: Runs suites within the budget.
         budget: How many runs are allowed.
         broken: For each set and tree that was tested, the tests of the first suite that
@@ -49,10 +49,11 @@ class Trials:
         """Prepare to test.
 
         Args:
-            group: The patches that can be merged, with their suites and those of all.
+            group: The patches that can be merged, with their own suites and the common ones.
             options: How suites are run and judged.
             budget: How many test runs are allowed.
-            tested: Returns the tree on which suites run, as changes of the base, for a merged one.
+            tested: Takes a merged tree, and returns the tree on which suites run; both as changes
+                of the base.
         """
         self.group = group
         self.runs = Runs(options.runner, budget)

@@ -109,8 +109,8 @@ class Branch:
 def read_heads(names: Names, onto: Ref, refs: Sequence[Ref]) -> list[Head]:
     """Return what *onto* and each of the *refs* stand for.
 
-    Working trees are read at the same time, because most of the time is spent waiting for the
-    file system. Those of a branch are only compared with its commit.
+    Working trees are read in parallel, because most of the time is spent waiting for the file
+    system. The worktrees of a branch are only compared with its commit.
 
     Raises:
         RepositoryError: The repository does not know one of these names.

@@ -36,7 +36,7 @@ _MOST_WORK = 300
 """A probe must be fast, so it merges less often than `land` while it looks for a plan."""
 _STEPS = Memory["_Taken"](32 << 20, size_of=lambda taken: size_of_changes(taken.side.changes))
 _UNREAD = frozenset({ProbeState.UNREADABLE, ProbeState.IN_PROGRESS, ProbeState.MISSING})
-"""States of branches that could land if they were read."""
+"""States of branches that might land if their files could be read."""
 _REASONS = {
     ProbeState.CONFLICTS: LeftOutReason.CONFLICT,
     ProbeState.FAILED: LeftOutReason.STRATEGY_FAILED,
@@ -264,7 +264,7 @@ class _BranchMerger(PatchMerger):
         used = self.used
         step = self._alone(number)
         if step.tree is None:
-            self.used = used  # the search has nothing to do with this branch
+            self.used = used  # the search does not need this merge
             return self._not_merged(branch, step)
         state = ProbeState.CLEAN
         if step.is_resolved:

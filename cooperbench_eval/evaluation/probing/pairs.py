@@ -102,10 +102,10 @@ class PairMerger:
         return _CHANGES.recall(key, lambda: Changes.between(base, tree))
 
     def read_all(self, changes: Changes) -> None:
-        """Read what a branch changes, because who merges it must write it.
+        """Read all files that a branch changes, so that a damaged one is noticed.
 
-        A merge would only read the files that both sides change. In a partial clone, git
-        fetches the others.
+        The merge itself reads only files that both sides change, but its result contains the
+        others too. A partial clone is not checked, because git fetches its absent files.
 
         Raises:
             RepositoryError: The contents of a file are absent or damaged.

@@ -42,8 +42,8 @@ def probe(
 
     A string is first read as a branch, tag or commit, then as the name of a linked worktree, then
     as the path of a worktree. A path object is always a worktree. A worktree counts with its
-    uncommitted changes: the tree is what `git add --all` would store. A branch counts as
-    committed; if a worktree of it has more, `Probe.warnings` says where. The result has a state
+    uncommitted changes: the tree is what `git add --all` would store. A branch stands for its last
+    commit; `Probe.warnings` names its worktrees with uncommitted changes. The result has a state
     for each branch, so one that cannot be read, or is in the middle of a rebase, does not affect
     the others.
 

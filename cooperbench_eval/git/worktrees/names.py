@@ -41,11 +41,11 @@ class FoundCommit:
 
 @frozen(kw_only=True)
 class FoundDamage:
-    """A name that stands for a commit which cannot be read.
+    """A name that stands for a commit that cannot be read.
 
     Attributes:
         kind: What it stands for.
-        problem: Why not, as a clause.
+        problem: Why it cannot be read, as a clause.
     """
 
     kind: RefKind
@@ -238,7 +238,7 @@ class Names:
         return next(known, None) or (FoundWorktree(folder=folder) if is_other else None)
 
     def _damaged(self, name: str) -> FoundDamage | None:
-        """Return the commit of a name that cannot be read; `None` if nothing has the name.
+        """Return why the commit of a name cannot be read; `None` if nothing has the name.
 
         Raises:
             RepositoryError: The name stands for a folder or a file.
@@ -281,7 +281,7 @@ def _kind_of(full: str) -> RefKind:
 
 
 def _branches_in(folder: Path) -> frozenset[bytes]:
-    """Return the branches that a worktree has checked out or rebases, by its git folder."""
+    """Return the branches that are checked out or rebased in the worktree with this git folder."""
     head = _contents(folder / "HEAD")
     if head.startswith(b"ref:"):
         return frozenset({head.removeprefix(b"ref:").strip()})

@@ -48,8 +48,8 @@ class Head:
         unfiltered: Files that git would pass through a program, such as that of Git LFS. The tree
             has their contents as on disk, or as in the index if that has their size and times.
         unsettled: What changed during the last try to read the files, if something did in each.
-        uncommitted: The worktrees of a branch with changes that are not committed to it.
-        unread_worktrees: The worktrees of a branch of which that is not known.
+        uncommitted: The folders of a branch's worktrees that have uncommitted changes.
+        unread_worktrees: The folders of those that cannot be read.
         problem: Why the name has no tree.
         details: The problem as a clause, such as `the worktree is in the middle of a rebase`.
     """

@@ -77,11 +77,11 @@ def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
 def has_uncommitted(names: Names, found: FoundWorktree) -> bool | None:
     """Return whether a worktree has changes that are not committed to its branch.
 
-    The result is `None` if that cannot be found out.
+    The result is `None` if the worktree cannot be read.
     """
     try:
         if not found.folder.is_dir():
-            return None if found.lock else False  # a locked one may be on a disk that is away
+            return None if found.lock else False  # its disk may not be mounted
         return _Look(names, found.folder, names.worktree(found.folder)).is_dirty()
     except (RepositoryError, OSError, ValueError, pygit2.GitError):
         return None

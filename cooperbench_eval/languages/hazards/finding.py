@@ -279,7 +279,7 @@ def _use_hazard(
 
 
 def _between(side: Side, other: Side | None, project: Project) -> tuple[int, ...]:
-    """Return the features between which a hazard lies; all of them if the merge made it."""
+    """Return the features that a hazard involves; all of them if no single feature caused it."""
     found = (side, other) if other else project.merged.sides
     return tuple(sorted(each.feature for each in found))
 

@@ -126,14 +126,14 @@ class Merged:
 
     @property
     def each_side(self) -> Iterator[tuple[Side, tuple[Side, ...]]]:
-        """Each side with the other ones."""
+        """Each side, with the others."""
         for side in self.sides:
             yield side, tuple(each for each in self.sides if each is not side)
 
     def features_in(self, paths: Collection[str]) -> tuple[int, ...]:
-        """Return the features that change one of some files, in ascending order.
+        """Return the features that change any of the files, in ascending order.
 
-        If only one does, or none, the hazard lies between all of them.
+        If fewer than two do, the hazard involves all features.
         """
         contents = [file.contents for path in paths if (file := self.files.get(path))]
         found = [
@@ -147,18 +147,18 @@ class Merged:
 
     @property
     def with_all(self) -> str:
-        """The tree of all features: `with both`."""
+        """Words for the tree of all features, such as `with both`."""
         return "with both" if len(self.sides) == _PAIR else "with all"
 
     def alone(self, many: str, one: str) -> str:
-        """Say what each feature alone does, with the verb for several and for one."""
+        """Return words for what each feature alone does; *many* and *one* are its verb."""
         if len(self.sides) != _PAIR:
             return f"each feature alone {one}"
         return f"{' alone and '.join(self._names)} alone {many}"
 
     @property
     def with_each(self) -> str:
-        """The trees of single features: `with feature 1 alone and with feature 2 alone`."""
+        """Words for the trees of single features, such as `with each feature alone`."""
         if len(self.sides) != _PAIR:
             return "with each feature alone"
         return f"with {' alone and with '.join(self._names)} alone"
@@ -258,7 +258,7 @@ class TouchedFile:
         if not lines:
             return
         before = self.sources[BASE]
-        # What the base lacks altogether is new, although it is the same in the side and the merge.
+        # A part that the base lacks is new, even if the side and the merge have the same part.
         versions = (now, there, before) if before else ()
         parts = [frozenset(part for _, part in each.parts) for each in versions]
         shared = frozenset.intersection(*parts) if parts else frozenset()

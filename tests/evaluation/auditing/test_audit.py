@@ -783,7 +783,10 @@ class TestSuites:
 
     @pytest.mark.parametrize(
         ("suites", "problem"),
-        [({7: ""}, "but no such features"), ({1: ""}, "for feature 1, which has others")],
+        [
+            ({7: ""}, "but there are no such features"),
+            ({1: ""}, "for feature 1, which already has tests"),
+        ],
     )
     def test_a_suite_belongs_to_a_feature_without_tests(self, suites, problem):
         """Otherwise it is not clear which tests count."""

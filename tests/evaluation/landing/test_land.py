@@ -215,7 +215,7 @@ def test_no_patch_at_all_may_be_usable():
                 "suites": {1: suite("y")},
             },
             ValueError,
-            "suites has tests for feature 1, which has others",
+            "suites has tests for feature 1, which already has tests",
         ),
     ],
 )
