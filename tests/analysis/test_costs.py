@@ -117,7 +117,7 @@ def test_teams_have_their_costs_beside_their_size():
 
 
 def test_a_summary_names_the_tokens_that_were_read_from_a_cache():
-    """Beside all that were read, which may or may not include them."""
+    """They are shown beside all tokens read, which may or may not include them."""
     usage = AgentUsage(input_tokens=300, cache_read_tokens=100, output_tokens=7)
 
     summary = ce.summarize([pair(facts={"agent_usage": usage}, naive="clean ++")])

@@ -59,7 +59,7 @@ def has_work(tree):
 
 @given(seed=st.integers(0, 10**9))
 def test_uncommitted_changes_are_those_of_git(seed, tmp_path_factory):
-    """Whatever was done in a worktree, it has changes if and only if it has some for git."""
+    """Whatever was done in a worktree, the library finds changes if and only if git does."""
     folder = tmp_path_factory.mktemp("worktree")
     tree = Worktree(folder / "main")
     source = random.Random(seed)  # noqa: S311
@@ -72,7 +72,7 @@ def test_uncommitted_changes_are_those_of_git(seed, tmp_path_factory):
 
 
 def test_the_worktrees_of_a_branch_are_those_that_git_lists(tmp_path):
-    """Branches that were renamed, worktrees that were moved and detached ones count as for git."""
+    """Renamed branches, moved worktrees and detached worktrees are treated as in git."""
     tree = Worktree(tmp_path / "main")
     linked = [tree.linked(tmp_path / name) for name in ("one", "two", "three", "four")]
     tree.git("branch", "-m", "one", "renamed/one")

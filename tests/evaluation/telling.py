@@ -1,4 +1,4 @@
-"""A runner whose suites say themselves when their cases pass; a real one would only be slower."""
+"""A fake runner: the commands of its suites say when cases pass. A real one would be slower."""
 
 import cooperbench_eval as ce
 
@@ -9,10 +9,10 @@ class Runner:
     - `has WORD` passes on trees with the word;
     - `without ONE OTHER` passes unless both words are in the tree;
     - `flaky` fails the first time on each tree with a feature;
-    - `silent` and `silent WORD` end the run without a result, everywhere or on such trees;
-    - `full` does so from the third run on, as if a disk were full by then;
-    - `stutters` does so the first time on each tree with a feature;
-    - `sinks` fails in the third run, and no run after it has a result;
+    - `silent` ends each run without a result, and `silent WORD` those on trees with the word;
+    - `full` gives no result from the third run on, as if the disk were full by then;
+    - `stutters` gives no result the first time on each tree with a feature;
+    - `sinks` fails in the third run, and gives no result after it;
     - `wavers` fails the first time on trees with one feature, and always on those with both;
     - `none` collects nothing;
     - `raises` cannot be started.

@@ -380,7 +380,7 @@ def test_an_agents_own_tests_are_dropped_and_named():
 
 
 def test_every_print_says_how_many_of_the_agents_test_files_were_dropped():
-    """Also that of a team, a plan and an audit; so do their warnings."""
+    """So do the prints of teams, plans and audits, and the warnings of all of them."""
     agent = ce.Changes({n: ce.Entry(b"1\n") for n in ("new", "tests/test_n.py", "test_m.py")})
     pair = pair_of(
         agent.diff(BASE), DISJOINT[1], scripts=("test -e new", suite("true", edit(check=b"#")))

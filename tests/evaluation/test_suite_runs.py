@@ -1,4 +1,4 @@
-"""When a run counts: what fails runs twice, and what has no result anywhere says nothing."""
+"""When a run counts: a failing suite runs twice, and one without a result says nothing."""
 
 import pytest
 from telling import Runner
@@ -43,7 +43,7 @@ def facts(report):
     [("silent", "no result was written"), ("raises", "there is no interpreter")],
 )
 def test_a_suite_without_a_result_anywhere_is_nobodys_fault(case, reason, base):
-    """Also if suites do not run on the base otherwise."""
+    """This also holds if suites are not asked to run on the base."""
     report, _ = evaluated(("has line", case), test_base=base)
 
     assert facts(report) == ("not_run", "unknown")
@@ -53,7 +53,7 @@ def test_a_suite_without_a_result_anywhere_is_nobodys_fault(case, reason, base):
 
 
 def test_a_patch_that_keeps_its_own_tests_from_running_is_broken():
-    """The same suite has a result on the base."""
+    """The suite gives a result on the base."""
     report, _ = evaluated(("has line", "silent word1"))
 
     assert facts(report) == ("incorrect", "broken_alone")
@@ -61,7 +61,7 @@ def test_a_patch_that_keeps_its_own_tests_from_running_is_broken():
 
 
 def test_a_merge_that_keeps_tests_from_running_broke_them():
-    """They have a result on the base and without the other feature."""
+    """They give a result on the base and without the other feature."""
     report, _ = evaluated(("has line", "silent word1 word2"))
 
     assert facts(report) == ("incorrect", "merge_broke_feature1")
@@ -69,7 +69,7 @@ def test_a_merge_that_keeps_tests_from_running_broke_them():
 
 
 def test_a_host_that_fails_in_the_middle_is_nobodys_fault():
-    """The suite had a result on the base, and has none there any more."""
+    """The suite gave a result on the base at first, and later gives none there."""
     report, _ = evaluated(("has line", "full"))
 
     assert facts(report) == ("not_run", "unknown")
@@ -77,7 +77,7 @@ def test_a_host_that_fails_in_the_middle_is_nobodys_fault():
 
 
 def test_a_run_that_has_a_result_the_second_time_counts():
-    """The first one was an accident."""
+    """The first run without a result is ignored."""
     report, _ = evaluated(("has line", "stutters"))
 
     assert facts(report) == ("correct", "nobody")
@@ -108,7 +108,7 @@ def test_a_failure_that_the_host_cannot_confirm_is_nobodys_fault():
 
 
 def test_a_case_that_was_flaky_alone_decides_nothing_on_the_merged_tree():
-    """Although it fails there each time."""
+    """This holds although it fails there each time."""
     report, _ = evaluated(("has line", "wavers"))
 
     assert facts(report) == ("correct", "nobody")
@@ -178,7 +178,7 @@ def test_a_test_file_that_no_agent_touched_stays_in_an_audited_tree():
 
 
 def test_an_audit_names_flaky_cases():
-    """As a report does."""
+    """A report does the same."""
     features = group(ce.TestSuite(command=("has line", "flaky"), framework="pytest"), None)[:1]
     merged = ce.apply_patch(BASE, features[0].patch).changes
 

@@ -99,7 +99,7 @@ def test_the_first_reason_that_holds_is_the_blame(facts, kind, features):
 
 
 def test_no_side_is_to_blame_for_suites_that_cannot_run():
-    """Nothing is known about the feature, for example without the framework."""
+    """If the framework is missing, for example, nothing is known about the feature."""
     assert blame(alone=(BROKEN_SANDBOX, GOOD), merged=(BROKEN_SANDBOX, GOOD)).kind == "unknown"
     assert blame(alone=(BROKEN_SANDBOX, BAD), merged=(BROKEN_SANDBOX, BAD)).features == (7,)
 

@@ -229,7 +229,7 @@ def test_tests_that_do_not_run_here_at_all_are_not_final():
 
 
 def test_the_problem_of_a_report_is_its_failure_or_that_of_its_tests():
-    """Tests that a patch keeps from running are the feature's own problem, not the report's."""
+    """If a patch prevents tests from running, that is the feature's problem, not the report's."""
 
     def report(status, **facts):
         tests = ce.TestResult(status=status, reason="no python")

@@ -80,7 +80,7 @@ def test_the_error_for_an_unknown_name_lists_the_known_names():
 
 
 def test_a_built_in_sandbox_cannot_be_shadowed(install):
-    """The built-in one is used, and a warning names the plug-in that is refused."""
+    """The built-in one is used, and a warning names the plug-in that is ignored."""
     install("shadow-plugin", "1.0", "registry_shadow_cage", CAGE, local="Cage")
 
     with pytest.warns(

@@ -166,7 +166,7 @@ def test_one_name_from_two_distributions_is_refused(install):
 
 
 def test_a_built_in_strategy_cannot_be_shadowed(install):
-    """Whoever asks for `naive` is told which plug-in is refused, and everything else goes on."""
+    """A request for `naive` warns of the plug-in that is ignored; nothing else changes."""
     install("shadow-plugin", "1.0", "registry_shadow", OURS, naive="Ours", keep="Ours")
 
     with pytest.warns(UserWarning, match="the one of shadow-plugin 1.0 is ignored") as caught:

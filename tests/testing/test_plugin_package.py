@@ -135,7 +135,7 @@ print(len(caught), caught[0].message)
 
 
 def test_an_installed_package_cannot_take_the_name_of_a_built_in_strategy(environment, tmp_path):
-    """It is refused by name, its other strategies work, and so do all default evaluators."""
+    """A warning names it, its other strategies work, and so do default evaluators."""
     (tmp_path / "taker.py").write_text("class Mine:\n    name = 'mine'\n    merge = print\n")
     (tmp_path / "pyproject.toml").write_text(
         "[build-system]\nrequires = ['hatchling']\nbuild-backend = 'hatchling.build'\n"

@@ -100,7 +100,7 @@ def test_classes_without_a_strategy_are_not_collected(output):
 
 
 def test_a_mistake_that_breaks_every_law_is_shown_once(output):
-    """So is that of an object which is not a strategy; the other tests name the first law."""
+    """So is an object that is not a strategy; the other tests name the first law."""
     failures = output.partition("short test summary")[0]
     count = len(STRATEGY_LAWS)
 

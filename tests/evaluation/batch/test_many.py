@@ -97,7 +97,7 @@ def test_pairs_are_taken_as_work_proceeds(threads):
 
 
 def test_a_store_has_the_order_of_the_pairs(threads, tmp_path):
-    """Whichever is finished first; pairs of a later batch follow, and a part of it is enough."""
+    """It does not depend on which pair finishes first; a later batch's new pairs come last."""
     options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
     store = ce.ReportStore(tmp_path)
 
@@ -686,7 +686,7 @@ def on_a_screen(written):
 
 
 def test_the_bar_does_not_garble_what_the_caller_prints():
-    """It is taken away while the caller has a report."""
+    """It is removed from the screen while the caller handles a report."""
     ours, its = os.openpty()
     termios.tcsetwinsize(its, (24, 100))
     script = PRINTING.format(tests=str(Path(__file__).parent))

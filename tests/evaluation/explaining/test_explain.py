@@ -334,7 +334,7 @@ def test_a_pair_without_tests_has_no_result():
 
 
 def test_a_test_that_passes_when_it_is_run_again_is_not_explained(tmp_path):
-    """It fails only the first two times on the merged tree, so the evaluation takes it as lost."""
+    """It fails the first two times on the merged tree, so the evaluation reports it as lost."""
     marks = tmp_path / "marks"
     twice = f'echo run >>{marks}; test "$(wc -l <{marks})" -gt 2'
     flaky = f"! (grep x a && grep y b) || {{ {twice}; }}"

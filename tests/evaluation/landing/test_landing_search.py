@@ -101,7 +101,7 @@ def test_the_search_finds_what_trying_everything_finds(oracle, numbers, in_order
 
 @pytest.mark.parametrize("into", [(1,), (1, 2)])
 def test_a_merge_that_cannot_be_read_is_not_a_conflict(into):
-    """It is unknown, in one order or in both, and so is whether more could merge."""
+    """Its result is unknown, in one order or both, and so is whether a larger set could merge."""
 
     class Unreadable(RandomOracle):
         def merge(self, tree, number):

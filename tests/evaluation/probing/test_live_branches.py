@@ -1,4 +1,4 @@
-"""What a probe says of live branches: work that is not committed, or done, or cannot be read."""
+"""What a probe says about branches with uncommitted, already merged or unreadable work."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def of(repo, *names, **options):
 
 
 def test_uncommitted_changes_of_a_branch_are_named_and_do_not_count(agents):
-    """The branch is merged as committed; its worktree is in the record, the print and the JSON."""
+    """The branch is merged as committed; its worktree is named in the record, print and JSON."""
     one = agents.worktree("one", {"app.py": GET})
     agents.worktree("two")
     agents.branch("three", {"app.py": OTHER_GET})
@@ -65,7 +65,7 @@ def test_each_kind_of_work_is_that_of_git_status(work, agents):
 
 
 def test_the_main_working_tree_counts_where_its_branch_is_given(agents, tmp_path):
-    """It does so from any worktree, for `HEAD` too, and only if the branch is in the refs."""
+    """This holds from any worktree and for `HEAD`, but only if the branch is among the refs."""
     agents.git("branch", "onto")
     one = agents.worktree("one")
     agents.write({"app.py": GET})
@@ -93,7 +93,7 @@ def test_a_branch_with_two_worktrees_names_those_with_changes(agents):
 
 
 def test_a_branch_in_the_middle_of_a_rebase_has_uncommitted_work(agents):
-    """The branch still is at the commit before the rebase, and what was rebased is not in it."""
+    """The branch is still at the commit before the rebase, so it lacks the rebased commits."""
     agents.branch("other", {"app.py": OTHER_GET})
     one = agents.worktree("one", {"app.py": GET})
     one.commit()
@@ -108,7 +108,7 @@ def test_a_branch_in_the_middle_of_a_rebase_has_uncommitted_work(agents):
 
 @pytest.mark.parametrize("is_locked", [False, True])
 def test_a_worktree_whose_folder_is_gone_has_no_work(is_locked, agents):
-    """If it is locked, the folder may be on a disk that is away, so its work is unknown."""
+    """If it is locked, its disk may not be mounted, so its changes are unknown."""
     one = agents.worktree("one", {"app.py": GET})
     if is_locked:
         agents.git("worktree", "lock", str(one.folder))
@@ -170,7 +170,7 @@ def test_a_worktree_of_a_bare_repository_is_found(agents, tmp_path):
 
 
 def test_a_git_folder_elsewhere_does_not_mislead(agents, tmp_path):
-    """Only the working tree knows where its git folder is, so it is not guessed."""
+    """The place of the working tree is not guessed from the git folder."""
     away = tmp_path / "away/git"
     away.parent.mkdir()
     agents.git("init", "-q", f"--separate-git-dir={away}")
@@ -185,7 +185,7 @@ def test_a_git_folder_elsewhere_does_not_mislead(agents, tmp_path):
 
 
 def test_a_file_that_a_filter_converted_is_not_uncommitted(agents):
-    """The index has what the program made of it, which is not run again."""
+    """The index has the program's output; the program is not run again."""
     agents.git("branch", "onto")
     agents.git("config", "filter.own.clean", "tr a b")
     agents.write({".gitattributes": b"*.dat filter=own\n", "x.dat": b"aaa\n"})
@@ -234,7 +234,7 @@ def test_names_with_odd_bytes_are_found(agents):
     assert ce.reporting.Probe.from_json(probe.to_json()) == probe
 
 
-def test_a_look_at_the_worktrees_of_branches_writes_nothing(agents):
+def test_examining_the_worktrees_of_branches_writes_nothing(agents):
     """Not even the times of the index change."""
     one = agents.worktree("one", {"app.py": GET, "new.py": b"x\n"})
     (one.folder / "notes.txt").touch()
@@ -249,7 +249,7 @@ def test_a_look_at_the_worktrees_of_branches_writes_nothing(agents):
 
 
 def test_a_squash_merged_branch_is_contained(agents):
-    """So it is if the target has moved on elsewhere; its pairs are still merged."""
+    """This also holds after other commits on the target; its pairs are still merged."""
     agents.branch("done", {"app.py": GET})
     agents.branch("other", {"app.py": OTHER_GET})
     agents.git("merge", "-q", "--squash", "done")
@@ -267,7 +267,7 @@ def test_a_squash_merged_branch_is_contained(agents):
 
 
 def test_a_branch_whose_changes_a_strategy_drops_is_not_contained(agents):
-    """Its changes are lost, and not there already."""
+    """The target does not have its changes; the strategy lost them."""
 
     class Ours:
         name = "ours"
@@ -337,7 +337,7 @@ ODD = {
 
 @pytest.mark.parametrize("make", ODD.values(), ids=ODD)
 def test_what_cannot_be_read_concerns_its_branch_only(make, agents):
-    """It is unreadable with a reason, its pairs are unknown, and the others are as without it."""
+    """It is unreadable with a reason, its pairs are unknown, and no other branch is affected."""
     agents.branch("one", {"app.py": GET})
     agents.branch("two", {"app.py": OTHER_GET})
     agents.branch("three", {"app.py": LOAD})
@@ -374,7 +374,7 @@ def test_nothing_lands_on_what_cannot_be_read(make, agents):
 
 
 def test_a_tag_and_an_id_of_a_damaged_commit_are_unreadable(agents):
-    """They are there, so they are not unknown names."""
+    """Their names exist, so this is not an error about unknown names."""
     agents.branch("odd", {"app.py": GET})
     agents.git("tag", "-a", "full", "-m", "x", "odd")
     commit = agents.git("rev-parse", "odd")
@@ -391,7 +391,7 @@ def test_a_tag_and_an_id_of_a_damaged_commit_are_unreadable(agents):
 
 
 def test_a_merge_that_cannot_be_read_is_unknown(agents):
-    """The base lacks a file that two branches change: each can land, and neither conflicts."""
+    """The base's version of a file is absent: each branch can land, and neither conflicts."""
     agents.branch("one", {"app.py": GET})
     agents.branch("two", {"app.py": LOAD})
     agents.branch("three", {"notes.txt": b"more\n"})
@@ -427,7 +427,7 @@ def test_a_repaired_branch_is_read_by_the_next_probe(agents):
 
 @pytest.mark.parametrize("is_packed", [False, True])
 def test_replaced_objects_are_named_and_read_as_they_are(is_packed, agents):
-    """Git would merge the replacement. A probe merges what the branch has, and says so."""
+    """Git would merge the replacement. A probe merges the original object, and warns."""
     agents.branch("one", {"app.py": GET})
     agents.branch("two", {"app.py": OTHER_GET})
     agents.git("replace", "two", "one")
@@ -446,8 +446,8 @@ def test_replaced_objects_are_named_and_read_as_they_are(is_packed, agents):
     assert probe.pairs[0].state == "conflicts"
 
 
-def test_git_may_be_told_not_to_replace_objects(agents):
-    """Then it reads what a probe reads."""
+def test_no_object_is_named_if_git_is_set_not_to_replace_any(agents):
+    """With this setting, git and a probe read the same objects."""
     agents.branch("one", {"app.py": GET})
     agents.git("replace", "one", "main")
     agents.git("config", "core.useReplaceRefs", "false")

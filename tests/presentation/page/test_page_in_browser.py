@@ -139,7 +139,7 @@ def test_columns_sort_in_both_directions(open_page):
 
 
 def test_pairs_have_the_order_of_their_reports(open_page):
-    """As long as no column is chosen; the links from pair to pair follow it."""
+    """This holds until a column is chosen; the links from pair to pair follow the order."""
     page = open_page([pair(9), broken(2), pair(10)])
     assert page.shown_pairs() == ["click/9", "click/2", "click/10"]
 
@@ -300,7 +300,7 @@ def test_a_pair_shows_its_own_suites_warnings_and_hazards(open_page):
 
 
 def test_a_pair_says_which_of_the_agents_test_files_were_dropped(open_page):
-    """Among the warnings, and with the patch."""
+    """They are listed in the warnings and next to the patch."""
     report = pair(of=CLEAN)
     patch = evolve(report.feature1.patch, dropped_files=("test_a.py", "test_b.py"))
     changed = evolve(report, feature1=evolve(report.feature1, patch=patch))

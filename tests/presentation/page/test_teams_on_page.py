@@ -165,7 +165,7 @@ def test_a_diff_is_shown_once(open_page):
 
 
 def test_a_team_shows_its_hazards(open_page):
-    """For each strategy, as a pair does."""
+    """Hazards are listed for each strategy, as for a pair."""
     team = made_team({"f.py": edited(0, b"a\n")}, {"f.py": edited(9, b"b\n")})
     hazard = ce.models.Hazard(
         kind="parse_error", path="f.py", line=3, message="torn", features=[1, 2]

@@ -1,4 +1,4 @@
-"""What every kind of result says beside its answer: hazards, dropped files, runs without one."""
+"""Every kind of result shows hazards, dropped test files and runs without an answer."""
 
 import subprocess
 
@@ -85,7 +85,7 @@ def committed(folder):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_result_shows_its_hazards(name, results):
-    """As text, in a notebook and by rich, with the file and the line."""
+    """The print, notebook and rich views name the file and the line."""
     result = results[name]
 
     assert HAZARD in str(result)
@@ -95,13 +95,13 @@ def test_every_result_shows_its_hazards(name, results):
 
 @pytest.mark.parametrize("name", ["pair", "team", "plan", "probe", "audit"])
 def test_every_result_says_which_test_files_were_dropped(name, results):
-    """The files of the agents, because the suites bring tests of their own."""
+    """Agents' test files are dropped because the suites bring tests of their own."""
     assert DROPPED in str(results[name])
 
 
 @pytest.mark.parametrize("name", ["pair", "attempt", "team", "team attempt", "audit"])
 def test_a_run_without_an_answer_is_shown_as_not_run(name, results):
-    """With its reason, and not as a failure."""
+    """The reason is shown; the run is not shown as a failure."""
     shown = str(results[name])
 
     assert f"not run: {REASON}" in shown
@@ -119,13 +119,13 @@ def test_a_plan_says_why_its_tests_have_no_answer(name, results):
 
 
 def test_a_reason_stands_once_in_a_report(results):
-    """Although it is the reason of each run, alone and merged."""
+    """It is the reason of each run, alone and merged, but is not repeated."""
     assert str(results["pair"]).count(REASON) == 1
     assert str(results["team"]).count(REASON) == 1
 
 
 def test_the_result_of_a_run_says_why_it_has_no_answer():
-    """Once, in its title."""
+    """The reason is in the title, once."""
     run = ce.TestResult(status="infrastructure_error", reason=REASON)
 
     assert str(run).splitlines()[0] == f"not run: {REASON}"
@@ -134,7 +134,7 @@ def test_the_result_of_a_run_says_why_it_has_no_answer():
 
 @pytest.mark.parametrize("name", ["pair", "team", "plan", "probe", "audit"])
 def test_every_result_has_its_options(name, results):
-    """With the rule for test files that applied."""
+    """They contain the rule for test files that applied."""
     options = results[name].options
 
     assert options.strategies[0] in {"naive", "structured"}

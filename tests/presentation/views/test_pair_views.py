@@ -259,7 +259,7 @@ def test_an_attempt_shows_its_work():
 
 
 def test_tokens_from_a_cache_are_named():
-    """Of what a strategy read, and of what an agent read; nothing is said if none were."""
+    """This holds for strategies and agents; nothing is shown if there are none."""
     [asked] = a_report().attempt("llm").usage
     cached = attrs.evolve(
         a_report().attempt("llm"), usage=[attrs.evolve(asked, cached_tokens=1000)]
