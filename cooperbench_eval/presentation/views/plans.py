@@ -72,7 +72,7 @@ def plan_lines(plan: LandingPlan) -> Iterator[str]:
     yield (
         "no larger set can land"
         if plan.is_exact
-        else "the search was cut short: a larger set may be able to land"
+        else "not certain: a larger set may be able to land"
     )
     if plan.has_tests:
         runs = wording.counted(plan.runs_used, "test run")
