@@ -13,6 +13,7 @@ from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_featur
 from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of
 from cooperbench_eval.evaluation.placing import (
     Options,
+    Placed,
     place,
     runner_for,
     sides_on,
@@ -107,6 +108,7 @@ def audit(
     theirs = Changes({path: each for path, each in merged.items() if path in touched})
     _, dropped = without_tests(options, group, theirs)
     tested = Changes({path: each for path, each in merged.items() if path not in dropped})
+    missing = [each.number for each in placed if _changes_nothing(each, options, group)]
     return evolve(
         audit_of(base, sides, merged),
         comparisons=[
@@ -115,8 +117,15 @@ def audit(
         suites=_run_suites(group, tested, options),
         options=used_options(options, group),
         dropped_files=dropped,
+        missing=missing,
         hazards=find_hazards(base, sides, merged),
     )
+
+
+def _changes_nothing(placed: Placed, options: Options, group: TestedGroup) -> bool:
+    """Whether a patch is empty apart from test files that are dropped, as in an evaluation."""
+    changes, _ = without_tests(options, group, placed.result.changes)
+    return changes.tree_id(placed.start) == placed.start.tree_id
 
 
 def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> Audit:
