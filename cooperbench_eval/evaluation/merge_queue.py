@@ -33,12 +33,12 @@ class Landed:
     Attributes:
         side: The landed features together; `None` if no feature landed.
         left_out: The other features, each with the reason.
-        steps: The merges in their order.
+        steps: The merges in their order, each with the side that it gives.
     """
 
     side: Side | None
     left_out: tuple[LeftOut, ...]
-    steps: Mapping[MergeKey, Merged]
+    steps: Mapping[MergeKey, tuple[Merged, Side]]
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -80,7 +80,7 @@ class MergeQueue:
         """
         so_far: Side | None = None
         left_out: list[LeftOut] = []
-        steps: dict[MergeKey, Merged] = {}
+        steps: dict[MergeKey, tuple[Merged, Side]] = {}
         for feature in self._features:
             side = self._sides.get(feature.number)
             if side is None:
@@ -88,7 +88,7 @@ class MergeQueue:
                 continue
             if so_far is not None:
                 merged, joined = self._merge(so_far, side)
-                steps[so_far.numbers, feature.number] = merged
+                steps[so_far.numbers, feature.number] = merged, joined
                 if not merged.is_complete:
                     left_out.append(
                         _failing_alone(feature) or self._not_merged(so_far, side, merged)

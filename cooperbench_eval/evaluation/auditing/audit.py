@@ -88,7 +88,7 @@ def audit(
         >>> print(found.file(2, "a").fate.value, found.is_complete)
         lost False
     """
-    found = read_features(features, "features", suites)
+    found = read_features(base, features, "features", suites)
     group = TestedGroup(base=base, features=found, joint=joint, regression=regression)
     options = Options(
         strategies=tuple(strategies),
@@ -98,11 +98,9 @@ def audit(
         test_filter=test_filter,
     )
     placed = place(group, options.apply_policy, test_filter)
-    group = evolve(group, features=tuple(each.feature for each in placed))
     sides = sides_on(base, placed, "features")
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
-    features_of = [each.feature for each in placed]
     # Other test files of the tree are not the agents': a later base may have changed them.
     touched = {path for each in placed for path in each.result.changes}
     theirs = Changes({path: each for path, each in merged.items() if path in touched})
@@ -112,7 +110,7 @@ def audit(
     return evolve(
         audit_of(base, sides, merged),
         comparisons=[
-            _compare_strategy(base, sides, features_of, tree, each) for each in options.strategies
+            _compare_strategy(base, sides, found, tree, each) for each in options.strategies
         ],
         suites=_run_suites(group, tested, options),
         options=used_options(options, group),
