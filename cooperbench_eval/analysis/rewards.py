@@ -100,8 +100,8 @@ def reward_of_audit(audit: Audit) -> dict[str, float]:
     outcomes = [run.outcome for run in audit.suites]
     if not outcomes:
         raise ReportError("has no answer: no suites were given", audit.tree_id)
-    has_answer = False in outcomes or None not in outcomes
-    reward = float(False not in outcomes) if has_answer else None
+    has_failed = bool(audit.missing) or False in outcomes
+    reward = float(not has_failed) if has_failed or None not in outcomes else None
     graded = (
         *(("reward", reward), ("score", audit.score)),
         *_of_suites(audit),

@@ -162,8 +162,8 @@ class _Evaluation:
     def report_pair(self) -> MergeReport:
         """See `Evaluator.evaluate`."""
         feature1, feature2 = self._alone.reports
-        merged = next(iter(self._queue(NaiveStrategy()).land().steps.values()), None)
-        merge = merged.given.merge if merged else None
+        steps = self._queue(NaiveStrategy()).land().steps.values()
+        merge = next((merged.given.merge for merged, _ in steps), None)
         return self._begun(MergeReport)(
             feature1=feature1,
             feature2=feature2,
@@ -200,11 +200,11 @@ class _Evaluation:
         if len(self._sides) < len(self._order):
             return _not_tried(strategy, Attempt)
         landed = self._queue(strategy).land()
-        ((key, merged),) = landed.steps.items()
+        ((key, (merged, side)),) = landed.steps.items()
         attempt = Attempt(
             strategy=strategy.name,
             implementation=implementation_of(strategy),
-            **self._row(*key, merged),
+            **self._row(*key, merged, side),
         )
         if not merged.is_complete:
             return attempt
@@ -275,25 +275,27 @@ class _Evaluation:
 
     def _steps(self, *landed: Landed) -> tuple[TeamStep, ...]:
         """Return the records of all merges, each once."""
-        steps = {key: merged for each in landed for key, merged in each.steps.items()}
+        steps = {key: step for each in landed for key, step in each.steps.items()}
         return tuple(
             TeamStep(
                 feature=number,
                 into=into,
                 conflicts=merged.outcome.conflicts,
-                **self._row(into, number, merged),
+                **self._row(into, number, merged, side),
             )
-            for (into, number), merged in steps.items()
+            for (into, number), (merged, side) in steps.items()
         )
 
-    def _row(self, into: tuple[int, ...], number: int, merged: Merged) -> dict[str, Any]:
+    def _row(
+        self, into: tuple[int, ...], number: int, merged: Merged, side: Side
+    ) -> dict[str, Any]:
         def features_at(path: str) -> tuple[int, ...]:
             name = merged.name_on_a_side(path)
             touching = (each for each in into if name in self._sides[each].changes)
             # If nobody touches it under this name, it was renamed.
             return (*(tuple(touching) or into), number)
 
-        return merged.row(self._base, self._options.scorer, self._diff_of, features_at)
+        return merged.row(side.changes, self._options.scorer, self._diff_of, features_at)
 
     def _runs_on(self, side: Side | None) -> tuple[SuiteRun, ...]:
         if self._options.runner is None or side is None:
@@ -309,7 +311,7 @@ def _status(whole: Landed, *, is_complete: bool) -> MergeStatus:
     """Return how the merge of all features ended: as the merge that ended worst."""
     if not is_complete:
         return MergeStatus.NOT_TRIED
-    found = {merged.outcome.status for merged in whole.steps.values()}
+    found = {merged.outcome.status for merged, _ in whole.steps.values()}
     worst_first = (MergeStatus.FAILED, MergeStatus.CONFLICTED, MergeStatus.RESOLVED)
     return next((each for each in worst_first if each in found), MergeStatus.CLEAN)
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import ArgumentError, PatchError
-from cooperbench_eval.evaluation.pairs import Feature
+from cooperbench_eval.evaluation.pairs import Feature, on_base
 from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import GivenPatch, Patch, as_patch
@@ -26,11 +26,17 @@ GivenTree: TypeAlias = GivenPatch | ApplyResult | Snapshot | MergeOutcome | Atte
 
 
 def read_features(
-    given: Iterable[GivenSide], argument: str, suites: Mapping[int, TestSuite] | None
+    base: Snapshot,
+    given: Iterable[GivenSide],
+    argument: str,
+    suites: Mapping[int, TestSuite] | None,
 ) -> tuple[Feature, ...]:
     """Return the given patches as features; those without a number are numbered by position.
 
+    Their patches have their files, and those that start from *base* have no base of their own.
+
     Args:
+        base: The tree from which features without a base of their own start.
         given: The features.
         argument: The name of the argument, for messages.
         suites: The tests of features that have none, by number.
@@ -56,7 +62,7 @@ def read_features(
     if unknown := [number for number in known if number not in numbers]:
         problem = f"has suites for {all_listed(unknown)}, but there are no such features"
         raise ArgumentError("suites", problem)
-    return tuple(_with_suite(feature, known) for feature in found)
+    return tuple(on_base(_with_suite(feature, known), base) for feature in found)
 
 
 def _feature(given: GivenSide, place: int, argument: str) -> Feature:

@@ -33,12 +33,12 @@ class Landed:
     Attributes:
         side: The landed features together; `None` if no feature landed.
         left_out: The other features, each with the reason.
-        steps: The merges in their order.
+        steps: The merges in their order, each with the side that it gives.
     """
 
     side: Side | None
     left_out: tuple[LeftOut, ...]
-    steps: Mapping[MergeKey, Merged]
+    steps: Mapping[MergeKey, tuple[Merged, Side]]
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -80,7 +80,7 @@ class MergeQueue:
         """
         so_far: Side | None = None
         left_out: list[LeftOut] = []
-        steps: dict[MergeKey, Merged] = {}
+        steps: dict[MergeKey, tuple[Merged, Side]] = {}
         for feature in self._features:
             side = self._sides.get(feature.number)
             if side is None:
@@ -88,13 +88,17 @@ class MergeQueue:
                 continue
             if so_far is not None:
                 merged, joined = self._merge(so_far, side)
-                steps[so_far.numbers, feature.number] = merged
+                steps[so_far.numbers, feature.number] = merged, joined
                 if not merged.is_complete:
-                    left_out.append(self._not_merged(so_far, side, merged))
+                    left_out.append(
+                        _failing_alone(feature) or self._not_merged(so_far, side, merged)
+                    )
                     continue
                 side = joined
             if broken := broken_on(side):
-                left_out.append(_breaking(feature, broken))
+                left_out.append(
+                    _failing_alone(feature) or breaking(feature.number, broken, side.numbers)
+                )
             else:
                 so_far = side
         return Landed(side=so_far, left_out=tuple(left_out), steps=steps)
@@ -125,30 +129,39 @@ def _missing(feature: FeatureReport) -> LeftOut:
     return LeftOut(number=feature.number, reason=LeftOutReason.MISSING_INPUT, problem=problem)
 
 
-def _breaking(feature: FeatureReport, broken: tuple[BrokenTests, ...]) -> LeftOut:
-    alone = SuiteRun(suite=TeamSuite.FEATURE, tests=feature.tests, judgement=feature.judgement)
-    return breaking(feature.number, broken, is_alone=alone.broken is not None)
+def _failing_alone(feature: FeatureReport) -> LeftOut | None:
+    """Return that a feature fails its own tests without the others; `None` if it does not."""
+    alone = SuiteRun(
+        suite=TeamSuite.FEATURE,
+        feature=feature.number,
+        tests=feature.tests,
+        judgement=feature.judgement,
+    )
+    return breaking(feature.number, [alone.broken], ()) if alone.broken else None
 
 
-def breaking(
-    number: int, broken: tuple[BrokenTests, ...], *, is_alone: bool, problem: str = ""
-) -> LeftOut:
+def breaking(number: int, broken: Sequence[BrokenTests], on: Iterable[int]) -> LeftOut:
     """Return why a feature that makes tests fail is left out.
+
+    A feature that fails its own tests without the others is left out for this reason, whatever
+    else it does. Otherwise, it breaks tests that pass without it, or its own fail beside others.
 
     Args:
         number: The feature.
-        broken: The tests that it makes fail.
-        is_alone: Whether its own tests fail without other features too.
-        problem: Details for people.
+        broken: All tests that fail on a tree that holds it.
+        on: The features that the tree holds.
     """
-    own = TeamSuite.FEATURE, number
-    only_own = all((each.suite, each.feature) == own for each in broken)
+    others = sorted({*on} - {number})
+    own = [each for each in broken if (each.suite, each.feature) == (TeamSuite.FEATURE, number)]
+    if own and not others:
+        return LeftOut(number=number, reason=LeftOutReason.FAILS_OWN_TESTS, tests=own)
+    owners = dict.fromkeys(each.feature for each in broken)
     return LeftOut(
         number=number,
-        reason=LeftOutReason.FAILS_OWN_TESTS if is_alone and only_own else LeftOutReason.BREAKS,
-        features=dict.fromkeys(each.feature for each in broken if each.feature is not None),
+        reason=LeftOutReason.BREAKS,
+        features=[owner for owner in owners if owner not in {None, number}],
         tests=broken,
-        problem=problem,
+        problem=f"together with {', '.join(map(str, others))}" if others else "",
     )
 
 

@@ -61,13 +61,18 @@ def start_of(feature: Feature, base: Snapshot) -> Snapshot:
     return Snapshot.from_repo(base.location, feature.base)
 
 
+def own_base(feature: Feature) -> Snapshot | None:
+    """Return the tree from which a feature starts if it has its own; its name must be resolved."""
+    return feature.base if isinstance(feature.base, Snapshot) else None
+
+
 def on_base(feature: Feature, base: Snapshot) -> Feature:
     """Return a feature whose patch has its files; one made from changes gets them from its base.
 
     If it starts from *base*, it has no base of its own afterwards.
     """
     start = start_of(feature, base)
-    own = None if is_same(start, base) else start
+    own = None if start is base or is_same(start, base) else start
     patch = feature.patch.on(start)
     if patch is feature.patch and own is feature.base:
         return feature

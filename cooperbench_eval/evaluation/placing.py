@@ -5,17 +5,17 @@ No other module applies the patch of a feature or drops test files.
 
 from collections.abc import Iterable
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from cooperbench_eval.errors import ArgumentError, PatchError
 from cooperbench_eval.evaluation.inputs import usable
-from cooperbench_eval.evaluation.pairs import Feature, Suites, start_of, suites_of
+from cooperbench_eval.evaluation.pairs import Feature, Suites, own_base, suites_of
 from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import Patch
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, PatchStatus
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
-from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, is_same, rewritten
+from cooperbench_eval.git.trees.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.reporting.rows import UsedOptions
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.running.results import JudgeRule
@@ -98,23 +98,11 @@ def _place(
     policy: ApplyPolicy,
     test_filter: TestFileFilter | None,
 ) -> Placed:
-    start, patch = start_of(feature, base), feature.patch
+    start, patch = own_base(feature) or base, feature.patch
     dropped: tuple[str, ...] = ()
-    if is_same(start, base):
-        start = base
-    if patch.changes is not None:
-        changes = patch.changes
-        if test_filter is not None:
-            changes, dropped = test_filter.split_changes(changes, tests)
-        is_empty = changes.tree_id(start) == start.tree_id
-        status = PatchStatus.EMPTY if is_empty else PatchStatus.APPLIED
-        result = ApplyResult(status=status, changes=changes)
-    else:
-        if test_filter is not None:
-            patch, dropped = test_filter.split(patch, tests)
-        result = apply_patch(start, patch, policy)
-    if feature.base is not None:
-        feature = evolve(feature, base=None if start is base else start)
+    if test_filter is not None:
+        patch, dropped = test_filter.split(patch, tests)
+    result = apply_patch(start, patch, policy)
     return Placed(
         feature=feature,
         start=start,

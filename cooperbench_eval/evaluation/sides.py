@@ -15,7 +15,7 @@ from typing import Any, Self
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
-from cooperbench_eval.evaluation.pairs import Feature
+from cooperbench_eval.evaluation.pairs import Feature, own_base
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictKind,
@@ -55,8 +55,7 @@ class Side:
     @classmethod
     def of(cls, feature: Feature, changes: Changes) -> Self:
         """Return the side of a single feature of a pair or team."""
-        starts = (feature.base,) if isinstance(feature.base, Snapshot) else ()
-        return cls((context_of(feature),), changes, starts)
+        return cls((context_of(feature),), changes, filter(None, (own_base(feature),)))
 
     def joined(self, other: "Side", changes: Changes, base: Snapshot) -> "Side":
         """Return the side of the features of both; *changes* turns *base* into their tree."""
@@ -95,10 +94,10 @@ def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:
         RepositoryError: The sides start from commits without a common ancestor.
     """
     labels = Labels(ours=ours.label, theirs=theirs.label)
-    here = base
+    here, mine, yours = base, ours.changes, theirs.changes
     if ours.starts or theirs.starts:
         here = step_base(ours.starts or (base,), theirs.starts or (base,))
-    mine, yours = (rewritten(side.changes, base, here) for side in (ours, theirs))
+        mine, yours = (rewritten(each, base, here) for each in (mine, yours))
     return MergeInput(
         base=here,
         ours=mine,
@@ -172,13 +171,9 @@ class Merged:
         renamed = re.fullmatch(rf"(.+)~(?:{label})(?:_\d+)?", path, re.DOTALL)
         return renamed[1] if renamed else path
 
-    def changes_of(self, base: Snapshot) -> Changes:
-        """Return the changes that turn *base* into the merged tree."""
-        return rewritten(self.outcome.changes, self.given.base, base)
-
     def row(
         self,
-        base: Snapshot,
+        changes: Changes,
         scorer: ConflictScorer,
         diff_of: Callable[[Changes], bytes],
         features_at: Callable[[str], Iterable[int]],
@@ -186,9 +181,9 @@ class Merged:
         """Return the fields of a `MergeRow`; those that a failed merge lacks are left out.
 
         Args:
-            base: The base of the report.
+            changes: The changes that turn the base of the report into the merged tree.
             scorer: Measures the conflicts that are left open.
-            diff_of: Returns changes as a diff against that base.
+            diff_of: Returns them as a diff against that base.
             features_at: Returns the features that a conflict in a file is between.
         """
         given, outcome = self.given, self.outcome
@@ -206,7 +201,7 @@ class Merged:
         tree = given.base.overlay(outcome.changes)
         row["conflict_details"] = scorer.score(outcome.conflicts)
         row["tree_id"] = tree.tree_id
-        row["diff"] = diff_of(self.changes_of(base))
+        row["diff"] = diff_of(changes)
         row["replacements"] = given.merge.replacements(tree, outcome.conflicts)
         return row
 
@@ -243,4 +238,5 @@ def merge_into(
         RepositoryError: What the merge needs cannot be read.
     """
     merged = merge_sides(strategy, given or merge_input(base, so_far, side))
-    return merged, so_far.joined(side, merged.changes_of(base), base)
+    changes = rewritten(merged.outcome.changes, merged.given.base, base)
+    return merged, so_far.joined(side, changes, base)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import RepositoryError, TestRunError
-from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, Suites, start_of, suites_on
+from cooperbench_eval.evaluation.pairs import Feature, FeatureGroup, Suites, own_base, suites_on
 from cooperbench_eval.evaluation.placing import Placed
 from cooperbench_eval.git.patching.apply import ApplyResult
 from cooperbench_eval.git.patching.patch import Patch
@@ -136,9 +136,12 @@ class SuiteRuns:
         # A suite that several features share is judged against the base of the group.
         owners = Counter(each.tests for each in group.features if each.tests)
         self._starts = {
-            each.tests: start_of(each, group.base)
+            each.tests: start
             for each in group.features
-            if each.tests and owners[each.tests] == 1
+            if each.tests and owners[each.tests] == 1 and (start := own_base(each))
+        }
+        self._untouched = {
+            suite: rewritten(Changes(), start, group.base) for suite, start in self._starts.items()
         }
 
     def plain(self, suite: TestSuite | None, changes: Changes) -> TestResult | None:
@@ -156,7 +159,7 @@ class SuiteRuns:
         """
         if suite is None or self._runs is None or not isinstance(self._runs.runner, TestRunner):
             return False
-        wanted = [changes, self._untouched(suite)] if self._test_base else [changes]
+        wanted = [changes, self._start_of(suite)] if self._test_base else [changes]
         try:
             return any(self._runs.runner.is_underway(self._group.base, c, suite) for c in wanted)
         except TestRunError:  # the run itself reports it
@@ -168,7 +171,7 @@ class SuiteRuns:
 
     def on_base_of_group(self, suite: TestSuite | None) -> TestResult | None:
         """Run the joint or the regression suite on the base."""
-        return None if suite is None else self.plain(suite, self._untouched(suite))
+        return None if suite is None else self.plain(suite, self._start_of(suite))
 
     def judged(
         self, suite: TestSuite | None, changes: Changes, alone: TestResult | None = None
@@ -195,7 +198,7 @@ class SuiteRuns:
         if suite is None or first.tests is None:
             return first
         if first.tests.status is TestStatus.PATCH_REJECTED:
-            is_the_trees = self._numbered(suite, self._untouched(suite), 1).was_run
+            is_the_trees = self._numbered(suite, self._start_of(suite), 1).was_run
             return first if is_the_trees else Judged(unanswered(first.tests))
         if first.outcome is not False:
             return first
@@ -284,8 +287,8 @@ class SuiteRuns:
         return self._runs.run(self._group.base, changes, suite, number=number)
 
     def _is_silent_on_base(self, suite: TestSuite, *, number: int) -> bool:
-        """Whether a suite has no result on the tree from which its feature starts."""
-        run = self._numbered(suite, self._untouched(suite), number)
+        """Whether a suite has no result on the tree from which its feature starts either."""
+        run = self._numbered(suite, self._start_of(suite), number)
         return is_silent(run) or not run.was_run
 
     def judge(
@@ -295,7 +298,7 @@ class SuiteRuns:
         if suite is None or run is None or self._rule is JudgeRule.ABSOLUTE:
             return None
         judge = DeltaJudge(
-            base=self._start_of(suite),
+            base=self._starts.get(suite, self._group.base),
             suite=suite,
             others={other: self._seen.get(other, ()) for other in self._others(suite)},
             on_base=self.on_base_of_group(suite) if self._compares(suite) else None,
@@ -316,15 +319,14 @@ class SuiteRuns:
 
     def _on_bare_base(self, suite: TestSuite) -> TestResult | None:
         bare = evolve(suite, patch=Patch.parse(b""), required=None)
-        return self.plain(bare, self._untouched(suite))
+        return self.plain(bare, self._start_of(suite))
 
-    def _start_of(self, suite: TestSuite) -> Snapshot:
-        """Return the tree from which a suite's feature starts; for other suites, the base."""
-        return self._starts.get(suite, self._group.base)
+    def _start_of(self, suite: TestSuite) -> Changes:
+        """Return the changes that turn the base into the tree from which a suite's feature starts.
 
-    def _untouched(self, suite: TestSuite) -> Changes:
-        """Return the changes that turn the base into that tree."""
-        return rewritten(Changes(), self._start_of(suite), self._group.base)
+        Other suites start from the base.
+        """
+        return self._untouched.get(suite, Changes())
 
 
 _KEPT = 64

@@ -9,8 +9,7 @@ from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import SuiteRun
-from cooperbench_eval.reporting.rows import UsedOptions, about_dropped, about_flaky
-from cooperbench_eval.running.results import Judgement
+from cooperbench_eval.reporting.rows import UsedOptions, about_dropped, about_flaky, about_reset
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.upcalls import upcall
@@ -248,6 +247,7 @@ class Audit(Shown, JsonRecord):
         suites: The runs of all suites on the tree.
         options: The options that were used; `None` if they are not known.
         dropped_files: The test files of the agents that the tree lacked when suites ran, sorted.
+        missing: The features whose patches change nothing, apart from dropped test files.
         hazards: Hints at what is wrong in the tree. They do not affect the score.
 
     Example:
@@ -275,27 +275,28 @@ class Audit(Shown, JsonRecord):
     suites: tuple[SuiteRun, ...] = field(default=(), converter=tuple[SuiteRun, ...], repr=False)
     options: UsedOptions | None = field(default=None, repr=False)
     dropped_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    missing: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
     hazards: tuple[Hazard, ...] = field(default=(), converter=tuple[Hazard, ...], repr=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know about the audit, as sentences."""
-        return (*about_dropped(self.dropped_files), *about_flaky(self._judgements))
-
-    @property
-    def _judgements(self) -> Iterator[Judgement]:
-        return (each.judgement for each in self.suites if each.judgement is not None)
+        runs = [each.tests for each in self.suites if each.tests is not None]
+        judgements = [each.judgement for each in self.suites if each.judgement is not None]
+        return (
+            *(f"The patch of feature {number} changes nothing." for number in self.missing),
+            *about_dropped(self.dropped_files),
+            *about_reset({path for run in runs for path in run.restored_files}),
+            *about_flaky(id_ for each in judgements for id_ in each.flaky),
+        )
 
     @property
     def problem(self) -> str:
         """Why the suites give no reward; empty if they give one, or if no suites were given."""
         outcomes = [run.outcome for run in self.suites]
-        if False in outcomes or None not in outcomes:
+        if self.missing or False in outcomes or None not in outcomes:
             return ""
-        unanswered = self.suites[outcomes.index(None)]
-        if unanswered.tests is None:
-            return f"feature {unanswered.feature} has no suite"
-        return unanswered.tests.reason or "no case that counts passed"
+        return self.suites[outcomes.index(None)].problem
 
     @checked
     def of(self, feature: int) -> tuple[AuditedFile, ...]:
@@ -332,8 +333,9 @@ class Audit(Shown, JsonRecord):
     def reward(self) -> dict[str, float]:
         """Return how good the merged tree is, as finite numbers only.
 
-        `reward` is 1.0 if every suite passes, and 0.0 if one fails. If none fails and one has no
-        answer, there is no `reward`, because that says nothing about the tree.
+        `reward` is 1.0 if every suite passes, and 0.0 if one fails or a patch changes nothing. If
+        there is no such failure and a suite has no answer, there is no `reward`, because that
+        says nothing about the tree.
 
         The other numbers grade that result. A number that is not known is left out. Flags are
         0.0 or 1.0, and rates are from 0.0 to 1.0:

@@ -11,7 +11,7 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.blame import failing_cases
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
-from cooperbench_eval.reporting.rows import UsedOptions, about_dropped
+from cooperbench_eval.reporting.rows import UsedOptions, about_dropped, about_flaky, about_reset
 from cooperbench_eval.running.results import Judgement, TestResult, TestStatus, outcome_of
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
@@ -70,8 +70,8 @@ class LeftOut(Shown):
         number: The feature's number.
         reason: Why it did not land.
         features: For a conflict, the landed features with which it conflicts; if it breaks
-            tests, the features whose tests these are; for a duplicate, the feature that takes
-            its place.
+            tests, the other features whose tests these are; for a duplicate, the feature that
+            takes its place.
         files: The files with conflicts, sorted, by their names in the patches.
         tests: The tests that fail.
         problem: Details for people, such as why the patch does not apply; may be empty.
@@ -118,6 +118,17 @@ class SuiteRun:
             return None
         ids = failing_cases(self.tests, self.judgement)
         return BrokenTests(suite=self.suite, feature=self.feature, tests=ids)
+
+    @property
+    def problem(self) -> str:
+        """Why it has no answer, as a clause; empty if it has one."""
+        if self.outcome is not None:
+            return ""
+        if self.tests is None:
+            return f"feature {self.feature} has no suite"
+        is_own = self.suite is TeamSuite.FEATURE
+        whose = f"feature {self.feature}'s tests" if is_own else f"the {self.suite.value} tests"
+        return f"{whose} have no answer: {self.tests.reason or 'no case that counts passed'}"
 
 
 # --- landing plans ---
@@ -207,6 +218,9 @@ class LandingPlan(Shown, JsonRecord):
         changes: What the landed patches together change in the base.
         options: The options that were used; `None` if they are not known.
         dropped_files: The test files of the agents that were dropped, sorted.
+        reset_files: Their files that control test runs and were as in the base when suites ran,
+            sorted.
+        flaky: The ids of the cases that both failed and passed on the same tree, sorted.
         hazards: Hints at what is wrong in the tree of the plan. They do not affect the plan.
 
     Example:
@@ -242,6 +256,8 @@ class LandingPlan(Shown, JsonRecord):
     changes: Changes = field(factory=Changes, repr=False)
     options: UsedOptions | None = field(default=None, repr=False)
     dropped_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    reset_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    flaky: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     hazards: tuple[Hazard, ...] = field(default=(), converter=tuple[Hazard, ...], repr=False)
 
     @left_out.validator
@@ -253,7 +269,11 @@ class LandingPlan(Shown, JsonRecord):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know about the plan, as sentences."""
-        return about_dropped(self.dropped_files)
+        return (
+            *about_dropped(self.dropped_files),
+            *about_reset(self.reset_files),
+            *about_flaky(self.flaky),
+        )
 
     @property
     def landed(self) -> _Numbers:

@@ -28,6 +28,7 @@ from cooperbench_eval.reporting.rows import (
     UsedOptions,
     about_dropped,
     about_flaky,
+    about_reset,
     have_own_names,
     runs_in,
     some,
@@ -134,15 +135,26 @@ class Report(Shown, JsonRecord):
 
     @property
     def problem(self) -> str:
-        """Why it was not evaluated, or why a test run has no answer; otherwise empty."""
+        """Why it was not evaluated, why a run has no answer, or who has no suite; else empty."""
         if self.failure is not None:
             return self.failure.problem
-        return next((run.reason for run in self._unanswered), "")
+        return next((run.reason for run in self._unanswered), self._without_suite)
+
+    @property
+    def _without_suite(self) -> str:
+        """Which feature has no suite beside one that has; empty if there is none."""
+        if all(each.tests is None for each in self.features):
+            return ""
+        missing = (e.number for e in self.features if e.tests is None and e.patch.is_usable)
+        return next((f"feature {number} has no suite" for number in missing), "")
 
     @property
     def _unanswered(self) -> Iterator[TestResult]:
-        runs = runs_in((*self.features, *self._tested, self))
-        return (run for run in runs if run.status is TestStatus.INFRASTRUCTURE_ERROR)
+        return (run for run in self._runs if run.status is TestStatus.INFRASTRUCTURE_ERROR)
+
+    @property
+    def _runs(self) -> Iterator[TestResult]:
+        return runs_in((*self.features, *self._tested, self))
 
     @property
     def preexisting_failures(self) -> tuple[str, ...]:
@@ -153,11 +165,12 @@ class Report(Shown, JsonRecord):
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know about the verdicts, as sentences.
 
-        They say which test files of the agents were dropped, where the rules `delta` and
+        They say which test files of the agents were dropped or reset, where the rules `delta` and
         `absolute` disagree, that joint tests pass without the merge, which cases are flaky,
         and which suites gave no result on the base.
         """
-        return tuple(dict.fromkeys(_warnings(self)))
+        reset = {path for run in self._runs for path in run.restored_files}
+        return tuple(dict.fromkeys((*_warnings(self), *about_reset(reset))))
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:
@@ -352,7 +365,7 @@ def _warnings(report: Any) -> Iterator[str]:
     for problem in (each.agent.problem for each in features if each.agent is not None):
         if problem:
             yield f"What the agents' work cost is not fully known: {problem}."
-    yield from about_flaky(_judgements(report))
+    yield from about_flaky(id_ for each in _judgements(report) for id_ in each.flaky)
 
 
 def _joint_warnings(on_base: TestResult | None, features: Iterable[FeatureReport]) -> Iterator[str]:

@@ -425,9 +425,18 @@ def about_dropped(paths: Collection[str]) -> tuple[str, ...]:
     return (f"{what} The suites' own tests are used.",)
 
 
-def about_flaky(judgements: Iterable[Judgement]) -> tuple[str, ...]:
+def about_reset(paths: Collection[str]) -> tuple[str, ...]:
+    """Return a sentence about files that were reset before suites ran, if there are any."""
+    if not paths:
+        return ()
+    files, were = ("file", "was") if len(paths) == 1 else ("files", "were")
+    what = f"{len(paths)} changed {files} that can control test runs {were}"
+    return (f"{what} as in the base when suites ran: {listed(sorted(paths))}.",)
+
+
+def about_flaky(ids: Iterable[str]) -> tuple[str, ...]:
     """Return a sentence about the flaky cases, if there are any."""
-    found = sorted({id_ for each in judgements for id_ in each.flaky})
+    found = sorted(set(ids))
     if not found:
         return ()
     what = "These cases both failed and passed on the same tree, so they do not count"

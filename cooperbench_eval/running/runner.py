@@ -21,7 +21,7 @@ from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control_files import ControlFiles, put_back
 from cooperbench_eval.running.file_watch import FileWatch, files_to_watch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
-from cooperbench_eval.running.readers.protocol import Launch, NewTests
+from cooperbench_eval.running.readers.protocol import NOT_FOUND, Launch, NewTests
 from cooperbench_eval.running.readers.result_files import read_ends
 from cooperbench_eval.running.results import COMPLETE, RepeatPolicy, TestResult, TestStatus
 from cooperbench_eval.running.sandboxes.environments import installed_modules
@@ -30,7 +30,7 @@ from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox, default_sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
 from cooperbench_eval.running.trees_on_disk import TreeLender
-from cooperbench_eval.running.verdict import NOT_FOUND, SETUP_MARK, judge, require_tests
+from cooperbench_eval.running.verdict import SETUP_MARK, judge, require_tests
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.systems import versions
 

@@ -11,7 +11,7 @@ import attrs
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.running.processes.supervision import describe_exit
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, other_framework
-from cooperbench_eval.running.readers.protocol import FinishedRun, NewTests, Reader
+from cooperbench_eval.running.readers.protocol import NOT_FOUND, FinishedRun, NewTests, Reader
 from cooperbench_eval.running.readers.result_files import (
     UnreadableResultError,
     is_unnamed,
@@ -21,8 +21,6 @@ from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResul
 from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.running.suite import TestSuite
 
-NOT_FOUND = 127
-"""A shell's exit status if the program that it should run is missing."""
 SETUP_MARK = "setup-failed"
 """The name of the file that a command of the set-up writes if it fails."""
 SOURCES = frozenset(

@@ -524,6 +524,8 @@ class LandingPlan:
         changes: Changes = Changes(),
         options: UsedOptions | None = None,
         dropped_files: tuple[str, ...] = (),
+        reset_files: tuple[str, ...] = (),
+        flaky: tuple[str, ...] = (),
         hazards: tuple[Hazard, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
@@ -536,6 +538,7 @@ class LandingPlan:
     def diff(self, base: Snapshot) -> bytes: ...
     dropped_files: tuple[str, ...]
     examined_size: int
+    flaky: tuple[str, ...]
     @classmethod
     def from_dict(cls, data: object) -> Self: ...
     @classmethod
@@ -557,6 +560,7 @@ class LandingPlan:
     @property
     def pairs(self) -> Mapping[tuple[int, int], PairOutcome]: ...
     problem: str
+    reset_files: tuple[str, ...]
     runs_used: int
     strategy: str
     def to_dict(self) -> dict[str, Any]: ...

@@ -16,6 +16,7 @@ class Audit:
         suites: tuple[SuiteRun, ...] = (),
         options: UsedOptions | None = None,
         dropped_files: tuple[str, ...] = (),
+        missing: tuple[int, ...] = (),
         hazards: tuple[Hazard, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
@@ -38,6 +39,7 @@ class Audit:
     def is_complete(self) -> bool: ...
     @property
     def lost_files(self) -> tuple[AuditedFile, ...]: ...
+    missing: tuple[int, ...]
     def of(self, feature: int) -> tuple[AuditedFile, ...]: ...
     options: UsedOptions | None
     @property
@@ -636,6 +638,8 @@ class SuiteRun:
     judgement: Judgement | None
     @property
     def outcome(self) -> bool | None: ...
+    @property
+    def problem(self) -> str: ...
     suite: TeamSuite
     tests: TestResult | None
 

@@ -1,5 +1,7 @@
 """A fake runner: the commands of its suites say when cases pass. A real one would be slower."""
 
+import attrs
+
 import cooperbench_eval as ce
 
 
@@ -17,6 +19,8 @@ class Runner:
     - `none` collects nothing;
     - `raises` cannot be started.
 
+    Files named `conftest.py` are reported as reset.
+
     Attributes:
         runs: How many runs there were.
     """
@@ -28,7 +32,11 @@ class Runner:
     def run(self, base, changes, suite, *, number=1):
         """Run a suite on the base with changes."""
         self.runs += 1
-        tree = base.overlay(changes)
+        result = self._result(base.overlay(changes), suite, number)
+        steering = [path for path in changes if path.endswith("conftest.py")]
+        return attrs.evolve(result, restored_files=steering)
+
+    def _result(self, tree, suite, number):
         text = b"".join(tree.read(path) for path in tree.paths() if path.endswith(".txt")).decode()
         for case in suite.command:
             if reason := self.silence(case, text, number):

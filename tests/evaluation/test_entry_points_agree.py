@@ -22,16 +22,20 @@ class Plan:
     """What a feature does, and how its suite behaves.
 
     Attributes:
-        edits: The lines that it writes, by file and number.
+        word: The word that it writes.
+        edits: The lines at which it writes it, by file and number; none for an empty patch.
         cases: The cases of its suite; `None` if it has no suite.
         brings: Whether the suite brings a test file.
         writes: Whether the agent wrote a test file too.
+        steers: Whether the agent wrote a file that controls test runs.
     """
 
-    edits: dict[tuple[str, int], str]
+    word: str
+    edits: tuple[tuple[str, int], ...]
     cases: tuple[str, ...] | None
     brings: bool = False
     writes: bool = False
+    steers: bool = False
 
 
 def draw(seed):
@@ -58,12 +62,15 @@ def draw(seed):
         ):
             if rng.random() < chance:
                 cases.append(case)
+        is_empty = rng.random() < 0.05
         plans.append(
             Plan(
-                edits={(file, line): own},
+                word=own,
+                edits=() if is_empty else ((file, line),),
                 cases=tuple(cases) if rng.random() < 0.93 else None,
                 brings=rng.random() < 0.3,
-                writes=rng.random() < 0.3,
+                writes=not is_empty and rng.random() < 0.3,
+                steers=not is_empty and rng.random() < 0.15,
             )
         )
     return plans
@@ -72,13 +79,14 @@ def draw(seed):
 def tree_of(plan=None):
     """Return the files of the base, or of a feature."""
     files = {path: list(lines) for path, lines in TREE.items()}
-    for (path, line), word in plan.edits.items() if plan else ():
-        files[path][line] = word
+    for path, line in plan.edits if plan else ():
+        files[path][line] = plan.word
     texts = {path: "\n".join(lines).encode() + b"\n" for path, lines in files.items()}
     own = {}
     if plan and plan.writes:
-        word = next(iter(plan.edits.values()))
-        own[f"tests/test_{word}.txt"] = f"mark of {word}\n".encode()
+        own[f"tests/test_{plan.word}.txt"] = f"mark of {plan.word}\n".encode()
+    if plan and plan.steers:
+        own[f"{plan.word}/conftest.py"] = b"x = 1\n"
     return texts | own
 
 
@@ -122,21 +130,26 @@ def answers(plans, repo):
         repo_name="r", task_id=1, base=base, feature1=features[0], feature2=features[1]
     )
     report = evaluator.evaluate(pair)
-    team = ce.FeatureTeam(repo_name="r", task_id=1, base=base, features=features[::-1])
-    team_report = evaluator.evaluate_team(team)
+    teams = [
+        evaluator.evaluate_team(ce.FeatureTeam(repo_name="r", task_id=1, base=base, features=order))
+        for order in (features[::-1], features)
+    ]
     options = {"strategy": "naive", "runner": runner}
     plan = ce.land(base, features, **options)
     suites = {f"f{each.number}": each.tests for each in features if each.tests}
     probe = ce.probe(repo.path, ["f1", "f2"], "main", suites, **options)
-    return report, team_report, plan, probe, pair, runner
+    return report, teams, plan, probe, pair, runner
 
 
 def contradictions(plans, repo):
     """Yield what two entry points answer differently about a pair."""
-    report, team, plan, probe, pair, runner = answers(plans, repo)
-    yield from _contradicts_team(report, team)
+    report, teams, plan, probe, pair, runner = answers(plans, repo)
+    yield from _contradicts_team(report, teams[0])
     for name, each in (("plan", plan), ("probe", probe.plan)):
         yield from _contradicts_plan(name, each, report)
+        yield from _contradicts_queues(name, each, teams)
+        if plan.has_tests:
+            yield from _contradicts_runs(name, each, report)
     if plan.dropped_files != probe.plan.dropped_files:
         yield f"a plan drops {plan.dropped_files}, a probe {probe.plan.dropped_files}"
     if [each.number for each in plan.left_out] != [each.number for each in probe.plan.left_out]:
@@ -163,14 +176,62 @@ def _contradicts_team(report, team):
 
 def _contradicts_audit(report, pair, runner):
     attempt = report.attempt("naive")
-    if attempt.status != "clean" or not all(each.tests for each in pair.features):
+    if attempt.status == "conflicts" or not any(each.tests for each in pair.features):
         return
     sides = [ce.apply_patch(pair.base, each.patch).changes for each in pair.features[::-1]]
     merged = ce.merge(pair.base, *sides).changes
     audit = ce.audit(pair.base, pair.features, merged, runner=runner)
-    found = {1.0: "correct", 0.0: "incorrect", None: "not_run"}[audit.reward().get("reward")]
-    if found != attempt.verdict:
-        yield f"a pair is {attempt.verdict}, an audit {found}"
+    found = audit.reward().get("reward")
+    if found != reward_of(report):
+        yield f"a pair gets {reward_of(report)}, an audit {found}"
+    if found is None and not (audit.problem and report.problem):
+        yield f"no reward because of {report.problem!r}, for an audit {audit.problem!r}"
+    if attempt.status == "clean" and about_reset(audit) != about_reset(report):
+        yield f"a pair says {about_reset(report)}, an audit {about_reset(audit)}"
+
+
+def reward_of(report):
+    """Return the reward of a pair; `None` if there is none."""
+    try:
+        return report.reward()["reward"]
+    except ce.errors.ReportError:
+        return None
+
+
+def about_reset(found):
+    """Return the sentences about files that were as in the base."""
+    return [each for each in found.warnings if "as in the base" in each]
+
+
+def _contradicts_queues(name, plan, teams):
+    """Say where a plan and a queue leave out one feature for different reasons."""
+    queued = [each for team in teams for each in team.attempt("naive").left_out]
+    for left in plan.left_out:
+        for other in (each for each in queued if each.number == left.number):
+            if _why(left) != _why(other):
+                yield f"{left} in a {name}, {other} in a queue"
+        if left.number in left.features:
+            yield f"{left} names itself"
+
+
+def _why(left):
+    return left.reason, set(left.features), set(left.tests), left.files
+
+
+def _contradicts_runs(name, plan, report):
+    """Say where a plan does not say of its runs what a report says."""
+    attempt = report.attempt("naive")
+    if attempt.verdict == "not_run" and len(plan.landed) == 2:
+        if plan.is_tested or not plan.problem:
+            yield f"a pair is not run, a {name} is {plan.is_tested}, {plan.problem!r}"
+        if "has no suite" in report.problem and plan.problem != report.problem:
+            yield f"{report.problem}, {plan.problem} in a {name}"
+    judgements = (attempt.feature1_judgement, attempt.feature2_judgement)
+    flaky = {case for each in judgements if each for case in each.flaky}
+    if not flaky <= {*plan.flaky} or (flaky and "both failed and passed" not in str(plan)):
+        yield f"a {name} names {plan.flaky} as flaky, a pair {flaky}"
+    if len(plan.landed) == 2 and about_reset(plan) != about_reset(report):
+        yield f"a pair says {about_reset(report)}, a {name} {about_reset(plan)}"
 
 
 def _contradicts_plan(name, plan, report):
@@ -178,13 +239,10 @@ def _contradicts_plan(name, plan, report):
     lands = len(plan.landed) == 2
     if attempt.status == "conflicts" and lands:
         yield f"a pair conflicts, a {name} lands both"
-    complete = all(each.tests is not None for each in report.features)
     if attempt.verdict == "correct" and not (lands and plan.is_tested):
         yield f"a pair is correct, a {name} leaves out {plan.left_out} ({plan.problem})"
     if attempt.verdict == "incorrect" and lands:
         yield f"a pair is incorrect, a {name} lands both"
-    if attempt.verdict == "not_run" and complete and not plan.problem:
-        yield f"a pair is not run, a {name} has no problem"
     for left in plan.left_out:
         feature = report.features[left.number - 1]
         if left.reason == "fails_own_tests" and feature.is_right is not False:

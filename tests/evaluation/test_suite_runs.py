@@ -151,15 +151,83 @@ def test_a_tests_patch_that_applies_nowhere_is_nobodys_fault():
     assert "the tests patch does not apply" in plan.problem
 
 
+def test_a_program_that_is_missing_everywhere_is_nobodys_fault():
+    """Also if only the exit status counts; a program that a patch removes counts against it."""
+    base = ce.Snapshot.from_files({"check": b"exit 0\n", "a": b"1\n"})
+    removed = ce.Changes({"check": None})
+    suites = [
+        ce.TestSuite(command=("sh", "-c", script), framework="exit")
+        for script in ("no-such-program", "test -e check || exit 127")
+    ]
+    runner = ce.TestRunner(sandbox="local")
+
+    plans = [
+        ce.land(base, [removed], suites={1: each}, strategy="naive", runner=runner)
+        for each in suites
+    ]
+
+    assert [plan.landed for plan in plans] == [(1,), ()]
+    assert "exit status 127" in plans[0].problem
+    assert plans[1].left_out[0].reason == "fails_own_tests"
+
+
+def test_an_agents_conftest_that_is_reset_is_mentioned_where_its_own_tests_judge():
+    """By a report, a plan, a team and an audit, and in their prints."""
+    base = ce.Snapshot.from_files({"m.py": b"x = 1\n"})
+    test = b"def test_it():\n    import m\n"
+    changes = {"test_m.py": ce.Entry(test), "conftest.py": ce.Entry(b"import m\n")}
+    suite = ce.TestSuite(command=("python", "-m", "pytest", "-q"), env={"PYTHONPATH": "."})
+    one = ce.Feature(number=1, patch=ce.Changes(changes), tests=suite)
+    two = ce.Feature(number=2, patch=ce.Changes({"b.py": ce.Entry(b"")}), tests=suite)
+    runner = ce.TestRunner(sandbox="local")
+    evaluator = ce.Evaluator(strategies=["naive"], runner=runner)
+    pair = ce.FeaturePair(repo_name="r", task_id=1, base=base, feature1=one, feature2=two)
+    team = ce.FeatureTeam(repo_name="r", task_id=1, base=base, features=[one, two])
+
+    found = [
+        evaluator.evaluate(pair),
+        evaluator.evaluate_team(team),
+        ce.land(base, [one, two], strategy="naive", runner=runner),
+        ce.audit(base, [one, two], ce.Changes({**changes, "b.py": ce.Entry(b"")}), runner=runner),
+    ]
+
+    expected = "1 changed file that can control test runs was as in the base when suites ran"
+    for each in found:
+        assert f"{expected}: conftest.py." in each.warnings
+        assert "conftest.py" in str(each)
+
+
+def test_an_empty_patch_gets_no_reward_although_its_suite_passes():
+    """An agent without a usable patch has failed, and an audit says the same as a pair."""
+    suite = ce.TestSuite(command=("has line",), framework="pytest")
+    one = group(suite, suite)[0]
+    empty = ce.Feature(number=2, patch=b"", tests=suite)
+    pair = ce.FeaturePair(repo_name="r", task_id=1, base=BASE, feature1=one, feature2=empty)
+    merged = ce.apply_patch(BASE, one.patch).changes
+
+    report = ce.Evaluator(strategies=["naive"], runner=Runner()).evaluate(pair)
+    audit = ce.audit(BASE, [one, empty], merged, runner=Runner())
+
+    assert report.reward()["reward"] == audit.reward()["reward"] == 0.0
+    assert (audit.score, audit.missing, audit.problem) == (1.0, (2,), "")
+    assert "The patch of feature 2 changes nothing." in audit.warnings
+
+
 def test_a_feature_without_a_suite_beside_one_with_a_suite_has_no_reward():
-    """A pair has no verdict either."""
+    """A pair has no verdict either, and a plan is not tested; nobody is left out."""
     features = group(None, ce.TestSuite(command=("has line",), framework="pytest"))
     merged = ce.merge(BASE, *(ce.apply_patch(BASE, each.patch).changes for each in features))
 
     audit = ce.audit(BASE, features, merged, runner=Runner())
 
     assert {"reward", "score"}.isdisjoint(audit.reward())
-    assert audit.problem == "feature 1 has no suite"
+    plan = ce.land(BASE, features, strategy="naive", runner=Runner())
+    one, two = features
+    pair = ce.FeaturePair(repo_name="r", task_id=1, base=BASE, feature1=one, feature2=two)
+    report = ce.Evaluator(strategies=["naive"], runner=Runner()).evaluate(pair)
+    assert (plan.landed, plan.is_tested) == ((1, 2), False)
+    for each in (audit, plan, report):
+        assert each.problem == "feature 1 has no suite"
 
 
 def test_a_test_file_that_no_agent_touched_stays_in_an_audited_tree():

@@ -232,9 +232,11 @@ def test_the_problem_of_a_report_is_its_failure_or_that_of_its_tests():
     """If a patch prevents tests from running, that is the feature's problem, not the report's."""
 
     def report(status, **facts):
-        tests = ce.TestResult(status=status, reason="no python")
-        feature = attrs.evolve(report_of().feature2, tests=tests)
-        return report_of(feature2=feature, **facts)
+        one, two = (
+            attrs.evolve(each, tests=ce.TestResult(status=status, reason="no python"))
+            for each in report_of().features
+        )
+        return report_of(feature1=one, feature2=two, **facts)
 
     failure = ce.reporting.Failure(kind="test_run", problem="no sandbox")
     assert report("infrastructure_error").problem == "no python"

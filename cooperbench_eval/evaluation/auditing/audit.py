@@ -13,6 +13,7 @@ from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_featur
 from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of
 from cooperbench_eval.evaluation.placing import (
     Options,
+    Placed,
     place,
     runner_for,
     sides_on,
@@ -87,7 +88,7 @@ def audit(
         >>> print(found.file(2, "a").fate.value, found.is_complete)
         lost False
     """
-    found = read_features(features, "features", suites)
+    found = read_features(base, features, "features", suites)
     group = TestedGroup(base=base, features=found, joint=joint, regression=regression)
     options = Options(
         strategies=tuple(strategies),
@@ -97,26 +98,32 @@ def audit(
         test_filter=test_filter,
     )
     placed = place(group, options.apply_policy, test_filter)
-    group = evolve(group, features=tuple(each.feature for each in placed))
     sides = sides_on(base, placed, "features")
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
-    features_of = [each.feature for each in placed]
     # Other test files of the tree are not from the agents: a later base may have changed them.
     touched = {path for each in placed for path in each.result.changes}
     theirs = Changes({path: each for path, each in merged.items() if path in touched})
     _, dropped = without_tests(options, group, theirs)
     tested = Changes({path: each for path, each in merged.items() if path not in dropped})
+    missing = [each.number for each in placed if _changes_nothing(each, options, group)]
     return evolve(
         audit_of(base, sides, merged),
         comparisons=[
-            _compare_strategy(base, sides, features_of, tree, each) for each in options.strategies
+            _compare_strategy(base, sides, found, tree, each) for each in options.strategies
         ],
         suites=_run_suites(group, tested, options),
         options=used_options(options, group),
         dropped_files=dropped,
+        missing=missing,
         hazards=find_hazards(base, sides, merged),
     )
+
+
+def _changes_nothing(placed: Placed, options: Options, group: TestedGroup) -> bool:
+    """Whether a patch is empty apart from test files that are dropped, as in an evaluation."""
+    changes, _ = without_tests(options, group, placed.result.changes)
+    return changes.tree_id(placed.start) == placed.start.tree_id
 
 
 def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> Audit:

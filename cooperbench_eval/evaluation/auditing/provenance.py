@@ -80,7 +80,7 @@ def provenance(
         feature 2 4) 4
         <BLANKLINE>
     """
-    features = read_features(sides, "sides", None)
+    features = read_features(base, sides, "sides", None)
     group = TestedGroup(base=base, features=features)
     placed = placing.place(group, apply_policy or ApplyPolicy(), None)
     changes = placing.sides_on(base, placed, "sides")

@@ -92,7 +92,7 @@ def land(
         >>> plan.landed, plan.left_out[0].files, plan.is_exact
         ((1,), ('a',), True)
     """
-    features = read_features(patches, "patches", suites)
+    features = read_features(base, patches, "patches", suites)
     numbers = tuple(feature.number for feature in features)
     sequence = _read_order(order, numbers)
     budget = read_budget(budget)

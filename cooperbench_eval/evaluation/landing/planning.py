@@ -23,7 +23,6 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.landings import (
-    BrokenTests,
     LandingPlan,
     LeftOut,
     LeftOutReason,
@@ -71,7 +70,7 @@ def find_plan(
     changes = Changes() if tree is None else sets.merger.side(tree).changes
     if tree is not None and tested is None and len(order) < len(sets.best):
         is_exact = False
-    found = _Conclusions(sets=sets, broken=trials.broken, sides=sides)
+    found = _Conclusions(sets=sets, trials=trials, sides=sides)
     left_out, unread = found.reasons(order)
     problem = problem or unread
     place = {number: at for at, number in enumerate(numbers)}
@@ -89,6 +88,8 @@ def find_plan(
         runs_used=trials.runs.used,
         budget=trials.budget,
         problem=problem or trials.unanswered,
+        flaky=sorted(trials.flaky),
+        reset_files=sorted(trials.reset_files),
         base_tree_id=base.tree_id,
         base_commit=base.commit_id,
         tree_id=changes.tree_id(base),
@@ -141,12 +142,12 @@ class _Conclusions:
 
     Attributes:
         sets: The sets that merge.
-        broken: What was tested, as in `Trials`.
+        trials: What was tested.
         sides: What each patch changes in the base, by number, in the given order.
     """
 
     sets: MergeableSets
-    broken: Mapping[tuple[_Patches, str], BrokenTests | None]
+    trials: Trials
     sides: Mapping[int, Side]
 
     @property
@@ -178,7 +179,7 @@ class _Conclusions:
         if patches not in self._tested:
             return False
         tree = self.sets.fold((into, number))
-        return self.broken.get((patches, tree or "")) is not None
+        return self.trials.broken.get((patches, tree or "")) is not None
 
     # --- sets ---
 
@@ -192,12 +193,13 @@ class _Conclusions:
 
     def _cannot_land(self, patches: _Patches) -> bool:
         """Whether a set that failed was tested on every tree that it can give."""
-        tested = sum(each == patches for each, _ in self.broken)
+        tested = sum(each == patches for each, _ in self.trials.broken)
         return tested == self.sets.count_trees(patches)
 
     def failing(self) -> list[_Patches]:
         """Return the sets that failed on every tree on which they were tested."""
-        passed = {patches for (patches, _), broken in self.broken.items() if broken is None}
+        tried = self.trials.broken.items()
+        passed = {patches for (patches, _), broken in tried if broken is None}
         return [patches for patches in self._tested if patches not in passed]
 
     def order_dependent(self) -> list[OrderDependence]:
@@ -233,22 +235,24 @@ class _Conclusions:
                 yield self._reason(number, landed, failing)
 
     def _reason(self, number: int, landed: _Order, failing: Collection[_Patches]) -> LeftOut:
-        alone = frozenset({number})
-        if alone in failing:
-            return self._breaking(number, alone)
+        together = frozenset({number, *landed})
+        culprits = next((each for each in failing if number in each and each <= together), None)
+        found = None if culprits is None else self._breaking(number, culprits)
+        if found is not None and found.reason is LeftOutReason.FAILS_OWN_TESTS:
+            return found
         if conflict := self._conflict(number, landed):
             return conflict
-        together = alone.union(landed)
-        culprits = next((each for each in failing if number in each and each <= together), None)
-        if culprits is not None:
-            return self._breaking(number, culprits)
-        return LeftOut(number=number, reason=LeftOutReason.NOT_EXAMINED)
+        return found or LeftOut(number=number, reason=LeftOutReason.NOT_EXAMINED)
 
     def _breaking(self, number: int, culprits: _Patches) -> LeftOut:
-        broken = next(each for (s, _), each in self.broken.items() if s == culprits and each)
-        others = ", ".join(map(str, sorted(culprits - {number})))
-        problem = f"together with {others}" if others else ""
-        return breaking(number, (broken,), is_alone=not others, problem=problem)
+        trees = (
+            tree
+            for (patches, tree), each in self.trials.broken.items()
+            if each and patches == culprits
+        )
+        tree = next(trees)
+        changes = self.sets.merger.side(tree).changes
+        return breaking(number, self.trials.all_broken(culprits, tree, changes), culprits)
 
     def _conflict(self, number: int, landed: _Order) -> LeftOut | None:
         """Return the conflict of a patch with those that land; `None` if it merges too."""
@@ -277,7 +281,7 @@ class _Conclusions:
 
     @property
     def _tested(self) -> dict[_Patches, None]:
-        return dict.fromkeys(patches for patches, _ in self.broken)
+        return dict.fromkeys(patches for patches, _ in self.trials.broken)
 
 
 def _outcome(step: Step | None) -> PairOutcome:

@@ -6,6 +6,7 @@ only the suite that failed. Sets that contain all of them are tested only after 
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import combinations
 
 from attrs import evolve
@@ -13,7 +14,7 @@ from attrs import evolve
 from cooperbench_eval.evaluation.landing.mergeable import MergeableSets
 from cooperbench_eval.evaluation.pairs import TestedGroup, suites_on
 from cooperbench_eval.evaluation.placing import Options
-from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
+from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs, SuiteRuns
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
 from cooperbench_eval.running import TestSuite
@@ -36,7 +37,10 @@ class Trials:
             fails; `None` if none does.
         had_no_result: Whether a suite had no result on some tree.
         unanswered: Why a suite had no answer on some tree, as a clause; empty if each had one.
-        proven: The sets and trees on which every suite has a result, and some suite passes.
+        proven: The sets and trees on which every suite passes. If one feature has a suite, each
+            needs one.
+        flaky: The ids of the cases that both failed and passed on a tree.
+        reset_files: The changed files that were as in the base when suites ran.
     """
 
     def __init__(
@@ -62,6 +66,9 @@ class Trials:
         self.had_no_result = False
         self.unanswered = ""
         self.proven: set[tuple[_Patches, str]] = set()
+        self.flaky: set[str] = set()
+        self.reset_files: set[str] = set()
+        self._need_suites = any(each.tests for each in group.features)
         self._judge = options.judge
         self._tested = tested
         self._failures: Counter[TestSuite | None] = Counter()
@@ -85,11 +92,22 @@ class Trials:
             if run.broken is not None:
                 self._failures[suite] += 1
                 return run.broken
-            if run.tests is not None:
+            if suite is not None or self._need_suites:
                 outcomes.add(run.outcome)
         if outcomes == {True}:
             self.proven.add(key)
         return None
+
+    def all_broken(self, patches: _Patches, tree: str, changes: Changes) -> tuple[BrokenTests, ...]:
+        """Return what fails on the tree of a set that fails, as far as the budget allows."""
+        found = {}
+        if known := self.broken[patches, tree]:
+            found[known.suite, known.feature] = known
+        for which, number, suite in suites_on(self.group, patches):
+            with suppress(BudgetSpentError):
+                if broken := self._run(patches, changes, which, number, suite).broken:
+                    found[which, number] = broken
+        return tuple(found.values())
 
     def fails(self, patches: _Patches, tree: str, changes: Changes, like: BrokenTests) -> bool:
         """Whether one suite of a set fails on its tree; *like* says which suite it is.
@@ -123,11 +141,13 @@ class Trials:
             _show_cases(runs, group, suite, changes)
             run = runs.confirmed(suite, changes)
         row = SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
-        if row.outcome is None and row.broken is None and row.tests is not None:
-            self.had_no_result |= not row.tests.was_run
-            whose = f"the {which.value} tests" if number is None else f"feature {number}'s tests"
-            why = row.tests.reason or "no case that counts passed"
-            self.unanswered = self.unanswered or f"{whose} have no answer: {why}"
+        if run.tests is not None:
+            self.reset_files |= {*run.tests.restored_files}
+            self.had_no_result |= row.broken is None and not run.tests.was_run
+        if run.judgement is not None:
+            self.flaky |= {*run.judgement.flaky}
+        if row.broken is None and (suite is not None or self._need_suites):
+            self.unanswered = self.unanswered or row.problem
         return row
 
 

@@ -14,8 +14,9 @@ from cooperbench_eval.running.readers.javascript_reader import (
     NODE_READER,
     VITEST_READER,
 )
-from cooperbench_eval.running.readers.protocol import FinishedRun, Reader
+from cooperbench_eval.running.readers.protocol import NOT_FOUND, FinishedRun, Reader
 from cooperbench_eval.running.readers.pytest_reader import PYTEST_READER
+from cooperbench_eval.running.readers.result_files import UnreadableResultError
 from cooperbench_eval.running.readers.unittest_reader import UNITTEST_READER
 from cooperbench_eval.running.results import TestCase, TestCaseStatus
 
@@ -75,6 +76,8 @@ def _find(script: str) -> _Recognized | None:
 
 
 def _read_exit(run: FinishedRun) -> Iterator[TestCase]:
+    if run.exit_code == NOT_FOUND:
+        raise UnreadableResultError("nothing was tested")
     if run.exit_code == 0:
         status, message = TestCaseStatus.PASSED, ""
     elif run.exit_code > 0:

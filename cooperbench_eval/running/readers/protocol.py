@@ -45,6 +45,10 @@ class Launch:
     stdout: Path | None = None
 
 
+NOT_FOUND = 127
+"""A shell's exit status if the program that it should run is missing."""
+
+
 @frozen(kw_only=True)
 class FinishedRun:
     """A command that ran to its end, as a reader sees it.

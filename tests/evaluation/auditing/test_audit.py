@@ -860,7 +860,7 @@ class TestReward:
 
         assert with_joint(failed).reward()["reward"] == 0.0
         assert {"reward", "score"}.isdisjoint(with_joint(passed).reward())
-        with pytest.raises(ReportError, match="has no answer: the disk is full"):
+        with pytest.raises(ReportError, match="the joint tests have no answer: the disk is full"):
             write_reward(with_joint(passed), tmp_path)
         assert not list(tmp_path.iterdir())
 

@@ -59,7 +59,12 @@ class Passes:
 def test_land_takes_whatever_works():
     """A third-party runner, a range as the order and a budget that is like an integer."""
     plan = ce.land(
-        BASE, PATCHES, suites={1: SUITE}, runner=Passes(), order=range(2, 0, -1), budget=Nine()
+        BASE,
+        PATCHES,
+        suites={1: SUITE, 2: SUITE},
+        runner=Passes(),
+        order=range(2, 0, -1),
+        budget=Nine(),
     )
 
     assert (plan.order, plan.budget, plan.is_tested) == ((2, 1), 9, True)
