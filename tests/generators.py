@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
-    ConflictDetails,
     ConflictKind,
     ConflictScorer,
     FileConflicts,
@@ -22,6 +21,7 @@ from cooperbench_eval.git.merging.conflicts import (
     Replacement,
     ResolutionKind,
     Severity,
+    summed,
 )
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy, HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
@@ -338,6 +338,21 @@ _CASES = st.builds(
     duration_seconds=_SECONDS,
     message=_WORDS,
 )
+
+
+def _judged(result: TestResult) -> TestResult:
+    """Give a run whose cases contradict its status another one."""
+    is_bad = bool(result.failed_tests or result.error_tests)
+    contradicts = {
+        TestStatus.PASSED: is_bad,
+        TestStatus.FAILED: not is_bad,
+        TestStatus.NO_TESTS: bool(result.total_tests),
+    }
+    if result.cases and contradicts.get(result.status):
+        return evolve(result, status=TestStatus.INCONCLUSIVE)
+    return result
+
+
 _TEST_RESULTS = st.builds(
     TestResult,
     status=st.sampled_from(TestStatus),
@@ -353,7 +368,7 @@ _TEST_RESULTS = st.builds(
     missing_tests=st.lists(_WORDS, max_size=2),
     repeats=st.lists(st.sampled_from(TestStatus), max_size=2),
     repeat_policy=st.none() | st.sampled_from(RepeatPolicy),
-)
+).map(_judged)
 _AMOUNTS = st.none() | st.integers(0, 10**15)
 _AGENTS = st.builds(
     AgentRun,
@@ -384,14 +399,7 @@ _FEATURES = st.builds(
 _FILE_CONFLICTS = st.builds(
     FileConflicts, path=_PATH_NAMES, sections=_COUNTS, lines=_COUNTS, score=_COUNTS
 )
-_DETAILS = st.builds(
-    ConflictDetails,
-    conflict_sections=_COUNTS,
-    conflict_lines=_COUNTS,
-    conflict_score=_COUNTS,
-    severity=st.sampled_from(Severity),
-    files=st.lists(_FILE_CONFLICTS, max_size=2),
-)
+_DETAILS = st.lists(_FILE_CONFLICTS, max_size=2).map(summed)
 _CONFLICTS = st.builds(
     Conflict,
     path=_PATH_NAMES,
@@ -506,12 +514,25 @@ _OPTIONS = st.builds(
 )
 
 
+def _ended(row: Attempt | TeamStep, met: int | None = None) -> Attempt | TeamStep:
+    """Let a row end as its conflicts say, of which the merge may have met another number."""
+    if row.status is MergeStatus.NOT_TRIED or (row.conflict_details is None and not row.failure):
+        return row
+    row = evolve(row, conflicts_met=row.conflicts_met if met is None else met)
+    left = row.conflict_details is not None and row.conflict_details.conflict_sections
+    complete = MergeStatus.RESOLVED if row.conflicts_met else MergeStatus.CLEAN
+    status = MergeStatus.FAILED if row.failure else MergeStatus.CONFLICTED if left else complete
+    return evolve(row, status=status)
+
+
 def _measured(report: MergeReport) -> MergeReport:
     """Make what follows from the conflicts and the patches follow."""
     if report.failure is None and not all(each.patch.is_usable for each in report.features):
         rows = [evolve(each, status="not_tried") for each in report.attempts]
         return evolve(report, conflicts=(), conflict_details=None, attempts=rows)
-    return evolve(report, conflict_details=ConflictScorer().score(report.conflicts))
+    details = ConflictScorer().score(report.conflicts)
+    rows = [_ended(each, len(report.conflicts)) for each in report.attempts]
+    return evolve(report, conflict_details=details, attempts=rows)
 
 
 def reports() -> st.SearchStrategy[MergeReport]:
@@ -567,7 +588,7 @@ _TEAM_STEPS = st.builds(
     service_failed=st.booleans(),
     replacements=st.lists(_REPLACEMENTS, max_size=1),
     conflicts=st.lists(_CONFLICTS, max_size=1),
-).map(lambda step: evolve(step, conflict_details=ConflictScorer().score(step.conflicts)))
+).map(lambda step: _ended(evolve(step, conflict_details=ConflictScorer().score(step.conflicts))))
 
 
 @st.composite
@@ -606,6 +627,7 @@ def team_reports(draw: st.DrawFn) -> TeamReport:
     features = draw(st.lists(_FEATURES, min_size=2, max_size=3, unique_by=lambda each: each.number))
     rows = _team_attempts([each.number for each in features])
     attempts = draw(st.lists(rows, max_size=2, unique_by=lambda each: each.strategy))
+    merges = st.lists(_TEAM_STEPS, max_size=1)
     failure = draw(st.none() | _FAILURES)
     if failure is None and not all(each.patch.is_usable for each in features):
         attempts = [evolve(each, status="not_tried") for each in attempts]
@@ -614,7 +636,7 @@ def team_reports(draw: st.DrawFn) -> TeamReport:
         task_id=draw(_COUNTS),
         timestamp=draw(_TIMES),
         features=features,
-        merges=draw(st.lists(_TEAM_STEPS, max_size=1)),
+        merges=[_ended(each, len(each.conflicts)) for each in draw(merges)],
         attempts=attempts,
         base_tree_id=draw(_WORDS),
         base_commit=draw(st.none() | _WORDS),

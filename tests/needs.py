@@ -202,13 +202,14 @@ def pytest_make_collect_report(collector):
     """Note the same for a file that is skipped as a whole."""
     report = yield
     # xdist takes reports of the same place for the same report.
-    note_missing(report, report.call, str(collector.path))
+    # A plug-in may skip a file without a call, as `--last-failed` does.
+    note_missing(report, getattr(report, "call", None), str(collector.path))
     return report
 
 
 def note_missing(report, call, path):
     """Note what was missing, with a place that tests which lack the same thing share."""
-    if call.excinfo is not None and isinstance(call.excinfo.value, Missing):
+    if call and call.excinfo is not None and isinstance(call.excinfo.value, Missing):
         report.missing = call.excinfo.value.name
         report.longrepr = (path, 0, f"Skipped: {call.excinfo.value}")
 

@@ -33,6 +33,7 @@ ADAPTERS = {
         "git.worktrees.names",
         "git.worktrees.scratch",
         "git.worktrees.worktree",
+        "git.trees.loose_objects",
         "git.trees.repository",
     },
     "cattrs": {"support.json_records"},

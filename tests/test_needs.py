@@ -53,7 +53,7 @@ def run(tmp_path, shim):
         known = {each: value for each, value in os.environ.items() if each != needs.REQUIRES_ALL}
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "pytest", "-ra", "-p", "no:cacheprovider", "-p", "needs"),
+                *(sys.executable, "-m", "pytest", "-ra", "-p", "needs"),
                 *("--rootdir", tmp_path, *options),
             ],
             cwd=tmp_path,
@@ -77,6 +77,16 @@ def test_one_line_at_the_end_says_what_was_skipped(run, options):
 
     assert line == LINE
     assert "1 passed, 5 skipped" in result
+
+
+def test_the_last_failures_can_be_run_again(run, tmp_path):
+    """Files without a failure are skipped, and lack nothing."""
+    (tmp_path / "test_failing.py").write_text("def test_that_fails(): assert False\n")
+    run("-n", "0")
+
+    *_, result = run("-n", "0", "--last-failed")
+
+    assert "1 failed in" in result
 
 
 def test_where_everything_is_required_nothing_is_skipped(run):

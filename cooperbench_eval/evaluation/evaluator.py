@@ -14,7 +14,7 @@ from cooperbench_eval.evaluation.placing import Options, placed_with, used_optio
 from cooperbench_eval.evaluation.sides import Merged, Side
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns, evaluate_alone
 from cooperbench_eval.evaluation.tracing import trace_failures
-from cooperbench_eval.git.merging.conflicts import ConflictScorer, MergeStatus
+from cooperbench_eval.git.merging.conflicts import ConflictScorer, MergeStatus, worst_end
 from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.languages.hazards.finding import find_hazards
@@ -311,9 +311,7 @@ def _status(whole: Landed, *, is_complete: bool) -> MergeStatus:
     """Return how the merge of all features ended: as the merge that ended worst."""
     if not is_complete:
         return MergeStatus.NOT_TRIED
-    found = {merged.outcome.status for merged, _ in whole.steps.values()}
-    worst_first = (MergeStatus.FAILED, MergeStatus.CONFLICTED, MergeStatus.RESOLVED)
-    return next((each for each in worst_first if each in found), MergeStatus.CLEAN)
+    return worst_end(merged.outcome.status for merged, _ in whole.steps.values())
 
 
 # --- what was not tried ------------------------------------------------------

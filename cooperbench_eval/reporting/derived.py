@@ -16,11 +16,14 @@ from cooperbench_eval.git.merging.conflicts import (
     ConflictDetails,
     ConflictScorer,
     MergeStatus,
+    summed,
+    weighed,
+    worst_end,
 )
 from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
 from cooperbench_eval.reporting.rows import UsedOptions, Verdict
-from cooperbench_eval.running.results import COUNTS, count_cases
+from cooperbench_eval.running.results import COUNTS, TestResult, TestStatus, count_cases
 
 _Json = Mapping[str, Any]
 
@@ -42,6 +45,8 @@ _BLAMED: Final = {
 """The kinds of blame that are possible with each verdict on a merge."""
 
 
+_NAIVE = ".naive:NaiveStrategy"
+"""The end of the name of the class that merges as git does."""
 _ALONE = ("tests", "base_tests", "other_tests", "joint_tests", "regression_tests")
 _ON_BASE = ("base_joint_tests", "base_regression_tests")
 _FACTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -107,6 +112,8 @@ def check_derived(record: Any, data: _Json, place: str = "") -> None:
         ReportError: A fact contradicts the rest of the record.
     """
     _compare(place, data, facts_of(record))
+    if isinstance(record, TestResult):
+        _check_cases(place, record)
     for name in _PARTS.get(type(record).__name__, ()):
         part = getattr(record, name)
         if isinstance(part, tuple):
@@ -144,17 +151,58 @@ def check_report(report: Any, data: _Json) -> None:
 
 
 def _check_measures(report: Any) -> None:
-    """Check the measures of all merges whose conflicts the report has."""
+    """Check the measures and the ends of all merges against the conflicts of the report."""
+    options = report.options
     if isinstance(getattr(report, "conflicts", None), tuple):
-        _check_conflicts("", report.conflict_details, report.conflicts, report.options)
+        details = report.conflict_details
+        _check_conflicts("", details, report.conflicts, options)
+        for index, attempt in enumerate(report.attempts):
+            place = f"attempts[{index}]."
+            _check_end(place, attempt, len(report.conflicts))
+            if attempt.conflict_details is not None:
+                _check_details(place, attempt.conflict_details, None, options)
+                if attempt.implementation.endswith(_NAIVE) and attempt.conflict_details != details:
+                    _refuse(f"{place}conflict_details", "other than the report's", "the same")
         return
-    steps = [(f"merges[{at}].", step) for at, step in enumerate(report.merges)]
+    steps: list[tuple[str, Any, int | None]] = [
+        (f"merges[{at}].", step, len(step.conflicts)) for at, step in enumerate(report.merges)
+    ]
     for index, attempt in enumerate(report.attempts):
         place = f"attempts[{index}].steps"
-        steps += [(f"{place}[{at}].", step) for at, step in enumerate(attempt.steps)]
-    for place, step in steps:
+        steps += [(f"{place}[{at}].", step, None) for at, step in enumerate(attempt.steps)]
+    for place, step, met in steps:
         if step.conflict_details is not None:
-            _check_conflicts(place, step.conflict_details, step.conflicts, report.options)
+            _check_conflicts(place, step.conflict_details, step.conflicts, options)
+        _check_end(place, step, met)
+    for index, attempt in enumerate(report.attempts):
+        _check_whole(f"attempts[{index}].", attempt, [each.number for each in report.features])
+
+
+def _check_end(place: str, row: Any, met: int | None) -> None:
+    """Check how a merge ended, and how many conflicts it met, if that is known from elsewhere."""
+    if row.status is MergeStatus.NOT_TRIED or (row.conflict_details is None and not row.failure):
+        return
+    if met is not None and row.conflicts_met != met:
+        _refuse(f"{place}conflicts_met", row.conflicts_met, str(met))
+    if row.failure:
+        ended = MergeStatus.FAILED
+    elif row.conflict_details.conflict_sections:
+        ended = MergeStatus.CONFLICTED
+    else:
+        ended = MergeStatus.RESOLVED if row.conflicts_met else MergeStatus.CLEAN
+    _compare(place, {"status": row.status.value}, {"status": ended.value})
+
+
+def _check_whole(place: str, attempt: Any, order: Sequence[int]) -> None:
+    """Check how the merge of a whole team ended, if every step of it is known."""
+    steps = [each for each in attempt.steps if (*each.into, each.feature) == _first(order, each)]
+    if attempt.status is not MergeStatus.NOT_TRIED and len(steps) == len(order) - 1:
+        ended = worst_end(each.status for each in steps)
+        _compare(place, {"status": attempt.status.value}, {"status": ended.value})
+
+
+def _first(order: Sequence[int], step: Any) -> tuple[int, ...]:
+    return tuple(order[: len(step.into) + 1])
 
 
 def _check_sides(report: Any) -> None:
@@ -178,19 +226,33 @@ def _check_conflicts(
     conflicts: Sequence[Conflict],
     options: UsedOptions | None,
 ) -> None:
-    """Check measured conflicts against the conflicts themselves.
+    """Check measured conflicts against the conflicts themselves."""
+    if details is not None:
+        _check_details(place, details, conflicts, options)
+    elif conflicts:
+        _refuse(f"{place}conflict_details", None, "a measure of the conflicts")
+
+
+
+def _check_details(
+    place: str,
+    details: ConflictDetails,
+    conflicts: Sequence[Conflict] | None,
+    options: UsedOptions | None,
+) -> None:
+    """Check measured conflicts against these, or, if they are not known, against their files.
 
     Without the scorer's weights, only sections and lines can be checked.
     """
-    scorer = options.scorer if options else None
-    expected = (scorer or ConflictScorer()).score(conflicts)
-    if details is None:
-        if conflicts:
-            _refuse(f"{place}conflict_details", None, "a measure of the conflicts")
-        return
+    known = options.scorer if options else None
+    scorer = known or ConflictScorer()
+    if conflicts is None:
+        expected = summed(weighed(scorer, f.path, f.sections, f.lines) for f in details.files)
+    else:
+        expected = scorer.score(conflicts)
     names = ["conflict_sections", "conflict_lines"]
     in_file = ["path", "sections", "lines"]
-    if scorer is not None:
+    if known is not None:
         names += ["conflict_score", "severity"]
         in_file.append("score")
     for name in names:
@@ -203,8 +265,21 @@ def _check_conflicts(
             _compare_attribute(f"{place}conflict_details.files[{index}].", name, file, other)
 
 
+def _check_cases(place: str, run: TestResult) -> None:
+    """Check the status of a test run against its cases."""
+    counts = count_cases(run.cases)
+    bad = counts.failed_tests + counts.error_tests
+    follows = {
+        TestStatus.PASSED: not bad,
+        TestStatus.FAILED: bool(bad),
+        TestStatus.NO_TESTS: not counts.total_tests,
+    }
+    if run.cases and not follows.get(run.status, True):
+        _refuse(f"{place}status", run.status.value, "another status")
+
+
 def _compare_attribute(place: str, name: str, found: object, expected: object) -> None:
-    _compare(place, {name: getattr(found, name)}, {name: getattr(expected, name)})
+    _compare(place, {name: _plain(getattr(found, name))}, {name: _plain(getattr(expected, name))})
 
 
 def check_audit(audit: Any, data: _Json) -> None:

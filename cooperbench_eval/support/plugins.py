@@ -11,6 +11,7 @@ it too, that plug-in is ignored.
 """
 
 import importlib
+import inspect
 import os
 import sys
 import time
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 PluginT = TypeVar("PluginT")
 
 _OWN = "cooperbench-eval"
-"""The distribution of this library, with the built-in plug-ins."""
+"""The distribution of this library, whose names no other one can take."""
+_PACKAGE = __name__.partition(".")[0]
 _COARSEST_CLOCK_NS = 2_000_000_000
 """No file system rounds the times of its directories to more than two seconds."""
 
@@ -146,16 +148,13 @@ class PluginGroup(Generic[PluginT]):
             DuplicatePluginError: Several distributions register it.
             PluginLoadError: The plug-in cannot be imported or built, or is of another kind.
         """
+        distribution, point = self._find(name)
         if refused := self._refused(name):
             text = (
                 f"{self._broken.kind} {name!r} is built in, so the one of {' and '.join(refused)} "
                 "is ignored; register it under another name"
             )
-            warnings.warn(text, stacklevel=4)  # in the code that called a checked function
-        return self._build(name, options)
-
-    def _build(self, name: str, options: Mapping[str, object]) -> PluginT:
-        distribution, point = self._find(name)
+            warnings.warn(text, stacklevel=_depth_of_caller())
         origin = f"{distribution} ({point.value})"
         try:
             factory = point.load()
@@ -169,7 +168,7 @@ class PluginGroup(Generic[PluginT]):
         return self._checked(plugin, name, origin)
 
     def accept(self, given: object) -> PluginT:
-        """Return *given* itself, or, if it is a name, the plug-in registered under it.
+        """Return *given* itself, or, if it is a name, the plug-in that `build` builds.
 
         Raises:
             UnknownPluginError: No distribution registers the name.
@@ -177,7 +176,7 @@ class PluginGroup(Generic[PluginT]):
             PluginLoadError: The object is of another kind, or is a class.
         """
         if isinstance(given, str):
-            return self._build(given, {})
+            return self.build(given, {})
         name, origin = f"{given!r:.80}", type(given).__qualname__
         if isinstance(given, type):
             problem = f"is a class; pass an instance, as {given.__name__}()"
@@ -221,6 +220,17 @@ class PluginGroup(Generic[PluginT]):
             raise duplicate(name, tuple(sorted(origin for origin, _ in found)))
         ((distribution, _), point), *_ = found.items()
         return installed.found.setdefault(key, (distribution, point))
+
+
+def _depth_of_caller() -> int:
+    """Return how many calls are between this library's caller and the caller of this function."""
+    depth, frame = 0, inspect.currentframe()
+    while frame is not None:
+        # The constructors that attrs writes have no module of their own.
+        if frame.f_globals.get("__name__", __name__).partition(".")[0] != _PACKAGE:
+            break
+        depth, frame = depth + 1, frame.f_back
+    return depth
 
 
 def _in_words(exc: Exception) -> str:

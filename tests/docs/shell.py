@@ -14,12 +14,13 @@ import re
 import runpy
 import shlex
 import signal
+import socket
 import subprocess
 import sys
-import time
 import tomllib
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 from packaging.requirements import Requirement
 from places import lay_environment, lay_task
@@ -44,7 +45,6 @@ sbatch() {
 """
 LOST = "tests/test_shell_completion.py::test_shell_completion_resolve_context_with_on_exit"
 ANSWER = "```conflict-1\nimport os\nimport sys\n```"
-PORT_SECONDS = 10
 TOOLS = {"mkdocs", "mypy", "nox", "pytest", "ruff"}
 
 
@@ -233,19 +233,24 @@ def check_model_server(root, closing, arguments):
     example = (root / "benchmarks" / "llm_live.py").read_text(encoding="utf-8")
     for word in arguments:
         assert not word.startswith("--") or f'"{word}"' in example, word
-    if "--port" not in arguments:
-        return
-    deadline = time.monotonic() + PORT_SECONDS
-    while True:
-        try:
-            model = ModelServer(int(arguments[arguments.index("--port") + 1]))
-            break
-        except OSError:  # another run of the tests has the port
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-    model.script = [ANSWER]
-    closing.callback(model.stop)
+    if "--port" in arguments:
+        model = ModelServer()
+        model.script = [ANSWER]
+        closing.callback(model.stop)
+        port = int(arguments[arguments.index("--port") + 1])
+        closing.enter_context(redirected(("127.0.0.1", port), model.server_address))
+
+
+@contextlib.contextmanager
+def redirected(address, other):
+    """Connect to another address than the page says, because several runs may test the page."""
+    connect = socket.socket.connect
+
+    def connect_to(self, given):
+        return connect(self, other if given == address else given)
+
+    with mock.patch.object(socket.socket, "connect", connect_to):
+        yield
 
 
 def check_tool(program, root, arguments):

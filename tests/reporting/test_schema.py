@@ -76,6 +76,7 @@ COMPLETE_TOGETHER = {("TeamAttempt", "landed"), ("TeamAttempt", "left_out")}
 # What conflicts measure follows from the conflicts, so it contradicts their default.
 COMPLETE_TOGETHER |= {("MergeReport", "conflicts"), ("TeamStep", "conflicts")}
 COMPLETE_TOGETHER |= {("Conflict", "line"), ("ConflictDetails", "files")}
+COMPLETE_TOGETHER |= {("Attempt", "conflicts_met"), ("TeamStep", "conflicts_met")}
 COMPLETE_TOGETHER |= {("ConflictScorer", "per_section"), ("ConflictScorer", "per_line")}
 
 
@@ -198,7 +199,11 @@ def full_report():
 @functools.cache
 def empty_report():
     """Make the report of a pair in which nothing could be merged."""
-    return attrs.evolve(full_report(), conflict_details=None, conflicts=(), diff=None, failure=None)
+    report = full_report()
+    rows = [attrs.evolve(each, status="not_tried") for each in report.attempts]
+    return attrs.evolve(
+        report, conflict_details=None, conflicts=(), diff=None, failure=None, attempts=rows
+    )
 
 
 @functools.cache
@@ -231,7 +236,7 @@ def full_team():
         left_out=[
             ce.reporting.LeftOut(number=1, reason="breaks", features=[2], files=["f"], tests=[lost])
         ],
-        steps=[step],
+        steps=[attrs.evolve(step, feature=2, into=[1])],
         tree_id="0" * 40,
         diff=b"--- a/f\n",
         tests=runs,
@@ -692,6 +697,8 @@ NO_SCHEMA_SAYS = (
     "per_line",
     "per_section",
     "'not_tried' follows from the rest",
+    "conflicts_met: is",
+    "status: is",
 )
 
 

@@ -504,6 +504,15 @@ def report_with_tests():
         ("attempts[1].verdict", ["incorrect"], "'incorrect'"),
         ("attempts[0].blame.kind", "nobody", "'broken_alone' or 'conflict'"),
         ("attempts[0].conflict_details.avg_lines_per_conflict", 0, "2.0"),
+        ("attempts[0].conflict_details.conflict_score", 10, "24"),
+        ("attempts[0].conflict_details.severity", "HIGH", "'MEDIUM'"),
+        ("attempts[0].conflict_details.files[0].score", 10, "24"),
+        ("attempts[0].status", "failed", "'conflicts'"),
+        ("attempts[1].status", "clean", "'resolved'"),
+        ("attempts[0].conflicts_met", 2, "1"),
+        ("attempts[1].conflicts_met", 0, "1"),
+        ("feature1.base_tests.status", "passed", "another status"),
+        ("feature1.base_tests.status", "no_tests", "another status"),
         ("attempts[1].feature1_tests.passed_tests", 4, "2"),
         ("attempts[1].feature1_tests.failed_tests", "1", "1"),
         ("attempts[1].feature1_tests.error_tests", 0, "1"),
@@ -524,6 +533,36 @@ def test_a_derived_fact_that_contradicts_the_rest_is_refused(place, value, deriv
 
     assert caught.value.location == place
     assert str(caught.value) == f"{place}: is {value!r}, but {derived} follows from the rest"
+
+
+@pytest.mark.parametrize(
+    ("facts", "place"),
+    [
+        ({"conflict_sections": 2}, "conflict_sections"),
+        ({"conflict_lines": 5}, "conflict_lines"),
+        ({"files": []}, "conflict_sections"),
+    ],
+)
+def test_measures_of_a_row_are_the_sums_of_its_files(facts, place):
+    """A row of a pair does not have its open conflicts, but the measures of each file."""
+    data = report_with_tests().to_dict()
+    data["attempts"][0]["conflict_details"] |= facts
+    del data["attempts"][0]["conflict_details"]["avg_lines_per_conflict"]
+
+    with pytest.raises(ce.errors.ReportError, match=rf"attempts\[0\]\.conflict_details\.{place}"):
+        ce.MergeReport.from_json(json.dumps(data))
+
+
+def test_the_row_of_git_has_the_measures_of_the_report():
+    """Both are of the naive merge."""
+    data = report_with_tests().to_dict()
+    nothing = attrs.asdict(ce.ConflictScorer().score(()))
+    data["attempts"][0] |= {"conflict_details": nothing, "status": "resolved"}
+    del data["attempts"][0]["verdict"]
+    del data["attempts"][0]["blame"]
+
+    with pytest.raises(ce.errors.ReportError, match="other than the report's"):
+        ce.MergeReport.from_json(json.dumps(data))
 
 
 def team_with_tests():
@@ -561,6 +600,11 @@ def team_with_tests():
         ("attempts[1].verdict", "correct", "'incorrect'"),
         ("attempts[0].blame.kind", "nobody", "'broken_alone' or 'conflict'"),
         ("attempts[0].steps[0].conflict_details.avg_lines_per_conflict", 0, "2.0"),
+        ("merges[0].status", "failed", "'conflicts'"),
+        ("merges[0].conflicts_met", 3, "1"),
+        ("attempts[0].status", "failed", "'conflicts'"),
+        ("attempts[0].steps[0].status", "resolved", "'conflicts'"),
+        ("attempts[1].steps[0].status", "clean", "'resolved'"),
         ("attempts[1].tests[1].tests.passed_tests", 4, "2"),
         ("attempts[0].landed_tests[0].tests.pass_rate", 0.5, "1.0"),
     ],

@@ -22,7 +22,7 @@ from cooperbench_eval.evaluation.placing import (
 )
 from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.evaluation.suite_runs import Runs, SuiteRuns
-from cooperbench_eval.git.merging.conflicts import MergeStatus
+from cooperbench_eval.git.merging.conflicts import MergeStatus, worst_end
 from cooperbench_eval.git.patching.apply import apply_patch
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter, is_test_path
@@ -34,8 +34,6 @@ from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.support.arguments import able_to, checked
-
-_WORST_LAST = (MergeStatus.CLEAN, MergeStatus.RESOLVED, MergeStatus.CONFLICTED, MergeStatus.FAILED)
 
 
 @checked(runner=able_to("run"))
@@ -192,7 +190,7 @@ def _compare_strategy(
     status = MergeStatus.CLEAN
     for side in others:
         merged_so_far, so_far = merge_into(base, so_far, side, strategy)
-        status = max(status, merged_so_far.outcome.status, key=_WORST_LAST.index)
+        status = worst_end((status, merged_so_far.outcome.status))
         if failure := merged_so_far.failure:
             return StrategyComparison(strategy=strategy.name, status=status, failure=failure)
     tree = base.overlay(so_far.changes)

@@ -35,6 +35,15 @@ class MergeStatus(StrEnum):
     """A side was missing, so there was nothing to merge."""
 
 
+_WORST_FIRST = (MergeStatus.FAILED, MergeStatus.CONFLICTED, MergeStatus.RESOLVED)
+
+
+def worst_end(statuses: Iterable[MergeStatus]) -> MergeStatus:
+    """Return how several merges ended: as the one that ended worst."""
+    found = set(statuses)
+    return next((each for each in _WORST_FIRST if each in found), MergeStatus.CLEAN)
+
+
 class ConflictKind(StrEnum):
     """Why the two sides conflict."""
 
@@ -370,28 +379,37 @@ class ConflictScorer:
         do not affect it.
         """
         by_path = sorted(conflicts, key=attrgetter("path"))
-        files = tuple(
+        return summed(
             self._file(path, tuple(group)) for path, group in groupby(by_path, attrgetter("path"))
-        )
-        score = sum(file.score for file in files)
-        return ConflictDetails(
-            conflict_sections=sum(file.sections for file in files),
-            conflict_lines=sum(file.lines for file in files),
-            conflict_score=score,
-            severity=_severity(score),
-            files=files,
         )
 
     def _file(self, path: str, conflicts: tuple[Conflict, ...]) -> FileConflicts:
-        sections = len(conflicts)
         lines = sum(
             _count_lines(side)
             for conflict in conflicts
             if conflict.has_lines
             for side in (conflict.ours, conflict.theirs)
         )
-        score = sections * self.per_section + lines * self.per_line
-        return FileConflicts(path=path, sections=sections, lines=lines, score=score)
+        return weighed(self, path, len(conflicts), lines)
+
+
+def weighed(scorer: ConflictScorer, path: str, sections: int, lines: int) -> FileConflicts:
+    """Return the measures of a file with these numbers of sections and lines."""
+    score = sections * scorer.per_section + lines * scorer.per_line
+    return FileConflicts(path=path, sections=sections, lines=lines, score=score)
+
+
+def summed(files: Iterable[FileConflicts]) -> ConflictDetails:
+    """Return the measures of all files."""
+    files = tuple(files)
+    score = sum(file.score for file in files)
+    return ConflictDetails(
+        conflict_sections=sum(file.sections for file in files),
+        conflict_lines=sum(file.lines for file in files),
+        conflict_score=score,
+        severity=_severity(score),
+        files=files,
+    )
 
 
 def _count_lines(text: bytes | None) -> int:

@@ -18,6 +18,7 @@ import pygit2
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.entries import Entry, FileMode, stored_entry
+from cooperbench_eval.git.trees.loose_objects import guarded, safe_for
 from cooperbench_eval.git.trees.objects import (
     Commit,
     Difference,
@@ -68,7 +69,7 @@ class CommitStore:
     def _object(self, object_id: str, kind: pygit2.enums.ObjectType, what: str) -> bytes:
         """Return the bytes of an object; *what* names it in errors."""
         try:
-            found, data, *_ = self._repository.read(object_id)
+            found, data, *_ = safe_for(self._repository, object_id).read(object_id)
         except KeyError as exc:
             problem = (
                 f"{what} are absent (object {object_id}){_advice(self._repository, object_id)}"
@@ -182,7 +183,7 @@ class CommitStore:
     def blob(self, prefix: str) -> bytes | None:
         """See `Store.blob`; this searches the whole repository."""
         try:
-            found = self._repository[prefix]
+            found = guarded(opened(self._location))[prefix]
         except KeyError as exc:
             if is_partial(self._repository):  # nobody can tell whether there is such a file
                 problem = f"a file with the object id {prefix} is absent{_PARTIAL}"
@@ -255,20 +256,20 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
     Raises:
         RepositoryError: *location* is not a repository, or it has no such revision.
     """
-    repository = opened(location)
-    tree_id, commit_id = _resolved(repository, location, revision)
-    return CommitStore(location, tree_id, repository), commit_id
+    tree_id, commit_id = _resolved(location, revision)
+    return CommitStore(location, tree_id), commit_id
 
 
-def _resolved(
-    repository: pygit2.Repository, location: str, revision: str
-) -> tuple[str, str | None]:
+def _resolved(location: str, revision: str) -> tuple[str, str | None]:
     """Return the ids of the tree and of the commit, if any, that a revision names."""
+    repository = guarded(opened(location))
     try:
         found = repository.revparse_single(revision)
-    except (KeyError, ValueError, pygit2.GitError) as exc:
+    except (KeyError, ValueError) as exc:
         problem = f"has no commit {revision!r}{unfetched(repository)}"
         raise RepositoryError(location, problem) from exc
+    except pygit2.GitError as exc:
+        raise RepositoryError(location, f"cannot read the commit {revision!r} ({exc})") from exc
     try:
         tree = found.peel(pygit2.Tree)
     except (KeyError, ValueError, pygit2.GitError) as exc:
@@ -328,7 +329,7 @@ class CommitGraph:
         Raises:
             RepositoryError: There is no such commit.
         """
-        commit_id = _resolved(self._repository, self.location, revision)[1]
+        commit_id = _resolved(self.location, revision)[1]
         if commit_id is None:
             raise RepositoryError(self.location, f"has {revision!r}, which is not a commit")
         return commit_id
@@ -357,10 +358,13 @@ class CommitGraph:
 
     def _read(self, commit_id: str) -> pygit2.Commit:
         try:
-            return self._repository[commit_id].peel(pygit2.Commit)
-        except (KeyError, ValueError, pygit2.GitError) as exc:
+            return safe_for(self._repository, commit_id)[commit_id].peel(pygit2.Commit)
+        except (KeyError, ValueError) as exc:
             advice = _advice(self._repository, commit_id)
             raise RepositoryError(self.location, f"has no commit {commit_id}{advice}") from exc
+        except pygit2.GitError as exc:
+            problem = f"cannot read the commit {commit_id} ({exc})"
+            raise RepositoryError(self.location, problem) from exc
 
 
 def unified_hunks(before: bytes, after: bytes) -> bytes:

@@ -11,6 +11,7 @@ import pygit2
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.git.trees.loose_objects import common_folder, contents, guarded
 from cooperbench_eval.git.trees.repository import CommitStore, is_partial, opened, unfetched
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.git.worktrees.records import RefKind
@@ -85,9 +86,9 @@ class Names:
             RepositoryError: *location* is not a repository, or it belongs to another user.
         """
         self.location = location
-        self._repository = opened(location)
+        self._repository = guarded(opened(location))
         self.is_shallow = self._repository.is_shallow
-        self.common = _common_folder(self._repository)
+        self.common = common_folder(self._repository.path)
 
     def find(self, ref: Ref) -> FoundCommit | FoundDamage | FoundWorktree:
         """Return what *ref* stands for: first a revision, then a worktree's name, then its path.
@@ -123,7 +124,7 @@ class Names:
         Raises:
             RepositoryError: The tree is absent.
         """
-        return CommitStore(self.location, tree_id, self._repository)
+        return CommitStore(self.location, tree_id, self._for_trees)
 
     def worktree(self, folder: Path) -> pygit2.Repository:
         """Open the worktree at *folder*.
@@ -131,11 +132,11 @@ class Names:
         Raises:
             RepositoryError: It cannot be opened, or it is not a worktree of this repository.
         """
-        repository = opened(str(folder), is_top=True)
+        repository = guarded(opened(str(folder), is_top=True))
         if repository.is_bare:
             raise RepositoryError(str(folder), "is a bare repository, which has no worktree")
         top = Path(repository.workdir)
-        is_ours = _common_folder(repository) == self.common
+        is_ours = common_folder(repository.path) == self.common
         if is_ours and (folder / ".git").is_file() and not top.exists():
             problem = "is a worktree that was moved: run `git worktree repair` in it"
             raise RepositoryError(str(folder), problem)
@@ -165,7 +166,7 @@ class Names:
         with suppress(KeyError, ValueError, pygit2.GitError):
             if not self._repository.config.get_bool("core.useReplaceRefs"):
                 return ()
-        packed = _REPLACED.findall(_contents(self.common / "packed-refs"))
+        packed = _REPLACED.findall(contents(self.common / "packed-refs"))
         loose = (each.name for each in (self.common / "refs/replace").glob("?" * 40))
         found = {*map(os.fsdecode, packed), *loose}
         return tuple(sorted(each for each in found if _FULL_ID.fullmatch(each)))
@@ -174,7 +175,11 @@ class Names:
     def history_edits(self) -> tuple[bytes, ...]:
         """The contents of the files that cut off or change the parents of commits."""
         names = "shallow", "info/grafts"
-        return tuple(_contents(self.common / name) for name in names)
+        return tuple(contents(self.common / name) for name in names)
+
+    @cached_property
+    def _for_trees(self) -> pygit2.Repository:
+        return opened(self.location)  # several threads may use it, so it is not guarded
 
     # --- commits ---
 
@@ -221,7 +226,7 @@ class Names:
             with suppress(OSError):
                 reason = (folder / "locked").read_bytes()
                 lock = reason.decode("utf-8", "backslashreplace").strip() or "without a reason"
-            if text := _contents(link).rstrip(b"\r\n"):
+            if text := contents(link).rstrip(b"\r\n"):
                 # A relative path starts from that folder.
                 top = Path(os.path.normpath(folder / os.fsdecode(text))).parent
                 found[folder.name] = FoundWorktree(
@@ -282,22 +287,8 @@ def _kind_of(full: str) -> RefKind:
 
 def _branches_in(folder: Path) -> frozenset[bytes]:
     """Return the branches that are checked out or rebased in the worktree with this git folder."""
-    head = _contents(folder / "HEAD")
+    head = contents(folder / "HEAD")
     if head.startswith(b"ref:"):
         return frozenset({head.removeprefix(b"ref:").strip()})
     files = (folder / name / "head-name" for name in ("rebase-merge", "rebase-apply"))
-    return frozenset(map(bytes.strip, map(_contents, files)))
-
-
-def _common_folder(repository: pygit2.Repository) -> Path:
-    """Return the folder that all worktrees of a repository share."""
-    folder = Path(repository.path)
-    return (folder / os.fsdecode(_contents(folder / "commondir").rstrip(b"\r\n"))).resolve()
-
-
-def _contents(file: Path) -> bytes:
-    """Return the contents of a file; nothing if it cannot be read."""
-    try:
-        return file.read_bytes()
-    except OSError:
-        return b""
+    return frozenset(map(bytes.strip, map(contents, files)))

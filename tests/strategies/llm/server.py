@@ -21,8 +21,8 @@ class ModelServer:
     that is a function returns the step for each request's body.
     """
 
-    def __init__(self, port=0):
-        """Start to listen, at a free port unless one is given."""
+    def __init__(self):
+        """Start to listen at a free port."""
         self.script = [""]
         self.requests = []
         self.headers = []
@@ -30,9 +30,14 @@ class ModelServer:
         self.stopping = threading.Event()
         self._at_once = 0
         self._lock = threading.Lock()
-        self._http = _Server(("127.0.0.1", port), _Handler)
+        self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.model = self
         threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def server_address(self):
+        """Return the host and the port."""
+        return self._http.server_address
 
     @property
     def address(self):

@@ -1,5 +1,8 @@
 """Where one side's changes disturb the other's in a merged function."""
 
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -319,3 +322,36 @@ def found_in_go(base, ours, theirs):
     """Merge three texts in Go and look for interference."""
     trees = read_versions("a.go", [text.encode() for text in (base, ours, theirs)])
     return find_interference(*trees, TreeMerge().merge(*trees))
+
+
+TWO_REASONS = (
+    "c = 1 / if c > 0 / > b = 2 - a / > c = c + a / a = a + 3 / c = 0 * b / return c",
+    "c = 1 / a = b / if c > 0 / > b = 2 - a / > c = c * c / a = a + 3 / c = 0 * b / return c",
+    "c = 1 / if c > 0 / > c = c + a / a = a + 3 / c = 0 * b / return c",
+)
+MERGE = """
+import sys
+from cooperbench_eval.languages.readers.python import read_python
+from cooperbench_eval.strategies.structured.flow.interference import find_interference
+from cooperbench_eval.strategies.structured.merge import TreeMerge
+
+trees = read_python([text.encode() for text in sys.argv[1:]])
+print(find_interference(*trees, TreeMerge().merge(*trees)))
+"""
+
+
+def test_the_reason_does_not_depend_on_the_hashes_of_strings():
+    """Of two variables whose values change, every process names the same."""
+    texts = [function(text, "def f(a, b):") for text in TWO_REASONS]
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", MERGE, *texts],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "1234"
+    }
+
+    assert found == {"f: one side changes where b comes from, the other its value\n"}

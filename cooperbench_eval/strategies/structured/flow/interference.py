@@ -259,15 +259,15 @@ class Disturbance:
         places, origins = self.other.places, self.other.origins
         mine = self.one.changes
         own = {(places.get(at), places.get(use), name) for at, use, name in effects.own.flows}
-        for at, use, name in effects.sometimes.flows - own:
+        for at, use, name in sorted(effects.sometimes.flows - own):
             if at in origins and use in origins and not {at, use} & mine.keys():
                 yield f"one side changes where {_shown(name)} comes from, the other its value"
-        for step, name in effects.own.reads:
+        for step, name in sorted(effects.own.reads):
             use = places.get(step, -1)
             is_lost = use >= 0 and (use, name) not in effects.sometimes.reads
             if is_lost and use not in mine and not self._passes(use, name):
                 yield f"one side changes where {_shown(name)} comes from, the other its value"
-        for step, name in effects.own.reads:
+        for step, name in sorted(effects.own.reads):
             if self._drops(step, name):
                 yield f"one side removes what uses {_shown(name)}, which the other changes"
 
@@ -330,7 +330,7 @@ class Disturbance:
         common = self.one.origins.keys() & self.other.origins.keys()
         shared = {name for i in common for name in self._sets(i)}
         for i in self.one.changes:
-            for name in self._sets(i) - self._known - shared:
+            for name in sorted(self._sets(i) - self._known - shared):
                 for use in self.merged.uses(i, name):
                     is_theirs = use in self.other.changes and use not in self.one.changes
                     if is_theirs and name in self.other.step(use).facts.reads:
