@@ -233,7 +233,6 @@ def _check_conflicts(
         _refuse(f"{place}conflict_details", None, "a measure of the conflicts")
 
 
-
 def _check_details(
     place: str,
     details: ConflictDetails,
