@@ -80,7 +80,8 @@ class Finding:
 
     Attributes:
         suite: The suite.
-        tests: The lost tests that failed again when the merged tree was tested again.
+        tests: The lost tests that failed again when the merged tree was tested again; empty if
+            it is not known which ones are lost, for example because the suite timed out.
         status: Whether the loss is explained.
         hunks: The hunks that take part in it, feature 1's first.
         is_minimal: Whether it was verified for each hunk that it cannot be left out of

@@ -15,11 +15,11 @@ from cooperbench_eval.evaluation.suite_runs import Runs
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.git.patching.patch_parts import FileChange
 from cooperbench_eval.git.trees.snapshot import Changes, rewritten
-from cooperbench_eval.reporting import Attempt, BlameKind, MergeReport
+from cooperbench_eval.reporting import Attempt, BlameKind, MergeReport, Verdict
 from cooperbench_eval.reporting.explanation import Explanation, ExplanationStatus, SuiteKind
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.results import TestResult
+from cooperbench_eval.running.results import TestCaseStatus, TestResult
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import able_to, checked
@@ -100,10 +100,15 @@ def _why_not(
     if PairId.of(report) != PairId.of(pair):
         difference = f"the report is about {PairId.of(report)}, but the pair is {PairId.of(pair)}"
         return ExplanationStatus.OTHER_TREE, difference
-    if not lost and report.blame(attempt.strategy).kind is BlameKind.UNKNOWN:
+    if lost:
+        return None
+    runs = [*attempt.own_runs, attempt.joint_run, attempt.regression_run]
+    has_unknown = any(each.tests is not None and each.outcome is None for each in runs)
+    kind = report.blame(attempt.strategy).kind
+    if has_unknown or attempt.verdict is Verdict.NOT_RUN or kind is BlameKind.UNKNOWN:
         untested = "the merged tree was not tested, or its tests have no result"
         return ExplanationStatus.NOT_RUN, untested
-    return None if lost else (ExplanationStatus.NOTHING_LOST, "")
+    return ExplanationStatus.NOTHING_LOST, ""
 
 
 def _runs_of(
@@ -129,21 +134,39 @@ def _runs_of(
 
 
 def _lost_tests(report: MergeReport, pair: FeaturePair, strategy: str) -> Iterator[LostTests]:
-    blame = report.blame(strategy)
-    lost = {
-        SuiteKind.FEATURE1: blame.lost_tests1,
-        SuiteKind.FEATURE2: blame.lost_tests2,
-        SuiteKind.JOINT: blame.lost_joint_tests,
-        SuiteKind.REGRESSION: blame.lost_regression_tests,
+    blame, attempt = report.blame(strategy), report.attempt(strategy)
+    own1, own2 = attempt.own_runs
+    found = {
+        SuiteKind.FEATURE1: (blame.lost_tests1, own1),
+        SuiteKind.FEATURE2: (blame.lost_tests2, own2),
+        SuiteKind.JOINT: (blame.lost_joint_tests, attempt.joint_run),
+        SuiteKind.REGRESSION: (blame.lost_regression_tests, attempt.regression_run),
     }
     for kind, suite, (on_base, on_side1, on_side2) in _runs_of(report, pair):
-        before = {
-            SuiteKind.FEATURE1: on_side1,
-            SuiteKind.FEATURE2: on_side2,
-            SuiteKind.REGRESSION: on_base,
-        }.get(kind)
-        if lost[kind]:
-            yield LostTests(kind=kind, suite=suite, ids=frozenset(lost[kind]), before=before)
+        lost, merged = found[kind]
+        ids = frozenset(lost)
+        is_broken = kind in _BROKEN.get(blame.kind, ()) and merged.outcome is False
+        if not ids and is_broken and kind is SuiteKind.REGRESSION:
+            ids = _passed(on_side1) & _passed(on_side2)
+        if ids or is_broken:
+            runs = filter(None, (on_base, on_side1, on_side2, merged.tests))
+            known = frozenset(case.id for run in runs for case in run.cases)
+            yield LostTests(kind=kind, suite=suite, ids=ids, known=known)
+
+
+_BROKEN = {
+    BlameKind.MERGE_BROKE_FEATURE1: {SuiteKind.FEATURE1},
+    BlameKind.MERGE_BROKE_FEATURE2: {SuiteKind.FEATURE2},
+    BlameKind.MERGE_BROKE_BOTH: {SuiteKind.FEATURE1, SuiteKind.FEATURE2},
+    BlameKind.MERGE_BROKE_JOINT: {SuiteKind.JOINT},
+    BlameKind.MERGE_BROKE_REGRESSION: {SuiteKind.REGRESSION},
+}
+"""The suites that a merge breaks, even if no case shows it, as after a timeout."""
+
+
+def _passed(run: TestResult | None) -> frozenset[str]:
+    cases = () if run is None else run.cases
+    return frozenset(case.id for case in cases if case.status is TestCaseStatus.PASSED)
 
 
 def _first_that_lost(report: MergeReport, pair: FeaturePair) -> str:

@@ -29,11 +29,17 @@ from cooperbench_eval.reporting.explanation import (
     SuiteKind,
 )
 from cooperbench_eval.running import TestSuite
-from cooperbench_eval.running.results import TestCaseStatus, TestResult, TestStatus, lost_cases
+from cooperbench_eval.running.results import (
+    COMPLETE,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+    lost_cases,
+)
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.support.minimizing import Minimizer
 
-_COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
 _MOST_TREES_PER_RUN = 20
 """Trees that do not merge cost no run, but their number needs a limit too."""
 _OWNERS = {SuiteKind.FEATURE1: 0, SuiteKind.FEATURE2: 1}
@@ -69,23 +75,30 @@ class LostTests:
     Attributes:
         kind: Which suite it is.
         suite: The suite.
-        ids: The ids of the tests.
-        before: A run in which they pass; `None` if there is none.
+        ids: The ids of the tests; empty if it is not known which ones are lost, for example
+            because the suite timed out.
+        known: The ids of all cases in the suite's earlier runs.
     """
 
     kind: SuiteKind
     suite: TestSuite
     ids: frozenset[str]
-    before: TestResult | None = None
+    known: frozenset[str] = frozenset()
 
     def lost_in(self, run: TestResult) -> frozenset[str] | None:
         """Return the tests that do not pass in *run*; `None` if the run is not complete."""
-        if run.status not in _COMPLETE:
+        if run.status not in COMPLETE:
             return None
-        if self.before is not None:
-            return self.ids.intersection(lost_cases(self.before, run))
-        passed = TestCaseStatus.PASSED
-        return self.ids.difference(case.id for case in run.cases if case.status is passed)
+        passed, failed = TestCaseStatus.PASSED, TestCaseStatus.FAILED
+        cases = [
+            TestCase(id=each, status=passed if each in self.ids else failed)
+            for each in sorted(self.ids | self.known)
+        ]
+        return frozenset(lost_cases(TestResult(status=TestStatus.FAILED, cases=cases), run))
+
+    def pass_in(self, run: TestResult) -> bool:
+        """Whether the tests pass in *run*; the whole suite, if it is not known which are lost."""
+        return self.lost_in(run) == frozenset() if self.ids else run.passed
 
 
 class Experiments:
@@ -147,7 +160,7 @@ class Experiments:
         run = self.runs.run(self.pair.base, changes, lost.suite)
         if run.status is TestStatus.INFRASTRUCTURE_ERROR:
             self.had_no_verdict = True
-        return lost.lost_in(run) == frozenset()
+        return lost.pass_in(run)
 
 
 class _CauseSearch:
@@ -180,7 +193,7 @@ class _CauseSearch:
             again = len(self._lost.ids) - len(lost)
             if again:
                 self._reasons.append(f"{again} of the lost tests passed when they were run again")
-            if not lost:
+            if self._lost.pass_in(run):
                 self._stopped = ExplanationStatus.NOT_REPRODUCED
                 return
             self._lost = evolve(self._lost, ids=lost)
@@ -191,18 +204,21 @@ class _CauseSearch:
     def find_breaking(self) -> None:
         """Find hunks without which the tests pass again.
 
-        Tests of one feature pass without the other one, and the repository's tests pass
-        without either, so they pass at the latest when all hunks of that feature are left
-        out.
+        Tests of one feature pass without the other one, so they pass at the latest when all
+        hunks of that feature are left out. The repository's tests may pass without either.
         """
         if self._stopped:
             return
-        if self._lost.kind is SuiteKind.JOINT:
-            self._try_parts()
+        ranked = [self._ranked(side, self._hunks[1 - side]) for side in (0, 1)]
+        if self._owner is not None:
+            self._remove(1 - self._owner, ranked[1 - self._owner])
             return
-        for side in (0, 1):
-            if side != self._owner:
-                self._remove(side, self._ranked(side, self._hunks[1 - side]))
+        with self._budget():
+            enough = [side for side in (0, 1) if self._passes_without(side, ranked[side])]
+            for side in enough:
+                self._remove(side, ranked[side])
+            if not enough:
+                self._try_parts(ranked)
 
     def find_own(self) -> None:
         """Find how the feature that owns the tests takes part, if one does.
@@ -226,13 +242,12 @@ class _CauseSearch:
             if rest and self._passes_without(owner, rest):
                 self._remove(owner, rest)
 
-    def _try_parts(self) -> None:
+    def _try_parts(self, ranked: Sequence[_Hunks]) -> None:
         """Leave out single hunks, then all hunks of single files.
 
-        Joint tests need both features, so no removal is known to help. If one does, the
-        tests do not need the part that was left out.
+        The tests need both features, as joint tests do, so no removal is known to help. If one
+        does, the tests do not need the part that was left out.
         """
-        ranked = [self._ranked(side, self._hunks[1 - side]) for side in (0, 1)]
         single: list[list[_Hunks]] = [[(hunk,) for hunk in hunks] for hunks in ranked]
         with self._budget():
             for part, side in chain(_in_turn(*single), _in_turn(*map(_files, ranked))):
@@ -240,8 +255,8 @@ class _CauseSearch:
                     self._remove(side, part)
         if self._is_minimal and not any(self._breaking):
             self._reasons.append(
-                "the joint tests need both features, and they do not pass without any single "
-                "hunk or file either"
+                f"the {self._lost.kind.value} tests need both features, and they do not pass "
+                "without any single hunk or file either"
             )
 
     def finding(self) -> Finding:

@@ -38,7 +38,7 @@ def explanation_view(explanation: Explanation) -> View:
 
 def _finding_lines(finding: Finding) -> Iterator[str]:
     tests = cut_list(finding.tests, _SHOWN_TESTS, _TEST)
-    yield f"{wording.finding_text(finding)}: {tests}"
+    yield ": ".join(filter(None, (wording.finding_text(finding), tests)))
     if finding.reason:
         yield finding.reason
 

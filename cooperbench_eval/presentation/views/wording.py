@@ -296,7 +296,8 @@ def explanation_text(strategy: str, explanation: Explanation) -> str:
 
 def finding_text(finding: Finding) -> str:
     """Return how many tests of a suite were lost, and what is known about the reason."""
-    tests = f"{counted(len(finding.tests), 'lost test')} of {_SUITE[finding.suite]}"
+    lost = counted(len(finding.tests), "lost test") if finding.tests else "the tests"
+    tests = f"{lost} of {_SUITE[finding.suite]}"
     if finding.status is not ExplanationStatus.EXPLAINED:
         return f"{tests}, {spoken(finding.status)}"
     those = "" if finding.is_minimal else "some of "

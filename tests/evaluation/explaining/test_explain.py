@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+from pathlib import Path
 
 import attrs
 import pytest
@@ -333,6 +334,27 @@ def test_a_pair_without_tests_has_no_result():
     assert explained(pair).status == "not_run"
 
 
+def test_nothing_is_claimed_about_a_merged_tree_without_a_result():
+    """A feature fails alone, and its tests cannot run on the merged tree."""
+
+    class FailingOnTheMerge(CountingSandbox):
+        def run(self, command, *, tree, **options):
+            if all("new" in (Path(tree) / name).read_text() for name in FILES):
+                raise ce.errors.SandboxError("no space")
+            return super().run(command, tree=tree, **options)
+
+    pair = pair_of({"a": {3: "new"}}, {"b": {3: "new"}}, script1="false")
+    runner = ce.TestRunner(sandbox=FailingOnTheMerge(), retries=0)
+    report = ce.Evaluator(strategies=["naive"], runner=runner).evaluate(pair)
+
+    explanation = ce.explain(report, pair, strategy="naive", runner=runner)
+
+    assert report.blame("naive").kind == "broken_alone"
+    assert report.attempt("naive").verdict == "not_run"
+    assert explanation.status == "not_run"
+    assert "its tests have no result" in explanation.reason
+
+
 def test_a_test_that_passes_when_it_is_run_again_is_not_explained(tmp_path):
     """It fails the first two times on the merged tree, so the evaluation reports it as lost."""
     marks = tmp_path / "marks"
@@ -486,6 +508,83 @@ def test_joint_tests_leave_no_doubt_about_a_spent_budget():
 
     assert explanation.status == "unexplained"
     assert explanation.reason == "the budget was spent before the search ended"
+
+
+HANGS_ON_BOTH = "grep one a && grep two b && exec sleep 20"
+
+
+def timed(script):
+    """Return a suite like `suite`, which times out soon."""
+    return attrs.evolve(suite(script), timeout_seconds=1)
+
+
+def test_joint_tests_that_time_out_on_the_merge_are_searched_as_a_whole():
+    """It is not known which of them are lost; without a further hunk, all pass."""
+    joint = timed("grep one a && grep two b && ! { grep bad a && sleep 20; }")
+    pair = pair_of({"a": {3: "one", 20: "bad"}}, {"b": {3: "two"}}, "grep one a", "grep two b")
+
+    explanation = explained(attrs.evolve(pair, joint=joint))
+
+    assert (explanation.status, explanation.tests) == ("explained", ())
+    assert places(explanation.feature1_hunks) == [("a", 20, "breaks")]
+    assert "the tests of both features together, explained by the hunks below\n" in str(explanation)
+
+
+def test_joint_tests_that_time_out_without_a_known_reason_are_unexplained():
+    """The blame says that the merge broke them, so the merge did lose something."""
+    joint = timed(f"{HANGS_ON_BOTH} || false")
+    pair = pair_of({"a": {3: "one"}}, {"b": {3: "two"}}, "grep one a", "grep two b")
+
+    assert explained(attrs.evolve(pair, joint=joint)).status == "unexplained"
+
+
+def test_the_repositorys_tests_that_time_out_on_the_merge_are_lost():
+    """They pass on each side."""
+    pair = pair_of({"a": {3: "one"}}, {"b": {3: "two"}}, "grep one a", "grep two b")
+    pair = attrs.evolve(pair, regression=timed(f"{HANGS_ON_BOTH}; true"))
+
+    explanation = explained(pair)
+
+    assert (explanation.status, len(explanation.tests)) == ("explained", 1)
+    assert places(explanation.feature1_hunks) == [("a", 3, "breaks")]
+    assert places(explanation.feature2_hunks) == [("b", 3, "breaks")]
+
+
+def test_a_repositorys_test_that_fails_on_the_base_can_be_lost():
+    """It passes with either feature, and fails with both each time it is run."""
+    pair = pair_of({"a": {3: "one"}}, {"b": {3: "two"}}, "grep one a", "grep two b")
+    pair = attrs.evolve(pair, regression=suite('test "$(cat a b | grep -c -e one -e two)" = 1'))
+
+    explanation = explained(pair)
+
+    assert (explanation.status, len(explanation.tests)) == ("explained", 1)
+    assert places(explanation.feature1_hunks) == [("a", 3, "breaks")]
+
+
+def test_a_repositorys_test_of_one_feature_is_broken_by_the_other():
+    """Feature 1 adds its file, so leaving this out does not make the test pass again."""
+    old = b"def test_old():\n    pass\n"
+    base = ce.Snapshot.from_files({"m.py": b"A = 1\n\n\n\nB = 1\n", "test_old.py": old})
+    mine = ce.Entry(b"import m\n\n\ndef test_mine():\n    assert m.B == 1\n")
+    first = ce.Changes({"test_mine.py": mine, "m.py": ce.Entry(b"A = 2\n\n\n\nB = 1\n")})
+    own = ce.TestSuite(
+        command=(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+        env={"PYTHONPATH": "."},
+    )
+    pair = ce.FeaturePair(
+        repo_name="r",
+        task_id=0,
+        base=base,
+        feature1=ce.Feature(number=1, patch=first.diff(base)),
+        feature2=ce.Feature(number=2, patch=edit(base, **{"m.py": {5: "B = 2"}})),
+        regression=own,
+    )
+
+    explanation = explained(pair)
+
+    assert explanation.tests == ("test_mine.py::test_mine",)
+    assert places(explanation.feature1_hunks) == []
+    assert places(explanation.feature2_hunks) == [("m.py", 5, "breaks")]
 
 
 # --- odd cases ------------------------------------------------------------------------
