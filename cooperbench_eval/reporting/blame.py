@@ -1,6 +1,6 @@
 """Finds why a pair fails, from the runs of each feature and of the merged tree."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from itertools import starmap
@@ -120,7 +120,8 @@ def find_cause(
     regression = _Regression.of(features, attempt.regression_run, on_base)
     missing = [not each.patch.is_usable for each in features]
     alone = [each.is_right is False for each in features]
-    broke = _broken_by_merge(features, own)
+    shared = (*_lost_joint(features, attempt.joint_run), *regression.lost)
+    broke = _broken_by_merge(features, own, shared)
     everyone = [True for _ in features]
     kinds = (
         (attempt.status is MergeStatus.NOT_TRIED, BlameKind.MISSING_SIDE, missing),
@@ -142,33 +143,37 @@ def find_cause(
     return kind, tuple(numbers), regression.lost
 
 
-def _broken_by_merge(features: Sequence[FeatureReport], own: Sequence[Judged]) -> list[bool]:
+def _broken_by_merge(
+    features: Sequence[FeatureReport], own: Sequence[Judged], shared: Collection[str]
+) -> list[bool]:
     """Return for each feature whether the merge broke it.
 
-    If a case fails in a file that only one feature touches, the merge broke that feature, even if
-    the case ran in the suite of another one.
+    If a case fails in a file that only one feature touches, the merge broke that feature,
+    whichever suite shows it.
+
+    Args:
+        features: Each feature without the others.
+        own: For each feature, the run of its tests on the merged tree.
+        shared: Cases of the joint and the regression suite that only the merge breaks.
     """
     fails = [
         each.is_right and run.outcome is False for each, run in zip(features, own, strict=True)
     ]
-    if not any(fails):
+    if not any(fails) and not shared:
         return [False for _ in features]
     paths = [_touched(each.patch.diff) for each in features]
-    broke = [False for _ in features]
+    broken = {_owner(case, paths, None) for case in shared}
     for place, run in enumerate(own):
-        if not fails[place]:
-            continue
-        owners = {_owner(case, place, paths) for case in failing_cases(*run)} or {place}
-        for owner in owners:
-            broke[owner] |= features[owner].is_right is not False
-    return broke
+        if fails[place]:
+            broken |= {_owner(case, paths, place) for case in failing_cases(*run)} or {place}
+    return [place in broken and each.is_right is not False for place, each in enumerate(features)]
 
 
-def _owner(case: str, place: int, paths: Sequence[frozenset[str]]) -> int:
-    """Return the place of the only feature whose patch touches a case's file, or *place*."""
+def _owner(case: str, paths: Sequence[frozenset[str]], default: int | None) -> int | None:
+    """Return the place of the only feature whose patch touches a case's file, or *default*."""
     file = case.partition("::")[0]
     touching = [at for at, each in enumerate(paths) if file in each]
-    return touching[0] if len(touching) == 1 else place
+    return touching[0] if len(touching) == 1 else default
 
 
 def _touched(diff: bytes | None) -> frozenset[str]:
@@ -218,6 +223,16 @@ def _breaks_joint(features: Sequence[FeatureReport], joint: Judged) -> bool:
     if not run.cases and all(each is not None and each.status is run.status for each in sides):
         return False
     return all(each.is_right or each.tests is None for each in features)
+
+
+def _lost_joint(features: Sequence[FeatureReport], joint: Judged) -> Iterator[str]:
+    """Yield the joint tests that pass with one feature, fail with none alone, and fail merged."""
+    runs = [each.joint_tests.cases if each.joint_tests else () for each in features]
+    alone = [{case.id: case.status for case in cases} for cases in runs]
+    for id_ in failing_cases(*joint):
+        statuses = {each[id_] for each in alone if id_ in each}
+        if TestCaseStatus.PASSED in statuses and BAD.isdisjoint(statuses):
+            yield id_
 
 
 def lost_tests(

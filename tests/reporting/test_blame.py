@@ -4,6 +4,7 @@ import pytest
 
 import cooperbench_eval as ce
 from cooperbench_eval.reporting.blame import find_blame
+from cooperbench_eval.running.results import Judgement
 
 GOOD = ce.TestResult(
     status="passed",
@@ -209,3 +210,55 @@ def test_a_file_that_both_features_touch_names_nobody_else():
     found = merged_with_files((GOOD, run), diffs=(added("check.py"), added("check.py")))
 
     assert (found.kind.value, found.features) == ("merge_broke_feature2", (7,))
+
+
+def shared_blame(suite, diffs, *, alone=(None, None), on_base=GOOD):
+    """Return the blame if only the joint or the regression suite fails on the merged tree."""
+    run, judgement = failing("check_a.py::test_it"), None
+    if suite == "regression":
+        judgement = Judgement(broken=["check_a.py::test_it"])
+    features = [
+        ce.reporting.FeatureReport(
+            number=number,
+            patch=ce.reporting.PatchReport(status="applied", diff=diff),
+            tests=GOOD,
+            **{f"{suite}_tests": tests},
+        )
+        for number, diff, tests in zip((3, 7), diffs, alone, strict=True)
+    ]
+    row = ce.Attempt(
+        strategy="s",
+        implementation="m:S",
+        status="clean",
+        feature1_tests=GOOD,
+        feature2_tests=GOOD,
+        **{f"{suite}_tests": run, f"{suite}_judgement": judgement},
+    )
+    return find_blame(*features, row, on_base)
+
+
+PASSING = ce.TestResult(
+    status="passed", cases=[ce.models.TestCase(id="check_a.py::test_it", status="passed")]
+)
+
+
+@pytest.mark.parametrize("suite", ["joint", "regression"])
+def test_a_file_of_one_feature_names_it_if_a_shared_suite_shows_that_it_fails(suite):
+    """The file's case passes with this feature only; the other one does not have it."""
+    alone = (PASSING, GOOD)
+
+    found = shared_blame(suite, (added("check_a.py"), added("b.py")), alone=alone)
+    of_both = shared_blame(suite, (added("check_a.py"), added("check_a.py")), alone=alone)
+
+    assert (found.kind.value, found.features) == ("merge_broke_feature1", (3,))
+    assert (of_both.kind.value, of_both.features) == (f"merge_broke_{suite}", (3, 7))
+
+
+@pytest.mark.parametrize("other", [failing("check_a.py::test_it"), None])
+def test_a_joint_test_that_no_feature_passes_alone_names_nobody_else(other):
+    """It may need both features, or one of them breaks it without the merge."""
+    diffs = (added("check_a.py"), added("b.py"))
+
+    found = shared_blame("joint", diffs, alone=(PASSING if other else GOOD, other))
+
+    assert found.kind.value == "merge_broke_joint"
