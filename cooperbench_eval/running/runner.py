@@ -19,6 +19,7 @@ from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control_files import ControlFiles, put_back
+from cooperbench_eval.running.disk_watch import DiskWatch
 from cooperbench_eval.running.file_watch import FileWatch, files_to_watch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.protocol import NOT_FOUND, Launch, NewTests
@@ -29,7 +30,7 @@ from cooperbench_eval.running.sandboxes.local import search_path
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox, default_sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
-from cooperbench_eval.running.trees_on_disk import TreeLender
+from cooperbench_eval.running.trees_on_disk import TreeLender, disk_errors
 from cooperbench_eval.running.verdict import SETUP_MARK, judge, require_tests
 from cooperbench_eval.support.arguments import checked, checked_fields
 from cooperbench_eval.support.systems import versions
@@ -124,10 +125,11 @@ def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> T
     ):
         in_tree = suite.delivery is Delivery.TREE
         env = suite.environment_at(place) if in_tree else dict(suite.env)
-        launch = _with_setup(reader.launch(suite.command, env, scratch), suite, scratch)
+        with disk_errors():
+            launch = _with_setup(reader.launch(suite.command, env, scratch), suite, scratch)
         execution = Execution(exit_code=None)
         try:
-            with _guarded():
+            with _guarded(), closing(DiskWatch(place, scratch)) as disk:
                 execution = sandbox.run(
                     launch.command,
                     tree=place,
@@ -142,6 +144,8 @@ def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> T
                 result = require_tests(result, reader, prepared.new_tests, suite.required)
             changed = execution.changed_files.union(watch.changed())
             result = _unless_changed(result, prepared, changed)
+            if disk.problem and result.status is not TestStatus.PASSED:
+                raise SandboxError(f"{disk.problem}; the run's result was: {result.status.value}")
         except TestRunError as exc:
             if isinstance(exc, SandboxError):
                 raise

@@ -61,7 +61,7 @@ class TreeLender:
         """
         kept = self._take(base)
         try:
-            with _disk_errors():
+            with disk_errors():
                 kept.change(tree)
             yield kept.root
         finally:
@@ -74,7 +74,7 @@ class TreeLender:
         Raises:
             SandboxError: The directory cannot be made.
         """
-        with _disk_errors():
+        with disk_errors():
             folder = Path(tempfile.mkdtemp(prefix="run-", dir=self._directory()))
         try:
             yield folder
@@ -107,7 +107,7 @@ class TreeLender:
             return self._home
 
     def _take(self, base: Snapshot) -> "_KeptTree":
-        with _disk_errors():
+        with disk_errors():
             home, tree_id = self._directory(), base.tree_id
             with self._lock:
                 for number, kept in enumerate(self._idle):
@@ -274,15 +274,15 @@ def _write(file: Path, entry: Entry) -> None:
 
 
 @contextmanager
-def _disk_errors() -> Iterator[None]:
+def disk_errors() -> Iterator[None]:
     """Report a full or missing disk as a failure of the sandbox, not of the tree."""
     try:
         yield
     except OSError as exc:
-        raise SandboxError(f"the working tree cannot be written ({exc})") from exc
+        raise SandboxError(f"the files of the run cannot be written ({exc})") from exc
     except RepositoryError as exc:
         if isinstance(exc.__cause__, OSError):
-            raise SandboxError(f"the working tree cannot be written ({exc.problem})") from exc
+            raise SandboxError(f"the files of the run cannot be written ({exc.problem})") from exc
         raise
 
 
