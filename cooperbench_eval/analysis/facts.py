@@ -186,6 +186,8 @@ class TeamAttemptFacts(UsageTotals, _Counted):
         service_failed: Whether a service that it needs, such as a model's provider, failed.
         absolute_verdict: The verdict if only the features' tests count, and every case of them
             must pass; not run in facts of earlier versions.
+        is_unanswered: Whether a suite that ran on the tree of the landed features has no
+            answer, so that it is not known whether they land.
     """
 
     strategy: str
@@ -198,6 +200,7 @@ class TeamAttemptFacts(UsageTotals, _Counted):
     duration_seconds: float = 0.0
     service_failed: bool = False
     absolute_verdict: Verdict = field(default=Verdict.NOT_RUN, converter=Verdict)
+    is_unanswered: bool = False
 
     @property
     def score(self) -> float:

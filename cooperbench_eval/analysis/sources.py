@@ -199,6 +199,10 @@ def _team_attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
             for each in attempt.left_out
         ],
         absolute_verdict=attempt.absolute_verdict,
+        is_unanswered=any(
+            each.tests is not None and each.outcome is None
+            for each in attempt.landed_tests or attempt.tests
+        ),
         **_of_row(report, attempt, attempt.steps),
     )
 

@@ -109,7 +109,7 @@ class AttemptTally(_Counts):
         costs: The costs, one by one, because a sum that is rounded at each step would depend on
             the order of the pairs.
         usage: The requests to models.
-        landed: The share of its features that landed, for each team for which it is known.
+        landed: The share of its features that landed, for each team with an answer.
         clusters: The cluster of each of these teams.
         left_out: The features of these teams that were left out, by reason.
     """
@@ -129,7 +129,7 @@ class AttemptTally(_Counts):
         if isinstance(attempt, AttemptFacts):
             self.tests.add(attempt.feature1_tests, cluster)
             self.tests.add(attempt.feature2_tests, cluster)
-        elif not attempt.service_failed:
+        elif not attempt.service_failed and not attempt.is_unanswered:
             self.landed.append(attempt.score)
             self.clusters.append(cluster)
             self.left_out.update(each.reason for each in attempt.left_out)

@@ -273,8 +273,8 @@ class TeamStrategySummary(UsageTotals, JudgedSummary):
         verdicts: The number of teams with each verdict. A team is correct only if all its
             features landed and every suite passes.
         landed: The share of a team's features that landed, `TeamAttempt.score`, over all teams
-            that were evaluated and in which no service failed. Without a runner, only the merges
-            decide what lands.
+            that were evaluated, in which no service failed and whose suites have an answer.
+            Without a runner, only the merges decide what lands.
         left_out: How many features were left out for each reason, in these teams.
         blame: The number of the strategy's rows with each kind of blame.
         seconds: Time of all merges of a team with usable patches, tests not counted.

@@ -116,6 +116,37 @@ def test_a_group_has_its_teams():
     }
 
 
+def test_a_team_whose_suites_have_no_answer_is_outside_the_share_of_what_landed():
+    """Without suites, the merges decide what lands; suites that cannot start decide nothing."""
+    base = ce.Snapshot.from_files({"a": b"a\n"})
+
+    def evaluated(program, runner):
+        suite = ce.TestSuite(command=(program,), framework="exit")
+        features = [
+            ce.Feature(
+                number=number,
+                patch=ce.Changes({f"f{number}": ce.Entry(b"x\n")}).diff(base),
+                tests=suite,
+            )
+            for number in (1, 2)
+        ]
+        evaluator = ce.Evaluator(strategies=["naive"], runner=runner)
+        return evaluator.evaluate_team(
+            ce.FeatureTeam(repo_name="r", task_id=1, base=base, features=features)
+        )
+
+    runner = ce.TestRunner(sandbox="local")
+    passing, failing = evaluated("true", runner), evaluated("false", runner)
+    open_, merged = evaluated("/absent", runner), evaluated("/absent", None)
+
+    def landed(*reports):
+        return ce.summarize(reports).teams[2].strategies["naive"].landed
+
+    assert open_.attempt("naive").verdict == merged.attempt("naive").verdict == "not_run"
+    assert (landed(passing).count, landed(open_).count, landed(merged).count) == (1, 0, 1)
+    assert landed(failing, open_) == landed(failing)
+
+
 def test_a_failed_service_says_nothing_about_a_strategy():
     """Its team is neither unhandled nor in the share of landed features."""
     word = "conflicts unhandled 2:conflict"

@@ -592,6 +592,7 @@ class TeamAttemptFacts:
         left_out: tuple[LeftOut, ...] = (),
         conflicts_met: int = 0,
         duration_seconds: float = 0.0,
+        is_unanswered: bool = False,
     ) -> None: ...
     def __add__(self, other: UsageTotals) -> UsageTotals: ...
     absolute_verdict: Verdict
@@ -604,6 +605,7 @@ class TeamAttemptFacts:
     @property
     def counted_verdict(self) -> Verdict: ...
     duration_seconds: float
+    is_unanswered: bool
     landed: tuple[int, ...]
     left_out: tuple[LeftOut, ...]
     prompt_tokens: int
