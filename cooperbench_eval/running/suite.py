@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from attrs import Attribute, converters, field, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.git.patching.patch import Patch, parse_given
+from cooperbench_eval.git.patching.patch import GivenText, Patch, parse_given
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS, Framework
 from cooperbench_eval.support.arguments import checked, checked_fields, follows
 
@@ -38,6 +38,10 @@ def _as_command(parts: Iterable[str], argument: str = "command") -> tuple[str, .
         found = type(parts).__qualname__
         raise ArgumentError(argument, f"must be a sequence of arguments, not {found}")
     return tuple(parts)
+
+
+def _as_patch(given: GivenText | None) -> Patch:
+    return parse_given(b"" if given is None else given)
 
 
 def _as_words(words: Iterable[str]) -> tuple[str, ...]:
@@ -69,7 +73,7 @@ class TestSuite:
     Attributes:
         command: The program and its arguments. No shell is involved.
         patch: The tests patch, applied to the tree before the run: a `Patch`, its text, or a
-            `Path` of its file. Empty if the tree has the tests already.
+            `Path` of its file. Empty or `None` if the tree has the tests already.
         framework: The framework that writes the result: `"pytest"`, `"unittest"`, `"go"`,
             `"cargo"`, `"nextest"`, `"jest"`, `"vitest"`, `"node"`, or `"exit"` to judge
             by the command's exit status only.
@@ -98,7 +102,7 @@ class TestSuite:
     __test__: ClassVar[bool] = False
 
     command: tuple[str, ...] = field(converter=_as_command, metadata=follows(None))
-    patch: Patch = field(factory=lambda: Patch.parse(b""), converter=parse_given, repr=False)
+    patch: Patch = field(factory=lambda: Patch.parse(b""), converter=_as_patch, repr=False)
     framework: Framework = field(default="pytest")
     timeout_seconds: float = field(default=DEFAULT_TIMEOUT_SECONDS, converter=float)
     setup: tuple[tuple[str, ...], ...] = field(default=(), converter=as_commands)

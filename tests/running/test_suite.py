@@ -98,3 +98,11 @@ def test_relative_parts_of_path_variables_are_taken_from_the_tree(name, value, e
     suite = TestSuite(command=("pytest",), env={name: value})
 
     assert suite.environment_at("/t") == {name: expected}
+
+
+def test_a_suite_without_a_patch_may_say_so():
+    """`None` is an empty patch."""
+    suite = TestSuite(command=("pytest",), patch=None)
+
+    assert suite == TestSuite(command=("pytest",))
+    assert suite.patch.files == ()
