@@ -7,6 +7,7 @@ from cooperbench_eval.presentation.views import wording
 from cooperbench_eval.reporting.audits import Audit, AuditedFile, Fate, StrategyComparison
 from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
 from cooperbench_eval.reporting.provenance import FileKind, FileProvenance, OriginKind, Provenance
+from cooperbench_eval.running.results import TestStatus
 from cooperbench_eval.support.rendering.view import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.support.rendering.visible import cut_list, visible
 
@@ -82,10 +83,15 @@ def _suites(audit: Audit) -> Iterator[str]:
         return
     yield f"{audit.passed_suites} of {wording.counted(len(audit.suites), 'suite')} pass"
     for run in audit.suites:
-        ended = (
-            wording.judged_text(run.tests, run.judgement, in_full=True) if run.tests else "not run"
-        )
-        yield visible(f"{_suite(run)}: {ended}", _NOTE)
+        yield visible(f"{_suite(run)}: {_ended(run)}", _NOTE)
+
+
+def _ended(run: SuiteRun) -> str:
+    if run.tests is None:
+        return "not run"
+    text = wording.judged_text(run.tests, run.judgement, in_full=True)
+    is_open = run.tests.status is TestStatus.INCONCLUSIVE
+    return wording.reasoned(run.tests, text) if is_open else text
 
 
 def _suite(run: SuiteRun) -> str:

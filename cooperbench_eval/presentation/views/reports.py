@@ -215,7 +215,7 @@ def attempt_view(attempt: Attempt) -> View:
         tables=[rows_table(header, rows, numbers=1)],
         notes=wording.first(
             [
-                *wording.not_run_texts(run for _, run, _ in runs),
+                *wording.uncounted_texts(run for _, run, _ in runs),
                 *wording.cautions((), attempt.hazards),
             ],
             _MOST_NOTES,
@@ -335,7 +335,7 @@ def team_attempt_view(attempt: TeamAttempt) -> View:
         (owner_text(each), _run_cell(each.tests, each.judgement)) for each in tested[:_MOST_ROWS]
     ]
     notes = [left_out_text(each) for each in attempt.left_out]
-    notes += wording.not_run_texts(each.tests for each in tested)
+    notes += wording.uncounted_texts(each.tests for each in tested)
     notes += wording.cautions((), attempt.hazards)
     return View(
         title=f"{visible(attempt.strategy, _NAME)}: {landed_text(attempt)}",

@@ -325,14 +325,28 @@ def cautions(warnings: Iterable[str], hazards: Iterable[Hazard]) -> list[str]:
 
 def not_run_texts(runs: Iterable[TestResult | None]) -> list[str]:
     """Return why runs have no answer, each reason once."""
-    found = (run_text(run, in_full=True) for run in runs if run is not None and _is_open(run))
-    return list(dict.fromkeys(found))
+    return list(
+        dict.fromkeys(reasoned(run, run_text(run)) for run in runs if run and _is_open(run))
+    )
+
+
+def uncounted_texts(runs: Iterable[TestResult | None]) -> list[str]:
+    """Do the same as `not_run_texts`, and say also why runs are inconclusive."""
+    uncounted = {TestStatus.INFRASTRUCTURE_ERROR, TestStatus.INCONCLUSIVE}
+    found = (run for run in runs if run and run.status in uncounted)
+    return list(dict.fromkeys(reasoned(run, run_text(run)) for run in found))
+
+
+def reasoned(run: TestResult, text: str) -> str:
+    """Return *text* with the reason of *run*, if it has one."""
+    return f"{text}: {run.reason}" if run.reason else text
 
 
 def not_run_in(report: GroupReport) -> list[str]:
     """Return why suites of a pair or team have no answer, alone and merged."""
-    merged = (run.tests for each in report.attempts for run in merged_runs(report, each))
-    return not_run_texts([*runs_in((*report.features, report)), *merged])
+    merged = [run.tests for each in report.attempts for run in merged_runs(report, each)]
+    alone = not_run_texts(runs_in((*report.features, report)))
+    return list(dict.fromkeys([*alone, *uncounted_texts(merged)]))
 
 
 # --- a test run --------------------------------------------------------------

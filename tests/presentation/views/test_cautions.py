@@ -1,6 +1,7 @@
 """Every kind of result shows hazards, dropped test files and runs without an answer."""
 
 import subprocess
+import sys
 
 import pytest
 from fragments import by_rich, read_fragment
@@ -107,6 +108,41 @@ def test_a_run_without_an_answer_is_shown_as_not_run(name, results):
     assert f"not run: {REASON}" in shown
     assert "infrastructure" not in shown
     assert "fail" not in shown
+
+
+def test_an_inconclusive_run_of_a_merged_tree_has_its_reason():
+    """In the prints of a report, its row, a team and an audit; not for runs on the base."""
+    base = ce.Snapshot.from_files(
+        {"a.py": b"", "b.py": b"", "test_c.py": b"def test():\n    pass\n"}
+    )
+    entries = {f"{name}.py": ce.Entry(b"X = 1\n") for name in "ab"}
+    lines = ("import os, a, b", "if hasattr(a, 'X') and hasattr(b, 'X'):", "    os._exit(0)")
+    test = "".join(f"{line}\n" for line in ("def test_it():", *(f"    {each}" for each in lines)))
+    patch = ce.Changes({"test_it.py": ce.Entry(test.encode())}).diff(base)
+    suite = ce.TestSuite(
+        command=(sys.executable, "-m", "pytest", "-q"), patch=patch, env={"PYTHONPATH": "."}
+    )
+    features = [
+        ce.Feature(number=number, patch=ce.Changes({path: entry}).diff(base), tests=suite)
+        for number, (path, entry) in enumerate(entries.items(), 1)
+    ]
+    runner = ce.TestRunner(sandbox="local")
+    evaluator = ce.Evaluator(strategies=["naive"], runner=runner)
+    report = evaluator.evaluate(
+        ce.FeaturePair(
+            repo_name="r", task_id=1, base=base, feature1=features[0], feature2=features[1]
+        )
+    )
+    team = evaluator.evaluate_team(
+        ce.FeatureTeam(repo_name="r", task_id=1, base=base, features=features)
+    )
+    audit = ce.audit(base, features, ce.Changes(entries), runner=runner)
+
+    assert report.attempt("naive").feature1_tests.status == "inconclusive"
+    reason = report.attempt("naive").feature1_tests.reason[:60]
+    assert reason
+    for each in (report, report.attempt("naive"), team, team.attempt("naive"), audit):
+        assert f"inconclusive: {reason}" in str(each)
 
 
 @pytest.mark.parametrize("name", ["plan", "probe"])
