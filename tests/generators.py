@@ -341,14 +341,15 @@ _CASES = st.builds(
 
 
 def _judged(result: TestResult) -> TestResult:
-    """Give a run whose cases contradict its status another one."""
+    """Give a run whose cases or exit status contradict its status another one."""
     is_bad = bool(result.failed_tests or result.error_tests)
     contradicts = {
         TestStatus.PASSED: is_bad,
         TestStatus.FAILED: not is_bad,
         TestStatus.NO_TESTS: bool(result.total_tests),
     }
-    if result.cases and contradicts.get(result.status):
+    has_passed = result.status is TestStatus.PASSED
+    if (result.cases and contradicts.get(result.status)) or (has_passed and result.exit_code):
         return evolve(result, status=TestStatus.INCONCLUSIVE)
     return result
 
@@ -557,7 +558,17 @@ def reports() -> st.SearchStrategy[MergeReport]:
         failure=st.none() | _FAILURES,
         options=st.none() | _OPTIONS,
     )
-    return built.map(_measured)
+    return built.map(_measured).map(_named)
+
+
+def _named(report: MergeReport) -> MergeReport:
+    """Give the features different numbers, and name the strategies of the rows as used."""
+    other, options = report.feature2, report.options
+    if other.number == report.feature1.number:
+        other = evolve(other, number=other.number + 1)
+    if options is not None:
+        options = evolve(options, strategies=[each.strategy for each in report.attempts])
+    return evolve(report, feature2=other, options=options)
 
 
 _SUITE_RUNS = st.builds(

@@ -6,7 +6,7 @@ library.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, NoReturn
 
@@ -74,7 +74,7 @@ _PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "TeamStep": ("conflict_details",),
     "SuiteRun": ("tests",),
     "Probe": ("plan",),
-    "Audit": ("files", "comparisons"),
+    "Audit": ("files", "comparisons", "suites"),
 }
 """The parts of a record that have such attributes, too."""
 
@@ -112,8 +112,8 @@ def check_derived(record: Any, data: _Json, place: str = "") -> None:
         ReportError: A fact contradicts the rest of the record.
     """
     _compare(place, data, facts_of(record))
-    if isinstance(record, TestResult):
-        _check_cases(place, record)
+    if check := _CHECKS.get(type(record).__name__):
+        check(place, record)
     for name in _PARTS.get(type(record).__name__, ()):
         part = getattr(record, name)
         if isinstance(part, tuple):
@@ -138,6 +138,7 @@ def check_report(report: Any, data: _Json) -> None:
         raise ReportError(f"is {shown(usage)}, but must be an object", "agent_usage")
     check_derived(report.agent_usage, usage, "agent_usage.")
     check_derived(report, data)
+    _check_rows(report)
     _check_sides(report)
     _check_measures(report)
     for index, attempt in enumerate(report.attempts):
@@ -148,6 +149,17 @@ def check_report(report: Any, data: _Json) -> None:
         else:
             kinds = _BLAMED[attempt.verdict]
         _check_blame(f"attempts[{index}].", kinds, data["attempts"][index].get("blame"))
+
+
+def _check_rows(report: Any) -> None:
+    """Check that the rows are those of different features, and of the strategies that were used."""
+    numbers = [each.number for each in report.features]
+    if len(set(numbers)) < len(numbers):
+        raise ReportError(f"is {numbers[1]} for both features", "feature2.number")
+    known = report.options.strategies if report.options is not None else None
+    for index, attempt in enumerate(report.attempts):
+        if known is not None and attempt.strategy not in known:
+            _refuse(f"attempts[{index}].strategy", attempt.strategy, f"one of {list(known)}")
 
 
 def _check_measures(report: Any) -> None:
@@ -265,7 +277,9 @@ def _check_details(
 
 
 def _check_cases(place: str, run: TestResult) -> None:
-    """Check the status of a test run against its cases."""
+    """Check the status of a test run against its cases and its exit status."""
+    if run.status is TestStatus.PASSED and run.exit_code:
+        _refuse(f"{place}exit_code", run.exit_code, "0")
     counts = count_cases(run.cases)
     bad = counts.failed_tests + counts.error_tests
     follows = {
@@ -275,6 +289,64 @@ def _check_cases(place: str, run: TestResult) -> None:
     }
     if run.cases and not follows.get(run.status, True):
         _refuse(f"{place}status", run.status.value, "another status")
+
+
+def _check_plan(place: str, plan: Any) -> None:
+    """Check that the parts of a landing plan are about its patches, and agree with each other."""
+    known = set(plan.numbers)
+    for index, merge in enumerate(plan.merges):
+        _check_known(f"{place}merges[{index}]", (merge.into, merge.number), known)
+    for name, sets in (
+        ("minimal_conflicts", plan.minimal_conflicts),
+        ("order_dependent", [each.patches for each in plan.order_dependent]),
+        ("left_out", [each.features for each in plan.left_out]),
+    ):
+        for index, numbers in enumerate(sets):
+            _check_known(f"{place}{name}[{index}]", numbers, known)
+    conflicts = {(each.into, each.number) for each in plan.merges if each.outcome == "conflict"}
+    for into, number in sorted(conflicts):
+        is_listed = any({into, number}.issuperset(each) for each in plan.minimal_conflicts)
+        if (number, into) in conflicts and not is_listed:
+            follows = f"a set of {into} and {number}"
+            _refuse(f"{place}minimal_conflicts", list(plan.minimal_conflicts), follows)
+    if plan.is_tested and not plan.has_tests:
+        _refuse(f"{place}is_tested", plan.is_tested, "False")
+    for name in ("runs_used", "budget"):
+        if getattr(plan, name) < 0:
+            raise ReportError(f"is {getattr(plan, name)}, but must not be negative", place + name)
+
+
+def _check_audit(place: str, audit: Any) -> None:
+    """Check that the parts of an audit are about its features, one suite of each."""
+    known = set(audit.features)
+    _check_known(f"{place}features", audit.features, known)
+    _check_known(f"{place}missing", audit.missing, known)
+    for index, file in enumerate(audit.files):
+        _check_known(f"{place}files[{index}].feature", [file.feature], known)
+    seen = set()
+    for index, run in enumerate(audit.suites):
+        if run.feature is not None:
+            _check_known(f"{place}suites[{index}].feature", [run.feature], known)
+        if (run.suite, run.feature) in seen:
+            raise ReportError("is another run of the same suite", f"{place}suites[{index}]")
+        seen.add((run.suite, run.feature))
+
+
+def _check_known(place: str, numbers: Sequence[int], known: set[int]) -> None:
+    """Check that the numbers differ and are known."""
+    if len(set(numbers)) < len(numbers):
+        raise ReportError(f"is {list(numbers)}, but the numbers must differ", place)
+    for number in numbers:
+        if number not in known:
+            raise ReportError(f"is {list(numbers)}, but no patch has the number {number}", place)
+
+
+_CHECKS: Final[Mapping[str, Callable[[str, Any], None]]] = {
+    "TestResult": _check_cases,
+    "LandingPlan": _check_plan,
+    "Audit": _check_audit,
+}
+"""Checks of how the attributes of a record agree with each other, by its class."""
 
 
 def _compare_attribute(place: str, name: str, found: object, expected: object) -> None:

@@ -244,7 +244,7 @@ def full_team():
     )
     # A feature that passes alone, so that a lost test is blamed on the merge.
     passed = attrs.evolve(
-        run, status="passed", cases=[ce.models.TestCase(id="t::a", status="passed")]
+        run, status="passed", exit_code=0, cases=[ce.models.TestCase(id="t::a", status="passed")]
     )
     own = attrs.evolve(report.feature2, tests=passed, judgement=ce.models.Judgement(broken=[]))
     return ce.TeamReport(
