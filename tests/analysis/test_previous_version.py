@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import attrs
+
 import cooperbench_eval as ce
 
 FILE = Path(__file__).parent / "previous_version" / "one_pair.json"
@@ -14,7 +16,8 @@ def test_stored_facts_are_read():
     facts = ce.analysis.PairFacts.from_dict(WRITTEN["facts"])
 
     assert json.dumps(facts.to_dict()) == json.dumps(WRITTEN["facts"])
-    assert facts == ce.analysis.facts_of(ce.MergeReport.from_dict(WRITTEN["report"]))
+    now = ce.analysis.facts_of(ce.MergeReport.from_dict(WRITTEN["report"]))
+    assert attrs.evolve(facts, problem="feature 7 has no suite") == now  # said since then
 
 
 def test_a_summary_of_them_is_the_same():
