@@ -13,9 +13,9 @@ from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.audits import Audit, Fate
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import TeamSuite
-from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run
+from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run, without_answer
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
-from cooperbench_eval.running.results import TestResult, count_cases
+from cooperbench_eval.running.results import TestResult, count_cases, outcome_of
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.staging import staged
 
@@ -100,7 +100,7 @@ def reward_of_audit(audit: Audit) -> dict[str, float]:
     outcomes = [run.outcome for run in audit.suites]
     if not outcomes:
         raise ReportError("has no answer: no suites were given", audit.tree_id)
-    has_failed = bool(audit.missing) or False in outcomes
+    has_failed = bool(audit.missing or audit.rejected) or False in outcomes
     reward = float(not has_failed) if has_failed or None not in outcomes else None
     graded = (
         *(("reward", reward), ("score", audit.score)),
@@ -122,6 +122,8 @@ def _of_suites(audit: Audit) -> _Graded:
 
 
 def _of_lines(audit: Audit) -> _Graded:
+    if audit.rejected:  # what became of their work is not known
+        return
     total = sum(file.added_lines() for file in audit.files)
     fates = Fate.KEPT, Fate.MOVED
     kept = sum(file.added_lines(fate) for file in audit.files for fate in fates)
@@ -143,10 +145,9 @@ def _why_unanswered(report: GroupReport, policy: Policy) -> str:
         row = rows[name]
         if row.service_failed:
             return f"a service that the strategy {name!r} needs failed"
-        runs = [run for run, _ in (*row.own_runs, row.joint_run, row.regression_run)]
-        reason = next((run.reason for run in runs if run and not run.was_run), "")
-        if reason:
-            return reason
+        for run, judgement in (*row.own_runs, row.joint_run, row.regression_run):
+            if run is not None and outcome_of(run, judgement) is None:
+                return without_answer(run, judgement)
     return "the tests that would decide were not run"
 
 

@@ -34,6 +34,7 @@ from cooperbench_eval.running.results import (
     TestCaseStatus,
     TestResult,
     TestStatus,
+    is_cut_off,
     is_silent,
     unanswered,
 )
@@ -197,28 +198,26 @@ class SuiteRuns:
         first = self._without_flaky(suite, self.judged(suite, changes, alone))
         if suite is None or first.tests is None:
             return first
-        if first.tests.status is TestStatus.PATCH_REJECTED:
-            is_the_trees = self._numbered(suite, self._start_of(suite), 1).was_run
-            return first if is_the_trees else Judged(unanswered(first.tests))
         if first.outcome is not False:
             return first
-        confirm = self._after_silence if is_silent(first.tests) else self._again
-        return confirm(suite, changes, first, alone)
+        if is_silent(first.tests):
+            if run := self._without_answer(suite, first.tests, number=1):
+                return run
+            if not is_cut_off(first.tests):
+                return self._after_silence(suite, changes, first, alone)
+        return self._again(suite, changes, first, alone)
 
     def _after_silence(
         self, suite: TestSuite, changes: Changes, first: Judged, alone: TestResult | None
     ) -> Judged:
-        """Find out whether a run without a result says something about its tree."""
+        """Run a suite again on a tree where it ended without a result, unlike on the base."""
         assert first.tests is not None  # noqa: S101 - it was silent
-        if self._is_silent_on_base(suite, number=1):
-            return Judged(unanswered(first.tests))
         second = self._numbered(suite, changes, 2)
         if not is_silent(second):
             judged = Judged(second, self.judge(suite, second, alone))
             return judged if judged.outcome else self._again(suite, changes, judged, alone, 3)
-        if self._is_silent_on_base(suite, number=2):  # the disk may be full by now
-            return Judged(unanswered(first.tests))
-        return first
+        # The disk may be full by now.
+        return self._without_answer(suite, first.tests, number=2) or first
 
     def of_features(
         self,
@@ -252,10 +251,7 @@ class SuiteRuns:
         assert first.tests is not None  # noqa: S101 - it failed
         second = self._numbered(suite, changes, number)
         if second.status not in {TestStatus.PASSED, TestStatus.FAILED}:
-            is_over = is_silent(second) or not second.was_run
-            if is_over and self._is_silent_on_base(suite, number=2):
-                return Judged(evolve(unanswered(first.tests), reason=second.reason))
-            return first
+            return self._without_answer(suite, second, number=2) or first
         passed = {case.id for case in second.cases if case.status is TestCaseStatus.PASSED}
         judgement = first.judgement
         if judgement is not None and judgement.broken:
@@ -267,7 +263,9 @@ class SuiteRuns:
         again = Judged(second, self.judge(suite, second, alone))
         if not again.outcome:
             return first
-        failed = (case.id for case in first.tests.cases if case.status in BAD)
+        failed = [case.id for case in first.tests.cases if case.status in BAD]
+        if is_cut_off(first.tests):  # each of the cases may be the reason
+            failed = [case.id for case in second.cases]
         flaky = tuple(id_ for id_ in failed if id_ in passed)
         judgement = again.judgement or Judgement(broken=())
         return Judged(second, evolve(judgement, flaky=flaky) if flaky else again.judgement)
@@ -286,10 +284,19 @@ class SuiteRuns:
         assert self._runs is not None  # noqa: S101 - there was a first run
         return self._runs.run(self._group.base, changes, suite, number=number)
 
-    def _is_silent_on_base(self, suite: TestSuite, *, number: int) -> bool:
-        """Whether a suite has no result on the tree from which its feature starts either."""
-        run = self._numbered(suite, self._start_of(suite), number)
-        return is_silent(run) or not run.was_run
+    def _without_answer(self, suite: TestSuite, run: TestResult, *, number: int) -> Judged | None:
+        """Return the record of a run without a result, if that says nothing about its tree.
+
+        It says nothing if the suite has no result on the tree from which its feature starts
+        either. A run that was cut off says nothing only if that one was too, or was not run.
+        """
+        if run.was_run and not is_silent(run):
+            return None
+        on_base = self._numbered(suite, self._start_of(suite), number)
+        is_like_base = is_cut_off(on_base) or not is_cut_off(run)
+        if on_base.was_run and not (is_silent(on_base) and is_like_base):
+            return None
+        return Judged(unanswered(run, on_base))
 
     def judge(
         self, suite: TestSuite | None, run: TestResult | None, alone: TestResult | None = None

@@ -8,7 +8,7 @@ from attrs import field, frozen
 from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
-from cooperbench_eval.reporting.landings import SuiteRun
+from cooperbench_eval.reporting.landings import LeftOut, SuiteRun
 from cooperbench_eval.reporting.rows import UsedOptions, about_dropped, about_flaky, about_reset
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
@@ -248,6 +248,7 @@ class Audit(Shown, JsonRecord):
         options: The options that were used; `None` if they are not known.
         dropped_files: The test files of the agents that the tree lacked when suites ran, sorted.
         missing: The features whose patches change nothing, apart from dropped test files.
+        rejected: The features whose patches do not apply. Nothing is known of their work.
         hazards: Hints at what is wrong in the tree. They do not affect the score.
 
     Example:
@@ -276,6 +277,7 @@ class Audit(Shown, JsonRecord):
     options: UsedOptions | None = field(default=None, repr=False)
     dropped_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     missing: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
+    rejected: tuple[LeftOut, ...] = field(default=(), converter=tuple[LeftOut, ...])
     hazards: tuple[Hazard, ...] = field(default=(), converter=tuple[Hazard, ...], repr=False)
 
     @property
@@ -292,11 +294,10 @@ class Audit(Shown, JsonRecord):
 
     @property
     def problem(self) -> str:
-        """Why the suites give no reward; empty if they give one, or if no suites were given."""
-        outcomes = [run.outcome for run in self.suites]
-        if self.missing or False in outcomes or None not in outcomes:
-            return ""
-        return self.suites[outcomes.index(None)].problem
+        """Which patch does not apply, or why a suite has no answer; empty if neither is so."""
+        for each in self.rejected:
+            return f"feature {each.number} has no usable patch: {each.problem}"
+        return next((run.problem for run in self.suites if run.outcome is None), "")
 
     @checked
     def of(self, feature: int) -> tuple[AuditedFile, ...]:
@@ -315,8 +316,8 @@ class Audit(Shown, JsonRecord):
 
     @property
     def is_complete(self) -> bool:
-        """Whether no work of any feature is lost or undone."""
-        return all(Fate.LOST not in file.fates for file in self.files)
+        """Whether all patches apply, and no work of any feature is lost or undone."""
+        return not self.rejected and all(Fate.LOST not in file.fates for file in self.files)
 
     @property
     def passed_suites(self) -> int:
@@ -333,9 +334,9 @@ class Audit(Shown, JsonRecord):
     def reward(self) -> dict[str, float]:
         """Return how good the merged tree is, as finite numbers only.
 
-        `reward` is 1.0 if every suite passes, and 0.0 if one fails or a patch changes nothing. If
-        there is no such failure and a suite has no answer, there is no `reward`, because that
-        says nothing about the tree.
+        `reward` is 1.0 if every suite passes, and 0.0 if one fails, or if a patch changes nothing
+        or does not apply. If there is no such failure and a suite has no answer, there is no
+        `reward`, because that says nothing about the tree.
 
         The other numbers grade that result. A number that is not known is left out. Flags are
         0.0 or 1.0, and rates are from 0.0 to 1.0:

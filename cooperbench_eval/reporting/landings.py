@@ -1,7 +1,7 @@
 """Which features or patches land together: the suites, what is left out and why, and the plan."""
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -11,8 +11,14 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.blame import failing_cases
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
-from cooperbench_eval.reporting.rows import UsedOptions, about_dropped, about_flaky, about_reset
-from cooperbench_eval.running.results import Judgement, TestResult, TestStatus, outcome_of
+from cooperbench_eval.reporting.rows import (
+    UsedOptions,
+    about_dropped,
+    about_flaky,
+    about_reset,
+    without_answer,
+)
+from cooperbench_eval.running.results import Judgement, TestResult, outcome_of
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
@@ -55,11 +61,13 @@ class BrokenTests:
         suite: Which suite it is.
         feature: The number of the feature whose tests they are; `None` for the other suites.
         tests: The ids of the cases; empty if the run shows none, such as a timeout.
+        reason: How such a run ended, as a clause; else empty.
     """
 
     suite: TeamSuite = field(converter=TeamSuite)
     feature: int | None = None
     tests: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    reason: str = ""
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
@@ -108,16 +116,14 @@ class SuiteRun:
 
     @property
     def broken(self) -> BrokenTests | None:
-        """The tests that fail; `None` if the run is not a failure.
-
-        A tests patch that does not apply to the tree is one, because another patch may have
-        changed the tests.
-        """
-        is_rejected = self.tests is not None and self.tests.status is TestStatus.PATCH_REJECTED
-        if self.outcome is not False and not is_rejected:
+        """The tests that fail; `None` if the run is not a failure."""
+        if self.tests is None or self.outcome is not False:
             return None
         ids = failing_cases(self.tests, self.judgement)
-        return BrokenTests(suite=self.suite, feature=self.feature, tests=ids)
+        reason = ""
+        if not ids and self.tests.reason:
+            reason = f"{self.tests.status.value.replace('_', ' ')}: {self.tests.reason}"
+        return BrokenTests(suite=self.suite, feature=self.feature, tests=ids, reason=reason)
 
     @property
     def problem(self) -> str:
@@ -128,10 +134,14 @@ class SuiteRun:
             return f"feature {self.feature} has no suite"
         is_own = self.suite is TeamSuite.FEATURE
         whose = f"feature {self.feature}'s tests" if is_own else f"the {self.suite.value} tests"
-        return f"{whose} have no answer: {self.tests.reason or 'no case that counts passed'}"
+        return f"{whose} have no answer: {without_answer(self.tests, self.judgement)}"
 
 
 # --- landing plans ---
+
+
+def _suites(given: Iterable[str]) -> tuple[TeamSuite, ...]:
+    return tuple(map(TeamSuite, given))
 
 
 _Numbers = tuple[int, ...]
@@ -147,7 +157,7 @@ class PairOutcome(StrEnum):
     CONFLICT = "conflict"
     """Conflicts are left open, or the strategy fails."""
     BREAKS_TESTS = "breaks_tests"
-    """The merge is complete, but a test of one of the patches fails on its tree."""
+    """The merge is complete, but tests fail on its tree, and not because one patch fails alone."""
     NOT_EXAMINED = "not_examined"
     """It was not tried."""
 
@@ -204,9 +214,10 @@ class LandingPlan(Shown, JsonRecord):
             *examined_size* patches, small ones first.
         examined_size: All sets of up to so many patches were merged in all orders.
         has_tests: Whether there are tests that decide.
-        is_tested: Whether the tests pass on the tree of the plan. If there are tests and this
-            is false, no set has passed; the plan is then a largest set that is not known to
-            fail.
+        suites: The kinds of suites that decide about the tree of the plan.
+        is_tested: Whether these suites pass on that tree. If there are tests and this is false, no
+            set has passed; the plan is then a largest set that is not known to fail. If no
+            feature has a suite, it says nothing about what the features do.
         is_exact: Whether it is certain that no larger set can land.
         runs_used: How many test runs were asked for, whether or not a cache answered them.
         budget: How many were allowed.
@@ -245,6 +256,7 @@ class LandingPlan(Shown, JsonRecord):
     )
     examined_size: int = 0
     has_tests: bool = False
+    suites: tuple[TeamSuite, ...] = field(default=(), converter=_suites)
     is_tested: bool = False
     is_exact: bool = False
     runs_used: int = 0

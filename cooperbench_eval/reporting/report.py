@@ -6,6 +6,7 @@ cattrs would add much to the import time of the library.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import field, frozen
@@ -138,12 +139,14 @@ class Report(Shown, JsonRecord):
         """Why it was not evaluated, why a run has no answer, or who has no suite; else empty."""
         if self.failure is not None:
             return self.failure.problem
-        return next((run.reason for run in self._unanswered), self._without_suite)
+        rejected = (run for run in runs_in(self._tested) if not run.was_run)
+        found = chain(self._unanswered, rejected)
+        return next((run.reason for run in found), self._without_suite)
 
     @property
     def _without_suite(self) -> str:
-        """Which feature has no suite beside one that has; empty if there is none."""
-        if all(each.tests is None for each in self.features):
+        """Which feature has no suite although something was run; empty if there is none."""
+        if next(self._runs, None) is None:
             return ""
         missing = (e.number for e in self.features if e.tests is None and e.patch.is_usable)
         return next((f"feature {number} has no suite" for number in missing), "")

@@ -390,6 +390,8 @@ def was_run(tests: TestResult | None) -> TypeGuard[TestResult]:
 # --- options ---
 
 _FEW = 3
+_LONGEST_ID = 120
+_HEAD = 55
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
@@ -443,8 +445,16 @@ def about_flaky(ids: Iterable[str]) -> tuple[str, ...]:
     return (f"{what}: {some(found)}.",)
 
 
+def without_answer(run: TestResult, judgement: Judgement | None) -> str:
+    """Return why a run has no answer, as a clause."""
+    is_flaky = run.was_run and judgement is not None and bool(judgement.flaky)
+    decided = "its cases are flaky" if is_flaky else "no case that counts passed"
+    return run.reason or decided
+
+
 def some(ids: Iterable[str]) -> str:
-    """Return a text with the first few ids and the number of the others."""
-    names = list(ids)
+    """Return a text with the first few ids, shortened, and the number of the others."""
+    # The id of a suite with the framework `exit` is its whole command.
+    names = [id_ if len(id_) <= _LONGEST_ID else f"{id_[:_HEAD]}…{id_[-_HEAD:]}" for id_ in ids]
     more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
     return ", ".join(names[:_FEW]) + more

@@ -65,7 +65,8 @@ class TestStatus(StrEnum):
 
 
 _NOT_RUN = frozenset({TestStatus.PATCH_REJECTED, TestStatus.INFRASTRUCTURE_ERROR})
-_SILENT = frozenset({TestStatus.INCONCLUSIVE, TestStatus.NO_TESTS, TestStatus.SETUP_FAILED})
+_CUT_OFF = frozenset({TestStatus.TIMED_OUT, TestStatus.OUT_OF_MEMORY})
+_SILENT = _CUT_OFF | {TestStatus.INCONCLUSIVE, TestStatus.NO_TESTS, TestStatus.SETUP_FAILED}
 
 
 class RepeatPolicy(StrEnum):
@@ -250,9 +251,17 @@ def is_silent(run: TestResult) -> bool:
     return run.status in _SILENT and not run.cases
 
 
-def unanswered(run: TestResult) -> TestResult:
-    """Return the record of a run without an answer, with the same reason."""
-    return evolve(run, status=TestStatus.INFRASTRUCTURE_ERROR)
+def is_cut_off(run: TestResult) -> bool:
+    """Whether a command was killed at a limit of time or memory."""
+    return run.status in _CUT_OFF
+
+
+def unanswered(run: TestResult, on_base: TestResult) -> TestResult:
+    """Return the record of a run without an answer; *on_base* has none either."""
+    reason = run.reason
+    if is_cut_off(run) and run.status is on_base.status:
+        reason = f"{run.status.value.replace('_', ' ')} here and on the base: {reason}"
+    return evolve(run, status=TestStatus.INFRASTRUCTURE_ERROR, reason=reason)
 
 
 def lost_cases(before: TestResult, after: TestResult) -> tuple[str, ...]:

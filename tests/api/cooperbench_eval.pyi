@@ -513,6 +513,7 @@ class LandingPlan:
         order_dependent: tuple[OrderDependence, ...] = (),
         examined_size: int = 0,
         has_tests: bool = False,
+        suites: tuple[TeamSuite, ...] = (),
         is_tested: bool = False,
         is_exact: bool = False,
         runs_used: int = 0,
@@ -563,6 +564,7 @@ class LandingPlan:
     reset_files: tuple[str, ...]
     runs_used: int
     strategy: str
+    suites: tuple[TeamSuite, ...]
     def to_dict(self) -> dict[str, Any]: ...
     def to_json(self) -> str: ...
     tree_id: str

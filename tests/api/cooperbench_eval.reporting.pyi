@@ -17,6 +17,7 @@ class Audit:
         options: UsedOptions | None = None,
         dropped_files: tuple[str, ...] = (),
         missing: tuple[int, ...] = (),
+        rejected: tuple[LeftOut, ...] = (),
         hazards: tuple[Hazard, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
@@ -46,6 +47,7 @@ class Audit:
     def passed_suites(self) -> int: ...
     @property
     def problem(self) -> str: ...
+    rejected: tuple[LeftOut, ...]
     def reward(self) -> dict[str, float]: ...
     @property
     def score(self) -> float | None: ...
@@ -152,8 +154,10 @@ class BrokenTests:
         suite: TeamSuite,
         feature: int | None = None,
         tests: tuple[str, ...] = (),
+        reason: str = '',
     ) -> None: ...
     feature: int | None
+    reason: str
     suite: TeamSuite
     tests: tuple[str, ...]
 

@@ -16,6 +16,8 @@ class Runner:
     - `stutters` gives no result the first time on each tree with a feature;
     - `sinks` fails in the third run, and gives no result after it;
     - `wavers` fails the first time on trees with one feature, and always on those with both;
+    - `hangs` times out in each run, and `hangs WORD` on trees with the word;
+    - `dawdles` times out the first time on each tree with a feature;
     - `none` collects nothing;
     - `raises` cannot be started.
 
@@ -41,6 +43,8 @@ class Runner:
         for case in suite.command:
             if reason := self.silence(case, text, number):
                 return ce.TestResult(status="inconclusive", reason=reason)
+        if any(hangs(case, text, number) for case in suite.command):
+            return ce.TestResult(status="timed_out", reason="it did not end within 1 seconds")
         cases = [
             ce.models.TestCase(
                 id=f"tests/t.py::{case}",
@@ -71,6 +75,16 @@ class Runner:
             case ["sinks"] if self.runs > 3:
                 return "no space left"
         return ""
+
+
+def hangs(case, text, number):
+    """Whether a case runs until the deadline."""
+    match case.split():
+        case ["hangs", *words]:
+            return all(word in text for word in words)
+        case ["dawdles"]:
+            return number == 1 and "word" in text
+    return False
 
 
 def passes(case, text, number):

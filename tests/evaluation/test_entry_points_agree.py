@@ -59,6 +59,10 @@ def draw(seed):
             (0.08, f"silent {own}"),
             (0.08, f"silent {own} {other}"),
             (0.06, "raises"),
+            (0.05, "hangs"),
+            (0.05, f"hangs {own}"),
+            (0.05, f"hangs {own} {other}"),
+            (0.05, "dawdles"),
         ):
             if rng.random() < chance:
                 cases.append(case)

@@ -280,7 +280,8 @@ def test_without_a_runner_the_pair_is_merged_and_scored():
 
 def test_a_timeout_is_a_result():
     """The report says that the deadline passed; nothing is raised."""
-    slow = ce.TestSuite(command=("sleep", "9"), framework="exit", timeout_seconds=0.2)
+    hang = "! grep -q 6 f || sleep 9"
+    slow = ce.TestSuite(command=("sh", "-c", hang), framework="exit", timeout_seconds=0.5)
 
     report = evaluate(pair_of(*DISJOINT, scripts=("true", slow)), strategies=["naive"])
 

@@ -366,8 +366,11 @@ def test_an_audit_names_a_feature_that_conflicts_with_the_base(repo):
     new = repo({"f": edited(5, b"new\n")}, old)
     two = feature(repo, 2, old, {"f": edited(5, b"two\n")})
 
-    with pytest.raises(ce.PatchError, match=r"features\[0\].*conflicts with the base in f"):
-        ce.audit(at(repo, new), [two], at(repo, new))
+    found = ce.audit(at(repo, new), [two], at(repo, new))
+
+    assert found.features == (2,)
+    assert [each.number for each in found.rejected] == [2]
+    assert "conflicts with the base in f" in found.problem
 
 
 def test_patches_that_start_from_one_later_commit_land_together(repo):

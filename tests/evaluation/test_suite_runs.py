@@ -40,7 +40,11 @@ def facts(report):
 @pytest.mark.parametrize("base", [True, False])
 @pytest.mark.parametrize(
     ("case", "reason"),
-    [("silent", "no result was written"), ("raises", "there is no interpreter")],
+    [
+        ("silent", "no result was written"),
+        ("raises", "there is no interpreter"),
+        ("hangs", "timed out here and on the base: it did not end within 1 seconds"),
+    ],
 )
 def test_a_suite_without_a_result_anywhere_is_nobodys_fault(case, reason, base):
     """This also holds if suites are not asked to run on the base."""
@@ -52,9 +56,10 @@ def test_a_suite_without_a_result_anywhere_is_nobodys_fault(case, reason, base):
     assert not report.is_final
 
 
-def test_a_patch_that_keeps_its_own_tests_from_running_is_broken():
+@pytest.mark.parametrize("case", ["silent word1", "hangs word1"])
+def test_a_patch_that_keeps_its_own_tests_from_running_is_broken(case):
     """The suite gives a result on the base."""
-    report, _ = evaluated(("has line", "silent word1"))
+    report, _ = evaluated(("has line", case))
 
     assert facts(report) == ("incorrect", "broken_alone")
     assert report.blame("naive").features == (1,)
@@ -81,6 +86,15 @@ def test_a_run_that_has_a_result_the_second_time_counts():
     report, _ = evaluated(("has line", "stutters"))
 
     assert facts(report) == ("correct", "nobody")
+
+
+def test_a_suite_that_times_out_once_decides_nothing():
+    """Any of its cases may be the reason, so all of them are flaky."""
+    report, _ = evaluated(("has line", "dawdles"))
+
+    assert facts(report) == ("not_run", "unknown")
+    assert report.attempt("naive").feature1_judgement.flaky == ("tests/t.py::has line",)
+    assert "both failed and passed on the same tree" in " ".join(report.warnings)
 
 
 def test_a_flaky_case_decides_nothing_and_is_listed():

@@ -5,6 +5,7 @@ from functools import partial
 
 from attrs import evolve
 
+from cooperbench_eval.errors import PatchError
 from cooperbench_eval.evaluation.auditing.file_fates import audited_ends, audited_files, with_ends
 from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
@@ -29,7 +30,7 @@ from cooperbench_eval.git.patching.path_kinds import TestFileFilter, is_test_pat
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.finding import find_hazards
 from cooperbench_eval.reporting.audits import Audit, ForeignLines, StrategyComparison
-from cooperbench_eval.reporting.landings import SuiteRun
+from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason, SuiteRun
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
@@ -74,7 +75,6 @@ def audit(
     Raises:
         ArgumentError: An argument has the wrong type, *features* is empty, two have the same
             number, or a suite belongs to no feature or to one that has tests.
-        PatchError: A patch does not apply to its base, or a branch conflicts with *base*.
         StrategyError: A strategy cannot be loaded.
         RepositoryError: A file cannot be read, or a branch and *base* are unrelated.
 
@@ -96,7 +96,7 @@ def audit(
         test_filter=test_filter,
     )
     placed = place(group, options.apply_policy, test_filter)
-    sides = sides_on(base, placed, "features")
+    sides, rejected = _sides(base, placed)
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
     # Other test files of the tree are not from the agents: a later base may have changed them.
@@ -104,18 +104,39 @@ def audit(
     theirs = Changes({path: each for path, each in merged.items() if path in touched})
     _, dropped = without_tests(options, group, theirs)
     tested = Changes({path: each for path, each in merged.items() if path not in dropped})
-    missing = [each.number for each in placed if _changes_nothing(each, options, group)]
+    missing = [
+        each.number
+        for each in placed
+        if each.number in sides and _changes_nothing(each, options, group)
+    ]
     return evolve(
         audit_of(base, sides, merged),
+        features=[each.number for each in found],
         comparisons=[
-            _compare_strategy(base, sides, found, tree, each) for each in options.strategies
+            _compare_strategy(base, sides, found, tree, each)
+            for each in options.strategies
+            if not rejected  # no strategy could merge all features
         ],
         suites=_run_suites(group, tested, options),
         options=used_options(options, group),
         dropped_files=dropped,
         missing=missing,
+        rejected=rejected,
         hazards=find_hazards(base, sides, merged),
     )
+
+
+def _sides(base: Snapshot, placed: Iterable[Placed]) -> tuple[dict[int, Changes], list[LeftOut]]:
+    """Return what each feature changes in the base, and which patches do not apply to it."""
+    sides: dict[int, Changes] = {}
+    rejected: list[LeftOut] = []
+    for each in placed:
+        try:
+            sides |= sides_on(base, [each], "features")
+        except PatchError as exc:
+            reason = LeftOutReason.MISSING_INPUT
+            rejected.append(LeftOut(number=each.number, reason=reason, problem=exc.reason))
+    return sides, rejected
 
 
 def _changes_nothing(placed: Placed, options: Options, group: TestedGroup) -> bool:

@@ -1,10 +1,12 @@
 """Finds out which patches can be merged at all, before any two of them are."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from attrs import evolve
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.evaluation.merge_queue import not_merged
-from cooperbench_eval.evaluation.pairs import Feature
+from cooperbench_eval.evaluation.pairs import Feature, TestedGroup
 from cooperbench_eval.evaluation.placing import Placed
 from cooperbench_eval.evaluation.sides import Side, merge_into
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
@@ -33,13 +35,40 @@ def find_candidates(
             left_out.append(found)
         else:
             sides[each.number] = found
-    trees = {number: each.changes.tree_id(base) for number, each in sides.items()}
-    features = [each.feature for each in placed if each.number in sides]
-    for number, first in _duplicates(features, trees).items():
-        reason = LeftOutReason.DUPLICATE
-        left_out.append(LeftOut(number=number, reason=reason, features=(first,)))
-        del sides[number]
+    features = [each.feature for each in placed]
+    left_out += without_duplicates(base, features, sides)
     return sides, left_out
+
+
+def without_duplicates(
+    base: Snapshot,
+    features: Iterable[Feature],
+    sides: dict[int, Side],
+    needed: Collection[int] = (),
+) -> Iterator[LeftOut]:
+    """Remove the sides of patches that duplicate another one, and yield why each is left out.
+
+    Args:
+        base: The tree into which they are to land.
+        features: All features.
+        sides: What those that can be merged change in the base, by number.
+        needed: Branches on which others may build, so they stay even if they are duplicates.
+    """
+    trees = {number: each.changes.tree_id(base) for number, each in sides.items()}
+    candidates = [each for each in features if each.number in sides]
+    for number, first in _duplicates(candidates, trees, needed).items():
+        del sides[number]
+        yield LeftOut(number=number, reason=LeftOutReason.DUPLICATE, features=(first,))
+
+
+def group_of_candidates(
+    group: TestedGroup, sides: Collection[int], left_out: Iterable[LeftOut]
+) -> TestedGroup:
+    """Return the features that can be merged; the joint tests need the work of all."""
+    # Branches have been merged into the base, so their suites are judged against the base.
+    features = [evolve(each, base=None) for each in group.features if each.number in sides]
+    is_whole = all(each.reason is LeftOutReason.DUPLICATE for each in left_out)
+    return evolve(group, features=tuple(features), joint=group.joint if is_whole else None)
 
 
 def _side(base: Snapshot, placed: Placed, strategy: MergeStrategy) -> Side | LeftOut:
@@ -62,7 +91,9 @@ def _side(base: Snapshot, placed: Placed, strategy: MergeStrategy) -> Side | Lef
     return side
 
 
-def _duplicates(features: Iterable[Feature], trees: Mapping[int, str]) -> dict[int, int]:
+def _duplicates(
+    features: Iterable[Feature], trees: Mapping[int, str], needed: Collection[int]
+) -> dict[int, int]:
     """Return the patches that duplicate another one, each with the number of the other.
 
     A duplicate gives the same tree, and has the same suite or none. Patches with different suites
@@ -70,10 +101,10 @@ def _duplicates(features: Iterable[Feature], trees: Mapping[int, str]) -> dict[i
     """
     found: dict[int, int] = {}
     kept: dict[str, list[Feature]] = {}
-    for feature in sorted(features, key=lambda each: each.tests is None):
+    for feature in sorted(features, key=lambda e: (e.tests is None, e.number not in needed)):
         alike = kept.setdefault(trees[feature.number], [])
         same = [each.number for each in alike if feature.tests in {None, each.tests}]
-        if same:
+        if same and feature.number not in needed:
             found[feature.number] = same[0]
         else:
             alike.append(feature)

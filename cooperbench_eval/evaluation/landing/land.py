@@ -8,7 +8,7 @@ from attrs import evolve
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.inputs import GivenSide, all_listed, read_features
-from cooperbench_eval.evaluation.landing.candidates import find_candidates
+from cooperbench_eval.evaluation.landing.candidates import find_candidates, group_of_candidates
 from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
@@ -18,7 +18,7 @@ from cooperbench_eval.evaluation.placing import Options, placed_with, runner_for
 from cooperbench_eval.git.patching.patch_parts import ApplyPolicy
 from cooperbench_eval.git.patching.path_kinds import TestFileFilter
 from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.reporting.landings import LandingPlan, LeftOutReason
+from cooperbench_eval.reporting.landings import LandingPlan
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.results import JudgeName, JudgeRule
 from cooperbench_eval.strategies.protocol import MergeStrategy
@@ -109,14 +109,7 @@ def land(
     )
     placed = placed_with(options, group)
     sides, left_out = find_candidates(base, placed, merges)
-    # Branches have been merged into the base, so their suites are judged against the base.
-    candidates = [evolve(each.feature, base=None) for each in placed if each.number in sides]
-    is_whole = all(each.reason is LeftOutReason.DUPLICATE for each in left_out)
-    trials = Trials(
-        evolve(group, features=tuple(candidates), joint=joint if is_whole else None),
-        options,
-        budget,
-    )
+    trials = Trials(group_of_candidates(group, sides, left_out), options, budget)
     merger = PatchMerger(base, sides, merges, _MOST_WORK + len(sides) ** 2)
     groups = components(base, {number: side.changes for number, side in sides.items()})
     plan = find_plan(

@@ -16,7 +16,7 @@ from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.search import GroupSearch, Step, WorkSpentError
 from cooperbench_eval.evaluation.landing.trials import TestedSearch, Trials
 from cooperbench_eval.evaluation.merge_queue import breaking, not_merged
-from cooperbench_eval.evaluation.pairs import suites_of
+from cooperbench_eval.evaluation.pairs import suites_of, suites_on
 from cooperbench_eval.evaluation.sides import Side
 from cooperbench_eval.evaluation.suite_runs import BudgetSpentError
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
@@ -83,8 +83,9 @@ def find_plan(
         order_dependent=found.order_dependent(),
         examined_size=found.examined_size,
         has_tests=has_tests,
+        suites=dict.fromkeys(each for each, _, suite in suites_on(trials.group, order) if suite),
         is_tested=bool(tested and tested.is_proven),
-        is_exact=is_exact and not problem and not trials.had_no_result,
+        is_exact=is_exact and not problem and not trials.had_no_answer,
         runs_used=trials.runs.used,
         budget=trials.budget,
         problem=problem or trials.unanswered,
@@ -176,7 +177,7 @@ class _Conclusions:
         if outcome not in {PairOutcome.CLEAN, PairOutcome.RESOLVED}:
             return False
         patches = frozenset({into, number})
-        if patches not in self._tested:
+        if patches not in self._tested or any(each < patches for each in self.failing()):
             return False
         tree = self.sets.fold((into, number))
         return self.trials.broken.get((patches, tree or "")) is not None

@@ -35,7 +35,7 @@ class Trials:
         budget: How many runs are allowed.
         broken: For each set and tree that was tested, the tests of the first suite that
             fails; `None` if none does.
-        had_no_result: Whether a suite had no result on some tree.
+        had_no_answer: Whether a run had no answer.
         unanswered: Why a suite had no answer on some tree, as a clause; empty if each had one.
         proven: The sets and trees on which every suite passes. If one feature has a suite, each
             needs one.
@@ -63,7 +63,7 @@ class Trials:
         self.runs = Runs(options.runner, budget)
         self.budget = budget
         self.broken: dict[tuple[_Patches, str], BrokenTests | None] = {}
-        self.had_no_result = False
+        self.had_no_answer = False
         self.unanswered = ""
         self.proven: set[tuple[_Patches, str]] = set()
         self.flaky: set[str] = set()
@@ -143,7 +143,7 @@ class Trials:
         row = SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
         if run.tests is not None:
             self.reset_files |= {*run.tests.restored_files}
-            self.had_no_result |= row.broken is None and not run.tests.was_run
+            self.had_no_answer |= row.outcome is None
         if run.judgement is not None:
             self.flaky |= {*run.judgement.flaky}
         if row.broken is None and (suite is not None or self._need_suites):

@@ -1,12 +1,16 @@
 """One probe: reads the branches, merges them, and finds out which of them can land together."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.evaluation.landing.candidates import (
+    group_of_candidates,
+    without_duplicates,
+)
 from cooperbench_eval.evaluation.landing.mergeable import components
 from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
@@ -157,10 +161,11 @@ class Probing:
         lands = {number: _lands(each.state) for number, each in met.items()}
         sides = {n: merging.side(merging.first(n)) for n, each in lands.items() if each}
         left_out = [self._left_out(n, met[n]) for n, each in lands.items() if not each]
-        features = tuple(each for each in group.features if each.number in sides)
-        joint = group.joint if len(sides) == len(met) else None
+        left_out += without_duplicates(
+            merging.base, group.features, sides, needed=self._sharing_commits(sides)
+        )
         trials = Trials(
-            evolve(group, features=features, joint=joint),
+            group_of_candidates(group, sides, left_out),
             options,
             budget,
             lambda changes: without_tests(options, group, changes)[0],
@@ -176,6 +181,27 @@ class Probing:
             dropped_files=dropped,
             is_exact=plan.is_exact and is_known,
         )
+
+    def _sharing_commits(self, numbers: Collection[int]) -> set[int]:
+        """Return the branches that share commits with another one which the target lacks.
+
+        What such a branch merges with may depend on the other one having landed.
+        """
+        found: set[int] = set()
+        for pair in combinations(numbers, 2):
+            one, other = (self._branches[number] for number in pair)
+            if one.commits != other.commits and self._share_commits(one, other):
+                found.update(pair)
+        return found
+
+    def _share_commits(self, one: Branch, other: Branch) -> bool:
+        try:
+            shared = self._merger.base_of(one, other)
+            starts = [self._merger.base_of(self._onto, each) for each in (one, other)]
+        except RepositoryError:
+            return True
+        known = {start.commit_id for start in starts if start is not None}
+        return shared is not None and shared.commit_id not in known
 
     def _left_out(self, number: int, met: Met) -> LeftOut:
         problem = met.problem

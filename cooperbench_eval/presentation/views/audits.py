@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cooperbench_eval.presentation.views import wording
+from cooperbench_eval.presentation.views.plans import left_out_text
 from cooperbench_eval.reporting.audits import Audit, AuditedFile, Fate, StrategyComparison
 from cooperbench_eval.reporting.landings import SuiteRun, TeamSuite
 from cooperbench_eval.reporting.provenance import FileKind, FileProvenance, OriginKind, Provenance
@@ -24,7 +25,12 @@ def audit_view(audit: Audit) -> View:
     """Describe what became of each feature's work."""
     return View(
         title=_title(audit),
-        lines=[*_foreign(audit), *map(_comparison, audit.comparisons), *_suites(audit)],
+        lines=[
+            *map(left_out_text, audit.rejected),
+            *_foreign(audit),
+            *map(_comparison, audit.comparisons),
+            *_suites(audit),
+        ],
         tables=[_table(audit)],
         notes=[
             *list(_lost_definitions(audit))[:_MOST_ROWS],
@@ -49,7 +55,8 @@ def _title(audit: Audit) -> str:
         f"{wording.counted(restored, 'removed line')} back" if restored else "",
     ]
     parts += wording.first(audit.lost_files, _FEW_FILES, "file", _lost_text)
-    return "; ".join(filter(None, parts)) or "work is lost"
+    unknown = "not everything is known" if audit.rejected else "work is lost"
+    return "; ".join(filter(None, parts)) or unknown
 
 
 def _lost_text(file: AuditedFile) -> str:

@@ -1,6 +1,6 @@
 """Views of a landing plan and of a probe: what lands, every pair, and what does not land."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from cooperbench_eval.presentation.views import wording
@@ -26,7 +26,6 @@ from cooperbench_eval.support.rendering.visible import cut_list, visible
 _MOST_ROWS = 20
 _MOST_COLUMNS = 12
 _NAME = 40
-_NOTE = 200
 _LONGEST = 500
 _PROBLEM = 100
 _FEW_TESTS = 3
@@ -68,20 +67,27 @@ def _cautions(found: LandingPlan | Probe) -> list[str]:
 def plan_lines(plan: LandingPlan) -> Iterator[str]:
     """Yield how sure the plan is, and which sets cannot land."""
     if plan.problem:
-        yield visible(f"not everything is known: {plan.problem}", _NOTE)
-    yield (
-        "no larger set can land"
-        if plan.is_exact
-        else "not certain: a larger set may be able to land"
-    )
+        yield visible(f"not everything is known: {plan.problem}", _LONGEST)
+    if plan.is_exact:
+        yield "no larger set can land"
+    elif plan.left_out:
+        yield "not certain: a larger set may be able to land"
     if plan.has_tests:
         runs = wording.counted(plan.runs_used, "test run")
-        state = "the tests pass" if plan.is_tested else "no set has passed the tests"
+        state = f"{_tests(plan)} pass" if plan.is_tested else "no set has passed the tests"
         yield f"{state}; {runs} of at most {plan.budget:,}"
-    if plan.minimal_conflicts:
-        yield _listed("cannot land together", plan.minimal_conflicts)
+    for title, is_one in (("cannot land", True), ("cannot land together", False)):
+        if found := tuple(each for each in plan.minimal_conflicts if (len(each) == 1) is is_one):
+            yield _listed(title, found)
     if plan.order_dependent:
         yield _listed("depend on the order", tuple(each.patches for each in plan.order_dependent))
+
+
+def _tests(plan: LandingPlan) -> str:
+    """Return whose tests decide about the tree of a plan."""
+    if plan.suites and TeamSuite.FEATURE not in plan.suites:
+        return f"the {wording.listed(each.value for each in plan.suites)} tests"
+    return "the tests of what lands" if plan.left_out else "the tests"
 
 
 def _listed(title: str, sets: tuple[tuple[int, ...], ...]) -> str:
@@ -113,42 +119,75 @@ def left_out_view(left_out: LeftOut) -> View:
     return View(title=left_out_text(left_out))
 
 
-def left_out_text(left_out: LeftOut, *, named: bool = True) -> str:
+Spoken = Callable[[Sequence[int]], str]
+"""Returns words for features: their numbers, or the names of branches."""
+
+
+def left_out_text(
+    left_out: LeftOut, *, named: bool = True, spoken: Spoken = wording.features_text
+) -> str:
     """Return why a feature was left out, as a clause; *named* adds some names of tests."""
-    features = wording.features_text(left_out.features) if left_out.features else "the base"
+    features = spoken(left_out.features) if left_out.features else "the base"
     files = cut_list(left_out.files, _FEW_TESTS, _NAME)
-    text = partial(broken_text, named=named)
-    tests = "; ".join(wording.first(left_out.tests, _FEW_SUITES, "suite", text)) or "tests"
+    ended = "".join(_reason(each) for each in left_out.tests[:1])
     problem = f" ({visible(left_out.problem, _PROBLEM)})" if left_out.problem else ""
     texts = {
         LeftOutReason.MISSING_INPUT: "has no usable patch",
         LeftOutReason.DUPLICATE: f"makes the same changes as {features}",
-        LeftOutReason.FAILS_OWN_TESTS: "fails its own tests without the others",
+        LeftOutReason.FAILS_OWN_TESTS: f"fails its own tests without the others{ended}",
         LeftOutReason.CONFLICT: f"conflicts with {features} in {files}",
         LeftOutReason.STRATEGY_FAILED: "could not be merged because the strategy failed",
-        LeftOutReason.BREAKS: f"breaks {tests}",
+        LeftOutReason.BREAKS: _breaks_text(left_out, spoken, named=named),
         LeftOutReason.NOT_EXAMINED: "was not examined",
     }
     # Only a list of very many features is cut here.
-    return visible(f"feature {left_out.number} {texts[left_out.reason]}{problem}", _LONGEST)
+    who = spoken([left_out.number])
+    return visible(f"{who} {texts[left_out.reason]}{problem}", _LONGEST)
 
 
-def owner_text(run: SuiteRun | BrokenTests) -> str:
+def _breaks_text(left_out: LeftOut, spoken: Spoken, *, named: bool) -> str:
+    """Return which tests of others a feature breaks, and which of its own fail beside others."""
+    own = [each for each in left_out.tests if each.feature == left_out.number]
+    others = [each for each in left_out.tests if each not in own]
+    text = partial(broken_text, named=named, spoken=spoken)
+    broken = "; ".join(wording.first(others, _FEW_SUITES, "suite", text))
+    parts = [f"breaks {broken or 'tests'}"] if others or not own else []
+    parts += [f"fails {broken_text(each, named=named, whose='its own')}" for each in own]
+    return " and ".join(parts)
+
+
+def owner_text(run: SuiteRun | BrokenTests, spoken: Spoken = wording.features_text) -> str:
     """Return whose tests a suite of a team has."""
     owners = {
-        TeamSuite.FEATURE: f"feature {run.feature}",
+        TeamSuite.FEATURE: "" if run.feature is None else spoken([run.feature]),
         TeamSuite.JOINT: "all features together",
         TeamSuite.REGRESSION: "the repository",
     }
     return owners[run.suite]
 
 
-def broken_text(broken: BrokenTests, *, named: bool = True) -> str:
-    """Return how many tests of whom are broken; *named* adds some of their names."""
+def broken_text(
+    broken: BrokenTests,
+    *,
+    named: bool = True,
+    spoken: Spoken = wording.features_text,
+    whose: str = "",
+) -> str:
+    """Return how many tests of whom are broken; *named* adds some of their names.
+
+    *whose* takes the place of their owner, as in `its own`.
+    """
+    of_owner = "" if whose else f" of {owner_text(broken, spoken)}"
     if not broken.tests:
-        return f"the tests of {owner_text(broken)}"
-    tests = f"{wording.counted(len(broken.tests), 'test')} of {owner_text(broken)}"
+        return f"{whose or 'the'} tests{of_owner}{_reason(broken)}"
+    count = wording.counted(len(broken.tests), "test")
+    tests = f"{count} of {whose}" if whose else f"{count}{of_owner}"
     return f"{tests}: {_test_names(broken.tests)}" if named else tests
+
+
+def _reason(broken: BrokenTests) -> str:
+    """Return how a run that shows no cases ended, in parentheses; empty if it shows some."""
+    return f" ({visible(broken.reason, _PROBLEM)})" if broken.reason else ""
 
 
 def _test_names(names: tuple[str, ...]) -> str:
@@ -165,11 +204,13 @@ def _test_names(names: tuple[str, ...]) -> str:
 def probe_view(probe: Probe) -> View:
     """Describe how each branch merges, which ones collide, and what could land."""
     total = wording.counted(len(probe.branches), "branch", "branches")
+    contained = sum(each.state is ProbeState.CONTAINED for each in probe.branches)
+    already = f", {contained:,} already contained" if contained else ""
     collisions = wording.counted(len(probe.collisions), "collision")
     return View(
         title=(
             f"{visible(probe.strategy, _NAME)}: {len(probe.plan.order)} of {total} can land on "
-            f"{visible(probe.onto, _NAME)}, {collisions}"
+            f"{visible(probe.onto, _NAME)}{already}, {collisions}"
         ),
         lines=_probe_lines(probe),
         tables=[_branches(probe), *_probed_pairs(probe)],
@@ -227,10 +268,16 @@ def _probed_pairs(probe: Probe) -> list[Table]:
 
 
 def _probe_notes(probe: Probe) -> list[str]:
-    breaks = [each for each in probe.plan.left_out if each.tests]
+    left_out = [
+        each for each in probe.plan.left_out if each.tests or each.reason is LeftOutReason.DUPLICATE
+    ]
+    names = {each.number: visible(each.name, _NAME) for each in probe.branches}
+    text = partial(
+        left_out_text, spoken=lambda numbers: wording.listed(names[each] for each in numbers)
+    )
     return [
         *wording.first(probe.collisions, _MOST_ROWS, "collision", _collision),
-        *wording.first(breaks, _MOST_ROWS, "such note", left_out_text),
+        *wording.first(left_out, _MOST_ROWS, "such note", text),
         *_cautions(probe),
     ]
 

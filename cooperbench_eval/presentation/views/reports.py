@@ -381,7 +381,7 @@ def _teams_strategies_table(report: TeamReport) -> Table:
             visible(attempt.strategy, _NAME),
             landed_text(attempt),
             _verdict_cell(attempt),
-            wording.blame_text(report.blame(attempt.strategy)),
+            wording.blame_text(report.blame(attempt.strategy), attempt),
         )
         for attempt in report.attempts[:_MOST_ROWS]
     ]

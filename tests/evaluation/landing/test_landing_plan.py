@@ -71,7 +71,8 @@ def test_a_plan_shows_what_lands_and_why_the_others_do_not(plan):
 def test_a_plan_that_was_cut_short_says_so():
     """And why, and that no set has passed the tests."""
     suite = ce.TestSuite(command=("true",), framework="exit")
-    plan = ce.land(BASE, [overlay(a=b"2\n")], suites={1: suite}, budget=0)
+    patches = [overlay(a=b"2\n"), overlay(a=b"3\n")]
+    plan = ce.land(BASE, patches, suites={1: suite}, budget=0)
 
     text = str(plan)
 

@@ -395,8 +395,8 @@ def test_a_report_has_a_row_for_each_strategy():
         attrs.evolve(report, attempts=[report.attempts[0]] * 2)
 
 
-def test_a_feature_that_makes_a_tests_patch_useless_is_left_out():
-    """Nothing is known about the whole, but what lands keeps its tests."""
+def test_nobody_is_blamed_for_a_tests_patch_that_does_not_apply_to_the_merged_tree():
+    """Nothing is known about the tree, and the report says why."""
     tests = ce.Changes({"checks/a": ce.Entry(b"a\n")}).diff(BASE)
     own = ce.TestSuite(command=("check", "a"), framework="exit", patch=tests)
     blocking = edit(8, b"green\n", checks=ce.Entry(b"a file\n"))
@@ -410,6 +410,5 @@ def test_a_feature_that_makes_a_tests_patch_useless_is_left_out():
 
     attempt = report.attempt("naive")
     assert attempt.verdict is ce.Verdict.NOT_RUN
-    assert attempt.landed == (1,)
-    assert attempt.left_out[0].reason is ce.reporting.LeftOutReason.BREAKS
-    assert attempt.left_out[0].features == (1,)
+    assert attempt.landed == (1, 2)
+    assert "the tests patch does not apply" in report.problem

@@ -250,8 +250,8 @@ def test_a_branch_whose_work_is_there_already_does_not_disturb_the_others(agents
         ]
 
 
-def test_branches_with_the_same_change_are_different_branches(agents):
-    """A third one continues one of them, so it merges only after that one."""
+def test_a_branch_on_which_another_one_builds_is_never_left_out_as_a_duplicate(agents):
+    """The third one merges only after the second, which makes the same change as the first."""
     agents.branch("one", {"notes.txt": b"fixed\n"})
     agents.branch("two", {"notes.txt": b"fixed\n"})
     agents.branch("three", {"notes.txt": b"fixed and more\n"}, start="two")
@@ -259,12 +259,26 @@ def test_branches_with_the_same_change_are_different_branches(agents):
     agents.commit()
 
     for order in itertools.permutations(["one", "two", "three"]):
-        assert set(ce.probe(agents.folder, order).landing) == {"one", "two", "three"}
+        found = ce.probe(agents.folder, order)
+        assert set(found.landing) == {"two", "three"}
+        assert [each.reason for each in found.plan.left_out] == ["duplicate"]
     agents.git("merge", "-q", "--no-edit", "one")
     agents.git("merge", "-q", "--no-edit", "two")
     agents.git("merge", "-q", "--no-edit", "three")
     found = ce.probe(agents.folder, ["one", "two", "three"], onto="main~3")
     assert found.plan.tree_id == agents.git("rev-parse", "HEAD^{tree}")
+
+
+def test_branches_with_the_same_change_are_duplicates(agents):
+    """As in `land`; the print names the branches."""
+    agents.branch("one", {"notes.txt": b"fixed\n"})
+    agents.branch("two", {"notes.txt": b"fixed\n"})
+
+    found = ce.probe(agents.folder, ["one", "two"])
+
+    assert found.landing == ("one",)
+    assert [(each.number, each.features) for each in found.plan.left_out] == [(2, (1,))]
+    assert "two makes the same changes as one" in str(found)
 
 
 def test_suites_say_what_breaks(agents):

@@ -63,7 +63,7 @@ def test_a_report_says_what_lands_and_why_the_others_do_not():
     assert lines[0] == "click, task 7, features 3, 1 and 4"
     assert lines[2] == "git merges the features in this order: conflicts, score 24"
     assert lines[-4:] == [
-        "  naive   2 of 3 landed (3, 4)  unhandled  the conflict, or the strategy's failure",
+        "  naive   2 of 3 landed (3, 4)  unhandled  the conflict",
         "  union   2 of 3 landed (3, 1)  incorrect  the merge broke feature 3",
         "naive: feature 1 conflicts with feature 3 in f",
         f"union: feature 4 breaks 46 tests of feature 3: {NAMES} and 43 more",
