@@ -128,13 +128,23 @@ class SuiteRun:
     @property
     def problem(self) -> str:
         """Why it has no answer, as a clause; empty if it has one."""
-        if self.outcome is not None:
-            return ""
-        if self.tests is None:
-            return f"feature {self.feature} has no suite"
-        is_own = self.suite is TeamSuite.FEATURE
-        whose = f"feature {self.feature}'s tests" if is_own else f"the {self.suite.value} tests"
-        return f"{whose} have no answer: {without_answer(self.tests, self.judgement)}"
+        return why_unanswered(self, f"feature {self.feature}")
+
+
+def why_unanswered(run: SuiteRun, owner: str) -> str:
+    """Return why a suite has no answer, as a clause; empty if it has one.
+
+    Args:
+        run: The suite's run.
+        owner: The name of the feature whose suite it is.
+    """
+    if run.outcome is not None:
+        return ""
+    if run.tests is None:
+        return f"{owner} has no suite"
+    is_own = run.suite is TeamSuite.FEATURE
+    whose = f"{owner}'s tests" if is_own else f"the {run.suite.value} tests"
+    return f"{whose} have no answer: {without_answer(run.tests, run.judgement)}"
 
 
 # --- landing plans ---

@@ -190,6 +190,8 @@ def _contradicts_audit(report, pair, runner):
         yield f"a pair gets {reward_of(report)}, an audit {found}"
     if found is None and not (audit.problem and report.problem):
         yield f"no reward because of {report.problem!r}, for an audit {audit.problem!r}"
+    if audit.score is None and not audit.problem:
+        yield "an audit does not say why it has no score"
     if attempt.status == "clean" and about_reset(audit) != about_reset(report):
         yield f"a pair says {about_reset(report)}, an audit {about_reset(audit)}"
 
@@ -225,10 +227,13 @@ def _why(left):
 def _contradicts_runs(name, plan, report):
     """Say where a plan does not say of its runs what a report says."""
     attempt = report.attempt("naive")
+    if plan.is_exact and "have no answer" in plan.problem:
+        yield f"a {name} is exact, but {plan.problem}"
     if attempt.verdict == "not_run" and len(plan.landed) == 2:
         if plan.is_tested or not plan.problem:
             yield f"a pair is not run, a {name} is {plan.is_tested}, {plan.problem!r}"
-        if "has no suite" in report.problem and plan.problem != report.problem:
+        expected = report.problem.replace("feature ", "f") if name == "probe" else report.problem
+        if "has no suite" in report.problem and plan.problem != expected:
             yield f"{report.problem}, {plan.problem} in a {name}"
     judgements = (attempt.feature1_judgement, attempt.feature2_judgement)
     flaky = {case for each in judgements if each for case in each.flaky}

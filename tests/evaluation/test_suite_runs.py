@@ -97,6 +97,23 @@ def test_a_suite_that_times_out_once_decides_nothing():
     assert "both failed and passed on the same tree" in " ".join(report.warnings)
 
 
+def test_the_reason_for_no_reward_is_that_the_cases_are_flaky():
+    """They were run, so it must not say that they were not."""
+    report, _ = evaluated(("flaky",))
+
+    with pytest.raises(ce.errors.ReportError, match="its cases are flaky"):
+        report.reward()
+
+
+def test_the_name_of_a_case_that_is_a_whole_command_is_shortened_in_warnings():
+    """Its start and its end are shown."""
+    report, _ = evaluated(("has line", f"flaky {'x' * 600}"))
+
+    (warning,) = [each for each in report.warnings if "both failed and passed" in each]
+    assert len(warning) < 250
+    assert "tests/t.py::flaky xxx" in warning
+
+
 def test_a_flaky_case_decides_nothing_and_is_listed():
     """It fails once on every tree, alone and merged."""
     report, _ = evaluated(("has line", "flaky"))

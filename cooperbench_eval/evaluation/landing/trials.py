@@ -16,7 +16,7 @@ from cooperbench_eval.evaluation.pairs import TestedGroup, suites_on
 from cooperbench_eval.evaluation.placing import Options
 from cooperbench_eval.evaluation.suite_runs import BudgetSpentError, Runs, SuiteRuns
 from cooperbench_eval.git.trees.snapshot import Changes
-from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
+from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite, why_unanswered
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.support.minimizing import Minimizer
 
@@ -49,6 +49,7 @@ class Trials:
         options: Options,
         budget: int,
         tested: Callable[[Changes], Changes] = lambda changes: changes,
+        name: Callable[[int | None], str] = "feature {}".format,
     ) -> None:
         """Prepare to test.
 
@@ -58,6 +59,7 @@ class Trials:
             budget: How many test runs are allowed.
             tested: Takes a merged tree, and returns the tree on which suites run; both as changes
                 of the base.
+            name: Returns the name of a feature by its number, for messages.
         """
         self.group = group
         self.runs = Runs(options.runner, budget)
@@ -71,6 +73,7 @@ class Trials:
         self._need_suites = any(each.tests for each in group.features)
         self._judge = options.judge
         self._tested = tested
+        self._name = name
         self._failures: Counter[TestSuite | None] = Counter()
 
     def passes(self, patches: _Patches, tree: str, changes: Changes) -> bool:
@@ -147,7 +150,7 @@ class Trials:
         if run.judgement is not None:
             self.flaky |= {*run.judgement.flaky}
         if row.broken is None and (suite is not None or self._need_suites):
-            self.unanswered = self.unanswered or row.problem
+            self.unanswered = self.unanswered or why_unanswered(row, self._name(number))
         return row
 
 

@@ -169,6 +169,7 @@ class Probing:
             options,
             budget,
             lambda changes: without_tests(options, group, changes)[0],
+            lambda number: self._heads[number].name if number else "",
         )
         groups = self._groups(sides)
         plan = find_plan(merging, tuple(met), sides, left_out, groups=groups, trials=trials)

@@ -958,3 +958,47 @@ def test_every_added_line_has_one_fate(files):
                 shown = b"".join(each.text for each in parts)
                 assert shown == b"".join(texts[n - 1] for n in numbers)
     assert Audit.from_dict(report.to_dict()) == report
+
+
+def local(code):
+    """Return a suite that runs Python code in the tree."""
+    return TestSuite(command=(sys.executable, "-c", code), framework="exit")
+
+
+def test_a_patch_that_does_not_apply_is_a_result():
+    """As in an evaluation: nothing is known of its work, and the reward is 0.0."""
+    base = Snapshot.from_files({"a": b"1\n", "b": b"1\n"})
+    wrong = b"--- a/a\n+++ b/a\n@@ -1 +1 @@\n-7\n+8\n"
+    right = Changes({"b": Entry(b"2\n")})
+    features = [Feature(number=1, patch=wrong, tests=local("")), right]
+    runner = TestRunner(sandbox=LocalSandbox())
+
+    report = audit(base, features, right, {2: local("")}, runner=runner)
+
+    assert report.features == (1, 2)
+    assert [(each.number, each.reason) for each in report.rejected] == [(1, "missing_input")]
+    assert report.of(1) == ()
+    assert not report.is_complete
+    assert report.problem.startswith("feature 1 has no usable patch: ")
+    assert "feature 1 has no usable patch" in str(report)
+    assert report.reward() == {
+        "reward": 0.0,
+        "score": 1.0,
+        "features_passed": 1.0,
+        "pass_rate": 1.0,
+    }
+    assert Audit.from_json(report.to_json()) == report
+
+
+def test_a_problem_says_why_there_is_no_score():
+    """One suite fails, and the other one has no answer."""
+    base = Snapshot.from_files({"a": b"1\n", "b": b"1\n"})
+    sides = [Changes({"a": Entry(b"2\n")}), Changes({"b": Entry(b"2\n")})]
+    missing = TestSuite(command=("no-such-command",), framework="exit")
+    merged = Changes({**sides[0], **sides[1]})
+    runner = TestRunner(sandbox=LocalSandbox())
+
+    report = audit(base, sides, merged, {1: local("1/0"), 2: missing}, runner=runner)
+
+    assert (report.score, report.reward()["reward"]) == (None, 0.0)
+    assert "feature 2's tests have no answer" in report.problem

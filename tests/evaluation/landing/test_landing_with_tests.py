@@ -166,6 +166,9 @@ def test_a_patch_that_fails_its_own_tests_is_blamed_alone():
 
     assert plan.landed == (1, 2, 3, 5, 6, 7, 8)
     assert plan.minimal_conflicts == ((4,),)
+    assert set(plan.pairs.values()) == {"clean"}
+    assert "cannot land: 4\n" in str(plan)
+    assert "the tests of what lands pass" in str(plan)
     assert [(each.number, each.reason) for each in plan.left_out] == [(4, "fails_own_tests")]
 
 
@@ -532,6 +535,48 @@ def test_of_equal_patches_the_one_with_tests_lands():
     assert (plan.left_out[0].reason, plan.left_out[0].features) == ("duplicate", (2,))
 
 
+def test_a_plan_without_suites_of_features_names_the_tests_that_pass():
+    """They say nothing about what the features do, so an evaluation and an audit have no answer."""
+    one, two = overlay(one=b"1\n"), overlay(two=b"2\n")
+    runner = FakeRunner(lambda *_: True)
+    pair = ce.FeaturePair(
+        repo_name="r",
+        task_id=0,
+        base=BASE,
+        feature1=ce.Feature(number=1, patch=one.diff(BASE)),
+        feature2=ce.Feature(number=2, patch=two.diff(BASE)),
+        regression=suite("all"),
+    )
+
+    plan = ce.land(BASE, [one, two], regression=suite("all"), strategy="naive", runner=runner)
+    report = ce.Evaluator(strategies=["naive"], runner=runner).evaluate(pair)
+    audit = ce.audit(
+        BASE, pair.features, ce.Changes({**one, **two}), regression=suite("all"), runner=runner
+    )
+
+    assert (plan.landed, plan.is_tested, plan.suites) == ((1, 2), True, ("regression",))
+    assert "the regression tests pass" in str(plan)
+    assert "larger set" in str(plan)
+    assert report.problem == audit.problem == "feature 1 has no suite"
+
+
+def test_a_plan_says_what_timed_out():
+    """The suite ends on the base, so the patch is to blame."""
+
+    class Hanging:
+        def run(self, base, changes, suite, **_):
+            if "one" in changes:
+                return TestResult(status="timed_out", reason="it did not end within 1 seconds")
+            return FakeRunner(lambda *_: True).run(base, changes, suite)
+
+    plan = ce.land(
+        BASE, [overlay(one=b"1\n")], suites={1: suite("1")}, strategy="naive", runner=Hanging()
+    )
+
+    assert plan.left_out[0].tests[0].reason == "timed out: it did not end within 1 seconds"
+    assert "(timed out: it did not end within 1 seconds)" in str(plan)
+
+
 def test_a_plan_is_tested_only_if_a_suite_passed():
     """A sandbox that fails proves nothing, and neither does a suite that does not apply."""
 
@@ -552,6 +597,7 @@ def test_a_plan_is_tested_only_if_a_suite_passed():
 
     assert (failed.landed, failed.is_tested, failed.is_exact) == ((1, 2), False, False)
     assert "no set has passed the tests" in str(failed)
+    assert "larger set" not in str(failed)  # all of them land
     assert (len(unfit.landed), unfit.is_tested, unfit.runs_used) == (1, False, 0)
 
 

@@ -281,6 +281,18 @@ def test_branches_with_the_same_change_are_duplicates(agents):
     assert "two makes the same changes as one" in str(found)
 
 
+def test_a_probe_names_branches_without_an_answer_and_counts_those_that_are_contained(agents):
+    """As their numbers mean nothing to somebody who gave names."""
+    agents.branch("one", {"notes.txt": b"fixed\n"})
+    agents.branch("done", {})
+    missing = ce.TestSuite(command=("no-such-command",), framework="exit")
+
+    found = ce.probe(agents.folder, ["one", "done"], suites={"one": missing})
+
+    assert found.plan.problem.startswith("one's tests have no answer: ")
+    assert str(found).startswith("naive: 1 of 2 branches can land on main, 1 already contained, 0")
+
+
 def test_suites_say_what_breaks(agents):
     """With suites, a branch that merges but breaks another one's tests is left out."""
     agents.branch("one", {"app.py": LOAD})
@@ -293,6 +305,7 @@ def test_suites_say_what_breaks(agents):
 
     probe = ce.probe(agents.folder, ["one", "two"], suites=suites)
 
+    assert "feature" not in str(probe)
     assert probe.pair("one", "two").state == "clean"
     assert probe.plan.has_tests
     assert probe.plan.is_tested

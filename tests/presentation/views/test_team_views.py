@@ -109,6 +109,26 @@ def test_parts_of_a_report_are_short():
             {"reason": "breaks", "tests": [ce.reporting.BrokenTests(suite="regression")]},
             "breaks the tests of the repository",
         ),
+        (
+            {
+                "reason": "breaks",
+                "tests": [
+                    ce.reporting.BrokenTests(suite="feature", feature=1, tests=["one"]),
+                    ce.reporting.BrokenTests(suite="feature", feature=5, tests=["own"]),
+                ],
+                "problem": "together with 1",
+            },
+            "breaks 1 test of feature 1: one and fails 1 test of its own: own (together with 1)",
+        ),
+        (
+            {
+                "reason": "fails_own_tests",
+                "tests": [
+                    ce.reporting.BrokenTests(suite="feature", feature=5, reason="timed out: 1 s")
+                ],
+            },
+            "fails its own tests without the others (timed out: 1 s)",
+        ),
     ],
 )
 def test_each_reason_is_a_clause(facts, text):
