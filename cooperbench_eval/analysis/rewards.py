@@ -13,9 +13,9 @@ from cooperbench_eval.reporting.agent_costs import AGENT_USAGE
 from cooperbench_eval.reporting.audits import Audit, Fate
 from cooperbench_eval.reporting.identity import PairId
 from cooperbench_eval.reporting.landings import TeamSuite
-from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run, without_answer
+from cooperbench_eval.reporting.rows import Attempt, Verdict, was_run
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
-from cooperbench_eval.running.results import TestResult, count_cases, outcome_of
+from cooperbench_eval.running.results import TestResult, count_cases
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.support.staging import staged
 
@@ -136,7 +136,7 @@ def _of_lines(audit: Audit) -> _Graded:
 
 def _why_unanswered(report: GroupReport, policy: Policy) -> str:
     """Return why a policy has no answer, as a clause."""
-    if report.problem:
+    if report.failure is not None:
         return report.problem
     rows = {each.strategy: each for each in report.attempts}
     for name in policy.strategies:
@@ -145,10 +145,7 @@ def _why_unanswered(report: GroupReport, policy: Policy) -> str:
         row = rows[name]
         if row.service_failed:
             return f"a service that the strategy {name!r} needs failed"
-        for run, judgement in (*row.own_runs, row.joint_run, row.regression_run):
-            if run is not None and outcome_of(run, judgement) is None:
-                return without_answer(run, judgement)
-    return "the tests that would decide were not run"
+    return report.problem or "the tests that would decide were not run"
 
 
 def _graded(report: GroupReport, row: _Row | None) -> _Graded:

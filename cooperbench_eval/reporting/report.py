@@ -33,6 +33,7 @@ from cooperbench_eval.reporting.rows import (
     have_own_names,
     runs_in,
     some,
+    without_answer,
 )
 from cooperbench_eval.running.results import (
     Judgement,
@@ -139,9 +140,16 @@ class Report(Shown, JsonRecord):
         """Why it was not evaluated, why a run has no answer, or who has no suite; else empty."""
         if self.failure is not None:
             return self.failure.problem
-        rejected = (run for run in runs_in(self._tested) if not run.was_run)
-        found = chain(self._unanswered, rejected)
-        return next((run.reason for run in found), self._without_suite)
+        unanswered = (run.reason for run in self._unanswered)
+        return next(chain(unanswered, self._undecided), self._without_suite)
+
+    @property
+    def _undecided(self) -> Iterator[str]:
+        """Why runs on merged trees say nothing about them."""
+        for attempt in self.attempts:
+            for run, judgement in (*attempt.own_runs, attempt.joint_run, attempt.regression_run):
+                if run is not None and outcome_of(run, judgement) is None:
+                    yield without_answer(run, judgement)
 
     @property
     def _without_suite(self) -> str:

@@ -101,6 +101,7 @@ def test_the_reason_for_no_reward_is_that_the_cases_are_flaky():
     """They were run, so it must not say that they were not."""
     report, _ = evaluated(("flaky",))
 
+    assert report.problem == "its cases are flaky"
     with pytest.raises(ce.errors.ReportError, match="its cases are flaky"):
         report.reward()
 

@@ -145,12 +145,12 @@ def test_an_inconclusive_run_of_a_merged_tree_has_its_reason():
         assert f"inconclusive: {reason}" in str(each)
 
 
-@pytest.mark.parametrize("name", ["plan", "probe"])
-def test_a_plan_says_why_its_tests_have_no_answer(name, results):
+@pytest.mark.parametrize(("name", "owner"), [("plan", "feature 1"), ("probe", "f1")])
+def test_a_plan_says_why_its_tests_have_no_answer(name, owner, results):
     """Nothing is left out because of them."""
     shown = str(results[name])
 
-    assert f"not everything is known: feature 1's tests have no answer: {REASON}" in shown
+    assert f"not everything is known: {owner}'s tests have no answer: {REASON}" in shown
     assert "fail" not in shown
 
 
