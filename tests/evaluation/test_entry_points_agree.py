@@ -162,7 +162,8 @@ def contradictions(plans, repo):
     if report.attempt("naive").verdict == "incorrect":
         explanation, lost = ce.explain(report, pair, runner=runner), report.blame("naive")
         is_lost = bool(lost.lost_tests1 or lost.lost_tests2)
-        if is_lost == (explanation.status == "nothing_lost"):
+        unlost = {"nothing_lost"} if is_lost else {"nothing_lost", "not_run"}
+        if is_lost == (explanation.status in unlost):
             yield f"lost {lost}, explained as {explanation.status}"
 
 
