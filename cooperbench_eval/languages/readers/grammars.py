@@ -1,4 +1,4 @@
-"""The adapter to tree-sitter, whose grammars parse the languages other than Python.
+"""The adapter to tree-sitter, whose grammars parse data and the languages other than Python.
 
 Its packages are optional, so they are imported only when a file is parsed.
 """
@@ -32,6 +32,9 @@ class Grammar(StrEnum):
     TSX = "TSX"
     GO = "Go"
     RUST = "Rust"
+    JSON = "JSON"
+    TOML = "TOML"
+    YAML = "YAML"
 
 
 def rule_names(names: str) -> frozenset[str]:
@@ -125,6 +128,12 @@ def _language(grammar: Grammar) -> object:
             from tree_sitter_go import language  # noqa: PLC0415 - optional
         case Grammar.RUST:
             from tree_sitter_rust import language  # noqa: PLC0415 - optional
+        case Grammar.JSON:
+            from tree_sitter_json import language  # noqa: PLC0415 - optional
+        case Grammar.TOML:
+            from tree_sitter_toml import language  # noqa: PLC0415 - optional
+        case Grammar.YAML:
+            from tree_sitter_yaml import language  # noqa: PLC0415 - optional
     return language()
 
 
