@@ -24,6 +24,7 @@ class DataFormat(StrEnum):
     """A format of data files."""
 
     JSON = "JSON"
+    NOTEBOOK = "notebook"
     TOML = "TOML"
     YAML = "YAML"
     REQUIREMENTS = "requirements"
@@ -31,8 +32,9 @@ class DataFormat(StrEnum):
 
 
 _NAMES: Mapping[DataFormat, str] = {
-    DataFormat.JSON: """*.json *.jsonc *.ipynb *.webmanifest *.geojson *.code-workspace *.har
+    DataFormat.JSON: """*.json *.jsonc *.webmanifest *.geojson *.code-workspace *.har
         .babelrc .swcrc .jshintrc composer.lock Pipfile.lock flake.lock deno.lock bun.lock""",
+    DataFormat.NOTEBOOK: "*.ipynb",
     DataFormat.TOML: "*.toml Pipfile uv.lock poetry.lock pdm.lock Cargo.lock",
     DataFormat.YAML: """*.yml *.yaml *.cff .clang-format .clang-tidy .clangd .yamllint pixi.lock
         pubspec.lock""",
@@ -116,6 +118,8 @@ def read_data_versions(found: DataFormat, versions: Sequence[bytes]) -> list[Con
             return read_lines(MAPPING, requirement, versions)
         case DataFormat.CHECKSUMS:
             return read_lines(CHECKSUMS, checksum, versions)
+        case DataFormat.NOTEBOOK:
+            return read_data(Grammar.JSON, versions, is_notebook=True)
     return read_data(Grammar(found), versions)
 
 
@@ -127,7 +131,7 @@ def check_data(path: str, found: DataFormat, source: bytes) -> None:
         StructureError: It cannot be checked here.
     """
     match found:
-        case DataFormat.JSON:
+        case DataFormat.JSON | DataFormat.NOTEBOOK:
             _check_json(path, source)
         case DataFormat.TOML:
             try:
@@ -177,11 +181,15 @@ def _check_yaml(source: bytes) -> None:
     """Check what the grammar of YAML cannot: repeated keys, anchors and aliases."""
     root = parse_soundly(Grammar.YAML, source)
     anchors: set[bytes] = set()
+    documents = 0
     for node in _walk(root):
         line = node.start_point.row + 1
         word = (node.text or b"").decode("utf-8", "replace")
         if node.type == "document":
-            anchors = set()
+            anchors, documents = set(), documents + 1
+            parts = [child.type for child in node.children]
+            if parts[:1] == ["..."] or (documents > 1 and "---" not in parts):
+                raise SyntaxFaultError(f"a document begins without ---, line {line}", line)
         elif node.type == "anchor_name":
             if node.text in anchors:
                 raise SyntaxFaultError(f"the anchor {word} occurs twice on line {line}", line)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from functools import lru_cache
 
-from cooperbench_eval.languages.data import check_data, find_format, why_generated
+from cooperbench_eval.languages.data import DataFormat, check_data, find_format, why_generated
 from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
 
 _MOST_BYTES = 500_000
@@ -42,7 +42,7 @@ def _unreadable(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
 def _broken(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     if fault := _fault(path, merged):
         return f"it would not parse ({fault})"
-    if path.endswith(".ipynb"):
+    if find_format(path, merged) is DataFormat.NOTEBOOK:
         known = frozenset[str]().union(*map(_outputs, versions))
         if not _outputs(merged) <= known:
             return "both sides ran a cell again, and its outputs cannot be combined"

@@ -28,7 +28,6 @@ from cooperbench_eval.languages.tree import (
     StructureError,
     SyntaxFaultError,
     Token,
-    check_size,
     split_tail,
 )
 
@@ -49,6 +48,13 @@ _TABLES = rule_names("table table_array_element")
 _WRAPPERS = rule_names("block_node flow_node document yaml_directive tag_directive")
 _KINDS = {"anchor": "anchor", "alias": "alias", "-": "token", ":": "token", "?": "token"}
 """The kinds of tokens that are not scalars."""
+_MOST_TOKENS = 50_000
+"""The most tokens of a version that are read; each takes about 30 microseconds."""
+_LEAST_SHARED = 64
+"""The least length of an entry or item that is not read if all versions have it."""
+_OUTPUTS = frozenset({b"outputs", b"prompt_number", b"execution_count"})
+_OF_CELLS = _OUTPUTS | {b"source", b"input"}
+"""The keys of cells of notebooks that are not read as other data."""
 _NAMING = (b"id", b"name", b"repo", b"uses", b"package", b"key")
 """The keys whose value names an item of a sequence."""
 _REQUIREMENT = re.compile(
@@ -57,12 +63,15 @@ _REQUIREMENT = re.compile(
 """Matches the name of a package that a version follows."""
 
 
-def read_data(grammar: Grammar, versions: Sequence[bytes]) -> list[Construct]:
+def read_data(
+    grammar: Grammar, versions: Sequence[bytes], *, is_notebook: bool = False
+) -> list[Construct]:
     """Read versions of a data file.
 
     Args:
         grammar: The grammar of its format.
         versions: The bytes of each version, with a newline at the end.
+        is_notebook: Whether cells have outputs, which stay whole, and lines of source.
 
     Returns:
         One tree for each version. `render` writes it with the last newline moved to the
@@ -72,14 +81,17 @@ def read_data(grammar: Grammar, versions: Sequence[bytes]) -> list[Construct]:
         StructureError: A version is not valid, repeats a key, or nests too deeply, or the
             grammar's package is not installed.
     """
-    check_size(versions)
-    return [_DataReader(grammar, source).file() for source in versions]
+    readers = [_DataReader(grammar, source, is_notebook) for source in versions]
+    common = frozenset[bytes]()
+    if len(versions) > 1:
+        common = frozenset.intersection(*(frozenset(reader.texts()) for reader in readers))
+    return [reader.file(common) for reader in readers]
 
 
 class _DataReader:
     """Builds the tree of one version, from its first byte to its last."""
 
-    def __init__(self, grammar: Grammar, source: bytes) -> None:
+    def __init__(self, grammar: Grammar, source: bytes, is_notebook: bool) -> None:
         if RESERVED.search(source):
             raise StructureError("the file contains control characters")
         try:
@@ -88,11 +100,26 @@ class _DataReader:
             raise StructureError(f"a version has a syntax error ({exc})") from exc
         # The indentation of a string's lines does not matter in YAML.
         self._kinds = _KINDS if grammar is Grammar.YAML else {"string": "token"}
+        self._is_notebook = is_notebook
+        self._common = frozenset[bytes]()
+        self._left = _MOST_TOKENS
         self._source = source
         self._cursor = SourceCursor(source)
         self._comments: list[SyntaxNode] = []  # to be read before what follows them
 
-    def file(self) -> Construct:
+    def texts(self) -> Iterator[bytes]:
+        """Yield the text of each entry and item that is worth comparing with other versions."""
+        stack = [self._root]
+        while stack:
+            for node in stack.pop().children:
+                if node.end_byte - node.start_byte >= _LEAST_SHARED:
+                    stack.append(node)
+                    if node.type in _COMPOUND:
+                        yield self._text(node)
+
+    def file(self, common: frozenset[bytes]) -> Construct:
+        """Read the file; entries and items in *common* become one token each."""
+        self._common = common
         children = self._root.children
         if self._root.type == "stream":
             parts = list(self._documents(children))
@@ -131,6 +158,9 @@ class _DataReader:
             elif node.type in _WRAPPERS:
                 out += self._values(node.children)
             else:
+                if (left := self._left) == 0:
+                    raise StructureError(f"the parts that differ have over {_MOST_TOKENS:,} tokens")
+                self._left = left - 1
                 out += self._waiting()
                 out += self._cursor.token(node, self._kinds.get(node.type, "scalar"))
         return out
@@ -187,7 +217,7 @@ class _DataReader:
 
     def _member(self, node: SyntaxNode, lead: Sequence[Element]) -> Construct:
         with self._cursor.within(1):
-            children = (*lead, *self._values(node.children if node.type in _COMPOUND else [node]))
+            children = (*lead, *self._pair(node))
         if node.type in _PAIRS:
             return Construct(kind=ENTRY, children=children, key=_key(node))
         return Construct(kind=ITEM, children=children, key=_name(children))
@@ -217,7 +247,7 @@ class _DataReader:
                 item, children = None, []
             elif node.type != "comment":
                 item = node
-                children += self._values(node.children if node.type in _PAIRS else [node])
+                children += self._pair(node)
             elif item or not done or self._cursor.begins_line(node):
                 children += self._cursor.token(node, "comment")
             else:
@@ -232,6 +262,20 @@ class _DataReader:
         if children:
             kept, tail = split_tail(tuple(children))
             yield evolve(self._item(item, kept), tail=tail)
+
+    def _text(self, node: SyntaxNode) -> bytes:
+        return self._source[node.start_byte : node.end_byte]
+
+    def _pair(self, node: SyntaxNode) -> list[Element]:
+        if self._text(node) in self._common:
+            return self._cursor.token(node, "unread" if self._kinds is _KINDS else "token")
+        if node.type not in _COMPOUND:
+            return self._values([node])
+        if not self._is_notebook or (key := _key(node)) not in _OF_CELLS:
+            return self._values(node.children)
+        if key in _OUTPUTS:
+            return [each for child in node.children for each in self._cursor.token(child)]
+        return [_as_lines(each) for each in self._values(node.children)]
 
     def _item(self, node: SyntaxNode | None, children: Sequence[Element]) -> Construct:
         if node is not None and node.parent is not None and _FLOW[node.parent.type] == MAPPING:
@@ -297,6 +341,17 @@ class _DataReader:
             members = (*self._members(body), *self._tables(nested))
         inside = Construct(kind=MAPPING, mode=Mode.MEMBERS, children=members)
         return Construct(kind=ITEM, children=(*lead, *header, inside), key=_name([inside]))
+
+
+def _as_lines(value: Element) -> Element:
+    """Turn a list of lines into one that is merged as text."""
+    if value.kind != "group" or not isinstance(value, Construct):
+        return value
+    opener, inside, closer = value.children
+    lines = tuple(evolve(e, key=b"") if isinstance(e, Construct) else e for e in inside.children)
+    if not isinstance(inside, Construct) or inside.kind != SEQUENCE:
+        return value
+    return evolve(value, children=(opener, evolve(inside, kind=LINES, children=lines), closer))
 
 
 def _is_block(node: SyntaxNode) -> bool:

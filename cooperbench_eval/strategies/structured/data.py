@@ -77,7 +77,7 @@ class DataMerge:
             return ours
         if same(base, ours):
             return theirs
-        raise DisagreementError.at(base)
+        raise DisagreementError.at(base if base.plain else ours)
 
     def _merge_constructs(self, base: Construct, ours: Construct, theirs: Construct) -> Construct:
         rule = {
@@ -116,7 +116,10 @@ class DataMerge:
         merged: dict[bytes, Element] = {}
         for key in {**mine, **other}:
             versions = old.get(key), mine.get(key), other.get(key)
-            found = self._entry(*versions, keeps=base.kind == CHECKSUMS)
+            try:
+                found = self._entry(*versions, keeps=base.kind == CHECKSUMS)
+            except DisagreementError as exc:
+                raise _in_entry(key, exc) from exc
             if found is not None:
                 merged[key] = found
         order = _order(list(old), list(mine), list(other), theirs_first=self.theirs_first)
@@ -137,9 +140,10 @@ class DataMerge:
         raise DisagreementError.at(base)
 
     def _sequence(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
-        mode = Mode.SEQUENCE if base.kind == LINES else Mode.MEMBERS
         old = base.children
-        mine, other = (AlignedVersion.of(old, each.children, mode) for each in (ours, theirs))
+        mine, other = (
+            AlignedVersion.of(old, each.children, Mode.MEMBERS) for each in (ours, theirs)
+        )
         out: list[Element] = []
         at = 0
         is_joined = base.kind == LINES or _is_numeric(old)
@@ -180,6 +184,13 @@ class DataMerge:
         if clash := next((each for each in new if each.key in there), None):
             raise DisagreementError.at(clash)
         return (*first, *new)
+
+
+def _in_entry(key: bytes, error: DisagreementError) -> DisagreementError:
+    """Return the error with the path of keys to it."""
+    inner, start, reason = str(error).partition("both sides")
+    path = [key.decode("utf-8", "replace"), *filter(None, [inner.removesuffix(": ")])]
+    return DisagreementError(f"{'.'.join(path)}: {start}{reason}")
 
 
 def _by_key(mapping: Construct) -> dict[bytes, Element]:
