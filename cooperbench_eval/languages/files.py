@@ -8,7 +8,6 @@ from cooperbench_eval.languages.data import (
     check_data,
     find_format,
     read_data_versions,
-    why_generated,
 )
 from cooperbench_eval.languages.python.facts import cut
 from cooperbench_eval.languages.readers.grammars import Grammar, parse_soundly
@@ -16,7 +15,6 @@ from cooperbench_eval.languages.readers.prose import read_prose
 from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.readers.syntax import read_syntax
 from cooperbench_eval.languages.tree import (
-    BindingError,
     Construct,
     StructureError,
     SyntaxFaultError,
@@ -66,8 +64,6 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
             version cannot be read.
     """
     known = max(versions, key=len)
-    if reason := why_generated(path, known):
-        raise BindingError(reason)
     if found := find_format(path, known):
         return read_data_versions(found, versions)
     suffix = PurePosixPath(path).suffix

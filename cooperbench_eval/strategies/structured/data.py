@@ -146,6 +146,9 @@ class DataMerge:
         )
         out: list[Element] = []
         at = 0
+        is_sorted = base.kind == SEQUENCE and all(
+            list(items) == sorted(items, key=_words) for items in (mine.children, other.children)
+        )
         is_joined = base.kind == LINES or _is_numeric(old)
         for overlap in find_overlaps(mine, other, joins_adjacent=is_joined):
             start, end = overlap.start, overlap.end
@@ -154,7 +157,8 @@ class DataMerge:
                 mine.between(start, end, overlap.ours),
                 other.between(start, end, overlap.theirs),
             )
-            out += self._changed_items(old[start:end], *sides, is_text=base.kind == LINES)
+            found = self._changed_items(old[start:end], *sides, is_text=base.kind == LINES)
+            out += sorted(found, key=_words) if is_sorted else found
             at = end
         out += self._kept(old, mine, other, range(at, len(old)))
         return tuple(out)
@@ -176,7 +180,7 @@ class DataMerge:
         if other == before:
             return ours
         if base or is_text:
-            raise DisagreementError.at(*(base or ours))
+            raise DisagreementError.at(*(base if any(before) else ours))
         first, second = (theirs, ours) if self.theirs_first else (ours, theirs)
         there = {each.key: each for each in first if each.key}
         words = {each.plain for each in first}
@@ -278,6 +282,10 @@ def _on_lines(members: Elements) -> Elements:
         each if not i or b"\n" in each.space else each.with_space(b"\n")
         for i, each in enumerate(members)
     )
+
+
+def _words(element: Element) -> bytes:
+    return element.plain
 
 
 def _is_numeric(items: Elements) -> bool:

@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.git.merging.conflicts import ConflictBlock
 from cooperbench_eval.git.merging.locating_resolutions import find_between
+from cooperbench_eval.languages.data import why_generated
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import (
     DATA,
@@ -178,6 +179,8 @@ class _OrderedMerges:
 
     @cached_property
     def _trees(self) -> list[Construct]:
+        if reason := why_generated(self._path, max(self._versions, key=len)):
+            raise BindingError(reason)
         if max(map(len, self._versions)) > self._max_bytes:
             raise StructureError(f"a version has more than {self._max_bytes:,} bytes")
         versions = [_ended(version) for version in self._versions]
