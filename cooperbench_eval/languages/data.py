@@ -4,19 +4,20 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from cooperbench_eval.languages.readers.data import CHECKSUMS, MAPPING, read_data, unquoted
-from cooperbench_eval.languages.readers.grammars import Grammar, SyntaxNode, parse_soundly
+from cooperbench_eval.languages.readers.data import CHECKSUMS, MAPPING, read_data
+from cooperbench_eval.languages.readers.grammars import Grammar
 from cooperbench_eval.languages.readers.lines import (
     check_lines,
     checksum,
     read_lines,
     requirement,
 )
+from cooperbench_eval.languages.readers.yaml import check_yaml
 from cooperbench_eval.languages.tree import Construct, SyntaxFaultError
 
 
@@ -139,7 +140,7 @@ def check_data(path: str, found: DataFormat, source: bytes) -> None:
             except (ValueError, RecursionError) as exc:
                 raise SyntaxFaultError(str(exc)) from exc
         case DataFormat.YAML:
-            _check_yaml(source)
+            check_yaml(source)
         case DataFormat.REQUIREMENTS:
             check_lines(requirement, source)
         case DataFormat.CHECKSUMS:
@@ -175,48 +176,3 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
         key, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {key!r} occurs twice in one object")
     return found
-
-
-def _check_yaml(source: bytes) -> None:
-    """Check what the grammar of YAML cannot: repeated keys, anchors and aliases."""
-    root = parse_soundly(Grammar.YAML, source)
-    anchors: set[bytes] = set()
-    documents = 0
-    for node in _walk(root):
-        line = node.start_point.row + 1
-        word = (node.text or b"").decode("utf-8", "replace")
-        if node.type == "document":
-            anchors, documents = set(), documents + 1
-            parts = [child.type for child in node.children]
-            if parts[:1] == ["..."] or (documents > 1 and "---" not in parts):
-                raise SyntaxFaultError(f"a document begins without ---, line {line}", line)
-        elif node.type == "anchor_name":
-            if node.text in anchors:
-                raise SyntaxFaultError(f"the anchor {word} occurs twice on line {line}", line)
-            anchors.add(node.text or b"")
-        elif node.type == "alias_name" and node.text not in anchors:
-            raise SyntaxFaultError(f"nothing has the anchor {word}, line {line}", line)
-        elif node.type in {"block_mapping", "flow_mapping"}:
-            _check_keys(node)
-
-
-def _check_keys(mapping: SyntaxNode) -> None:
-    keys = set()
-    for pair in mapping.named_children:
-        if not pair.type.endswith("pair") or (node := pair.child_by_field_name("key")) is None:
-            continue
-        key = unquoted(node.text or b"")
-        if key in keys:
-            line = node.start_point.row + 1
-            word = key.decode("utf-8", "replace")
-            raise SyntaxFaultError(f"the key {word!r} occurs twice, line {line}", line)
-        keys.add(key)
-
-
-def _walk(root: SyntaxNode) -> Iterator[SyntaxNode]:
-    """Yield a node and every node in it, in the order of the text."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack += reversed(node.children)

@@ -1,7 +1,7 @@
 """Finds what is wrong with a merged data file."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from cooperbench_eval.languages.data import DataFormat, check_data, find_format, why_generated
@@ -23,25 +23,25 @@ def find_data_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: byt
         return reason
     if find_format(path, known) is None:
         return ""
-    try:
-        return _unreadable(path, versions) or _broken(path, versions, merged)
-    except StructureError as exc:
-        return f"it cannot be checked: {exc}"
+    return why_unreadable(path, versions) or _broken(path, versions, merged)
 
 
-def _unreadable(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
+def why_unreadable(path: str, versions: Sequence[bytes]) -> str:
+    """Say why a merge of a data file cannot be checked; empty if it can, or if it is not data."""
+    if find_format(path, max(versions, key=len)) is None:
+        return ""
     if max(map(len, versions)) > _MOST_BYTES:
         return f"a version has more than {_MOST_BYTES:,} bytes, too many to check"
     for name, source in zip(("the base", "ours", "theirs"), versions, strict=True):
         # A side that adds the file has an empty base.
         if source and (fault := _fault(path, source)):
-            return f"{name} does not parse ({fault}), so a merge cannot be checked"
+            return f"{name} {fault}, so a merge cannot be checked"
     return ""
 
 
 def _broken(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     if fault := _fault(path, merged):
-        return f"it would not parse ({fault})"
+        return f"the merged file {fault}"
     if find_format(path, merged) is DataFormat.NOTEBOOK:
         known = frozenset[str]().union(*map(_outputs, versions))
         if not _outputs(merged) <= known:
@@ -51,13 +51,16 @@ def _broken(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> s
 
 @lru_cache(maxsize=64)
 def _fault(path: str, source: bytes) -> str:
+    """Return what is wrong with a version, as what follows its name; empty if nothing is."""
     found = find_format(path, source)
     if found is None:
         return ""
     try:
         check_data(path, found, source)
     except SyntaxFaultError as exc:
-        return str(exc)
+        return f"does not parse ({exc})"
+    except StructureError as exc:
+        return f"cannot be read ({exc})"
     return ""
 
 

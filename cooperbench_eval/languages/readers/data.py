@@ -18,6 +18,7 @@ from cooperbench_eval.languages.readers.grammars import (
     parse_soundly,
     rule_names,
 )
+from cooperbench_eval.languages.readers.yaml import unquoted
 from cooperbench_eval.languages.tree import (
     ABSOLUTE,
     DATA,
@@ -98,8 +99,7 @@ class _DataReader:
             self._root = parse_soundly(grammar, source)
         except SyntaxFaultError as exc:
             raise StructureError(f"a version has a syntax error ({exc})") from exc
-        # The indentation of a string's lines does not matter in YAML.
-        self._kinds = _KINDS if grammar is Grammar.YAML else {"string": "token"}
+        self._is_yaml = grammar is Grammar.YAML
         self._is_notebook = is_notebook
         self._common = frozenset[bytes]()
         self._left = _MOST_TOKENS
@@ -162,8 +162,13 @@ class _DataReader:
                     raise StructureError(f"the parts that differ have over {_MOST_TOKENS:,} tokens")
                 self._left = left - 1
                 out += self._waiting()
-                out += self._cursor.token(node, self._kinds.get(node.type, "scalar"))
+                out += self._token(node, _KINDS.get(node.type, "scalar"))
         return out
+
+    def _token(self, node: SyntaxNode, kind: str) -> list[Element]:
+        """Read a node as a token; the indentation in it may change only in YAML."""
+        is_relative = self._is_yaml or node.start_point.row == node.end_point.row
+        return self._cursor.token(node, kind if is_relative else "token")
 
     def _waiting(self) -> list[Element]:
         comments, self._comments = self._comments, []
@@ -268,7 +273,7 @@ class _DataReader:
 
     def _pair(self, node: SyntaxNode) -> list[Element]:
         if self._text(node) in self._common:
-            return self._cursor.token(node, "unread" if self._kinds is _KINDS else "token")
+            return self._token(node, "unread")
         if node.type not in _COMPOUND:
             return self._values([node])
         if not self._is_notebook or (key := _key(node)) not in _OF_CELLS:
@@ -383,12 +388,6 @@ def _name(children: Sequence[Element]) -> bytes:
     scalar = next((each for each in inside if each.kind == "scalar"), None)
     found = _REQUIREMENT.match(scalar.plain) if scalar is not None else None
     return found[1] if found else b""
-
-
-def unquoted(word: bytes) -> bytes:
-    """Return a key without its quotes."""
-    is_quoted = len(word) > 1 and word[:1] == word[-1:] and word[:1] in {b'"', b"'"}
-    return word[1:-1] if is_quoted else word
 
 
 def _with_comment(element: Element, comment: Sequence[Element]) -> Element:

@@ -122,7 +122,9 @@ class DataMerge:
                 raise _in_entry(key, exc) from exc
             if found is not None:
                 merged[key] = found
-        order = _order(list(old), list(mine), list(other), theirs_first=self.theirs_first)
+        # Checksums that a side removed are kept, in their places.
+        before = [] if base.kind == CHECKSUMS else list(old)
+        order = _order(before, list(mine), list(other), theirs_first=self.theirs_first)
         children = [merged[key] for key in order if key in merged]
         return tuple(sorted(children, key=lambda each: each.kind == TABLE))
 

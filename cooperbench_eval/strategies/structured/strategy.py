@@ -10,6 +10,7 @@ from attrs import evolve, field, frozen, validators
 from cooperbench_eval.git.merging.conflicts import ConflictBlock
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.languages.data import why_generated
+from cooperbench_eval.languages.faults.data import why_unreadable
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import (
     DATA,
@@ -183,6 +184,8 @@ class _OrderedMerges:
             raise BindingError(reason)
         if max(map(len, self._versions)) > self._max_bytes:
             raise StructureError(f"a version has more than {self._max_bytes:,} bytes")
+        if reason := why_unreadable(self._path, self._versions):
+            raise StructureError(reason)
         versions = [_ended(version) for version in self._versions]
         if self._is_crlf:
             versions = [version.replace(b"\r\n", b"\n") for version in versions]
