@@ -12,8 +12,10 @@ from cooperbench_eval.languages.readers.grammars import (
     parse_soundly,
     rule_names,
 )
-from cooperbench_eval.languages.tree import SyntaxFaultError
+from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
 
+_MOST_BYTES = 500_000
+"""The largest file that is checked, which takes a second."""
 _NAME = re.compile(rb"[A-Za-z0-9_-]+")
 _NONE = re.compile(rb"(?!)")
 _PORTABLE: Mapping[str, re.Pattern[bytes]] = {
@@ -41,8 +43,10 @@ def check_yaml(source: bytes) -> None:
     Raises:
         SyntaxFaultError: It is not valid, repeats a key or an anchor, or uses an alias that
             has no anchor.
-        StructureError: The grammar's package is not installed.
+        StructureError: It is too large, or the grammar's package is not installed.
     """
+    if len(source) > _MOST_BYTES:
+        raise StructureError(f"YAML of more than {_MOST_BYTES:,} bytes is not checked")
     root = parse_soundly(Grammar.YAML, source)
     for i, document in enumerate(each for each in root.children if each.type == "document"):
         parts = [child.type for child in document.children]

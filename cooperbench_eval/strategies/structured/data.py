@@ -224,7 +224,7 @@ def _order(
     goes_first = theirs_first is (lead is ours)
     own = {*lead} - {*follower} - {*base}
     out, there = list(lead), {*lead}
-    at = 0
+    at = next((out.index(key) for key in follower if key in there), 0)
     for key in follower:
         if key in there:
             at = out.index(key) + 1
