@@ -1,5 +1,6 @@
 """Data files are known by name and content, read without a loss, and checked."""
 
+import json
 import sys
 
 import pytest
@@ -242,6 +243,21 @@ def test_a_fault_of_data_is_said(path, source, words):
         assert words in str(exc)  # noqa: PT017
     else:
         assert not words
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_outputs_of_two_runs_are_not_mixed(is_old):
+    """In older formats, the cells are in worksheets."""
+
+    def notebook(count, output):
+        cells = [{"execution_count": count, "outputs": [output]}]
+        inner = {"worksheets": [{"cells": cells}]} if is_old else {"cells": cells}
+        return json.dumps(inner).encode()
+
+    versions = notebook(1, "a"), notebook(2, "b"), notebook(3, "c")
+
+    assert "ran a cell again" in find_fault("a.ipynb", versions, notebook(2, "c"), is_whole=False)
+    assert not find_fault("a.ipynb", versions, notebook(2, "b"), is_whole=False)
 
 
 @given(st.data())
