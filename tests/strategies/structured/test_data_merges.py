@@ -3,6 +3,7 @@
 import json
 import re
 import time
+import tomllib
 
 import pytest
 from hypothesis import given
@@ -200,6 +201,7 @@ def test_different_edits_of_data_are_combined(path, base, ours, theirs, expected
     assert merged(path, base, *sides) == expected
     swapped = merged(path, base, *sides[::-1])
     assert sorted(re.findall(r"\w+", swapped)) == sorted(re.findall(r"\w+", expected))
+    assert not path.endswith("toml") or tomllib.loads(swapped) == tomllib.loads(expected)
 
 
 CONFLICTS = {
