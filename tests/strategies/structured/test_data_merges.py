@@ -30,9 +30,18 @@ def merge(path, base, ours, theirs, strategy="structured"):
 def merged(path, *texts):
     """Return the merged file, or the reason why it is open."""
     outcome = merge(path, *texts)
+    assert outcome.status != "clean"  # otherwise the strategy was not asked
     if outcome.conflicts:
         return outcome.ledger[0].reason
     return outcome.changes[path].data.decode()
+
+
+def edited(text, *edits):
+    """Return a text with some words replaced by others, given in turn."""
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        assert old in text
+        text = text.replace(old, new)
+    return text
 
 
 STEPS = """\
@@ -85,9 +94,12 @@ MERGES = {
     "lines of a script": (
         "a.yml",
         STEPS,
-        ("  make\n", "  make all\n"),
-        ("make test", "make check"),
-        STEPS.replace("  make\n", "  make all\n").replace("make test", "make check"),
+        ("  make\n", "  make all\n", "name: Test", "name: Check"),
+        ("make test", "make check", "@v3", "@v4"),
+        STEPS.replace("  make\n", "  make all\n")
+        .replace("name: Test", "name: Check")
+        .replace("make test", "make check")
+        .replace("@v3", "@v4"),
     ),
     "an edit in a mapping that the other side indents": (
         "a.yml",
@@ -112,10 +124,10 @@ MERGES = {
     ),
     "the second document": (
         "a.yml",
-        "a: 1\n---\nb: 2\n",
-        ("1", "3"),
-        ("2", "4"),
-        "a: 3\n---\nb: 4\n",
+        "a: 1\n---\nb: 2\nc: 1\n",
+        ("a: 1", "a: 3", "c: 1", "c: 3"),
+        ("b: 2", "b: 4"),
+        "a: 3\n---\nb: 4\nc: 3\n",
     ),
     "dependencies of JSON": (
         "package.json",
@@ -142,23 +154,23 @@ MERGES = {
     "dependencies of TOML": (
         "pyproject.toml",
         PROJECT,
-        ('"n",\n', '"n",\n  "p>=2",\n'),
+        ('"n",\n', '"n>2",\n  "p>=2",\n'),
         ('m>=1", # why', 'm>=3", # new'),
-        PROJECT.replace('m>=1", # why', 'm>=3", # new').replace('"n",\n', '"n",\n  "p>=2",\n'),
+        PROJECT.replace('m>=1", # why', 'm>=3", # new').replace('"n",\n', '"n>2",\n  "p>=2",\n'),
     ),
     "a key and a table": (
         "pyproject.toml",
-        PROJECT,
-        ("]\n\n", ']\nversion = "1"\n\n'),
-        ("]\n\n", "]\n\n[tool.b]\n\n"),
-        PROJECT.replace("]\n\n", ']\nversion = "1"\n\n[tool.b]\n\n'),
+        "[a]\nx = 1\n[b]\n",
+        ("1\n", "1\ny = 2\n"),
+        ("1\n", "1\n[c]\n"),
+        "[a]\nx = 1\ny = 2\n[c]\n[b]\n",
     ),
     "a key of the file and its first table": (
         "a.toml",
-        "a = 1\n\n[n]\nx = 1\n",
+        "a = 1\n[n]\nx = 1\n",
         ("a = 1\n", "a = 1\nz = 2\n"),
-        ("a = 1\n", "a = 1\n\n[m]\ny = 3\n"),
-        "a = 1\nz = 2\n\n[m]\ny = 3\n\n[n]\nx = 1\n",
+        ("a = 1\n", "a = 1\n[m]\ny = 3\n"),
+        "a = 1\nz = 2\n[m]\ny = 3\n[n]\nx = 1\n",
     ),
     "an entry whose neighbours are gone": (
         "a.yml",
@@ -196,7 +208,7 @@ MERGES = {
 )
 def test_different_edits_of_data_are_combined(path, base, ours, theirs, expected):
     """Both orders of the sides give valid data; comments and layout stay."""
-    sides = [base.replace(*each) for each in (ours, theirs)]
+    sides = [edited(base, *each) for each in (ours, theirs)]
 
     assert merged(path, base, *sides) == expected
     swapped = merged(path, base, *sides[::-1])
@@ -326,13 +338,13 @@ SOURCE = ["a = 1\n", "b = 1\n", "c = 1\n"]
 
 
 def test_lines_of_a_cell_are_merged():
-    texts = [
-        notebook(SOURCE),
-        notebook(["a = 2\n", *SOURCE[1:]]),
-        notebook([*SOURCE[:2], "c = 2\n"]),
-    ]
+    ours = notebook(["a = 2\n", *SOURCE[1:]], metadata={"x": 1}, cell_type="raw")
+    theirs = notebook([*SOURCE[:2], "c = 2\n"], execution_count=2)
 
-    assert merged("a.ipynb", *texts) == notebook(["a = 2\n", "b = 1\n", "c = 2\n"])
+    expected = notebook(
+        ["a = 2\n", "b = 1\n", "c = 2\n"], metadata={"x": 1}, cell_type="raw", execution_count=2
+    )
+    assert merged("a.ipynb", notebook(SOURCE), ours, theirs) == expected
 
 
 @pytest.mark.parametrize("strategy", ["tokens", "structured", "cascade"])
