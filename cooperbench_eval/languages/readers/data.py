@@ -142,10 +142,10 @@ class _DataReader:
     def _values(self, nodes: Sequence[SyntaxNode]) -> list[Element]:
         """Read consecutive nodes: tokens, and the constructs for mappings and sequences."""
         out: list[Element] = []
+        block = max((i for i, node in enumerate(nodes) if _is_block(node)), default=-1)
         for i, node in enumerate(nodes):
             if node.type == "comment":
-                is_before_block = any(_is_block(each) for each in nodes[i + 1 :])
-                if is_before_block and self._cursor.begins_line(node):
+                if i < block and self._cursor.begins_line(node):
                     self._comments.append(node)
                 else:
                     out += self._cursor.token(node, "comment")

@@ -78,7 +78,8 @@ def requirement(line: bytes) -> bytes:
     found = _REQUIREMENT.match(line)
     if found is None:
         return line
-    return _RUN.sub(b"-", found[1]).lower() + b";" + (found[2] or b"")
+    name = _RUN.sub(b"-", found[1]).lower()
+    return b"; ".join(filter(None, (name, found[2])))
 
 
 def checksum(line: bytes) -> bytes:
