@@ -226,6 +226,10 @@ FAULTS = {
         b"a: 1\n...\nb: 2\n": "no --- begins",
     },
     "requirements.txt": {b"a==1\nA ==2\n": "'a' occurs twice", b'a; x < "1"\na; x > "1"\n': ""},
+    "dev-requirements.txt": {
+        b"git+https://a.b/c\ngit+https://a.b/d\n": "",
+        b"A_b\na.B[c] # d\n": "'a-b' occurs twice",
+    },
     "go.sum": {b"a v1 h1:x\na v1/go.mod h1:x\n": "", b"a v1 h1:x\na v1 h1:y\n": "occurs twice"},
 }
 

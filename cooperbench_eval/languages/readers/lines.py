@@ -17,7 +17,9 @@ from cooperbench_eval.languages.tree import (
 
 _LINE = re.compile(rb"(\s*\n[ \t]*)((?:\\\n|[^\n])+)")
 """Matches white space and a line, which continues after a backslash."""
-_REQUIREMENT = re.compile(rb"([A-Za-z0-9][\w.-]*)[^;]*(?:;\s*([^#]*[^#\s]))?")
+_REQUIREMENT = re.compile(
+    rb"([A-Za-z0-9][\w.-]*)\s*(?:\Z|(?=[\[=<>~!;@#\\]))[^;]*(?:;\s*([^#]*[^#\s]))?"
+)
 _RUN = re.compile(rb"[-_.]+")
 
 KeyOf = Callable[[bytes], bytes]
