@@ -211,6 +211,8 @@ def test_different_edits_of_data_are_combined(path, base, ours, theirs, expected
     sides = [edited(base, *each) for each in (ours, theirs)]
 
     assert merged(path, base, *sides) == expected
+    closed = merge(path, base, *sides, strategy="cascade")
+    assert closed.changes[path].data.decode() == expected
     swapped = merged(path, base, *sides[::-1])
     assert sorted(re.findall(r"\w+", swapped)) == sorted(re.findall(r"\w+", expected))
     assert not path.endswith("toml") or tomllib.loads(swapped) == tomllib.loads(expected)
@@ -241,13 +243,6 @@ CONFLICTS = {
         "m>=2",
     ),
     "neighbouring numbers": ("a.json", "[1, 2]", "[3, 2]", "[1, 4]", "both sides changed"),
-    "lines that both add to a script": (
-        "a.yml",
-        "a: |\n  b\n",
-        "a: |\n  b\n  c\n",
-        "a: |\n  b\n  d\n",
-        "both",
-    ),
     "two orders": (
         "a.yml",
         "a: 1\nb: 1\nc: 1\n",
@@ -288,6 +283,8 @@ def test_neighbouring_lines_of_a_script_are_not_combined():
     reason = merged("a.yml", "a: |\n  b\n  c\n", "a: |\n  d\n  c\n", "a: |\n  b\n  e\n")
 
     assert reason == "a: both sides changed 'b c'"
+    reason = merged("a.yml", "a: |\n  b\n", "a: |\n  b\n  c\n", "a: |\n  b\n  d\n")
+    assert reason == "a: both sides changed 'c'"
 
 
 def test_json_that_both_sides_add_is_merged_by_key():
