@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from attrs import evolve, frozen
 
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.data import (
     CHECKSUMS,
     LINES,
@@ -184,12 +185,24 @@ class DataMerge:
         if base or is_text:
             raise DisagreementError.at(*(base if any(before) else ours))
         first, second = (theirs, ours) if self.theirs_first else (ours, theirs)
-        there = {each.key: each for each in first if each.key}
-        words = {each.plain for each in first}
-        new = [each for each in second if each.plain not in words]
-        if clash := next((each for each in new if each.key in there), None):
-            raise DisagreementError.at(clash)
+        words = {_bare(each): each for each in first}
+        names = {each.key for each in first if each.key}
+        new = [each for each in second if _bare(each) not in words]
+        for each in second:
+            same_item = words.get(_bare(each), each)
+            if each.plain != same_item.plain or (same_item is each and each.key in names):
+                raise DisagreementError.at(each)
         return (*first, *new)
+
+
+def can_merge_data(path: str, versions: Sequence[bytes]) -> bool:
+    """Whether versions of a data file can be merged by key."""
+    texts = [version.replace(b"\r\n", b"\n").removesuffix(b"\n") + b"\n" for version in versions]
+    try:
+        DataMerge().merge_file(*read_versions(path, texts))
+    except StructureError:
+        return False
+    return True
 
 
 def _in_entry(key: bytes, error: DisagreementError) -> DisagreementError:
@@ -247,6 +260,13 @@ def _split(construct: Construct) -> tuple[Elements, Elements, Elements]:
     while stop > start and children[stop - 1].kind == "comment":
         stop -= 1
     return children[:start], children[start:stop], children[stop:]
+
+
+def _bare(element: Element) -> tuple[bytes, ...]:
+    """Return the words of an item without the comments around it."""
+    if isinstance(element, Token):
+        return (element.plain,)
+    return tuple(each.plain for each in _split(element)[1])
 
 
 def _emptied(element: Element) -> Element:

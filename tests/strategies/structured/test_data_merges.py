@@ -235,6 +235,13 @@ CONFLICTS = {
         "both sides",
     ),
     "one item": ("a.yml", "- x\n", "- y\n", "- z\n", "both sides changed '- x'"),
+    "one new item with two comments": (
+        "a.yml",
+        "a:\n- x\nb: 1\n",
+        "a:\n- x\n- y # 1\nb: 1\n",
+        "a:\n- x\n- y # 2\nb: 1\n",
+        "both sides changed '- y # 2'",
+    ),
     "one new item in two versions": (
         "a.toml",
         "a = []\n",
