@@ -1,22 +1,27 @@
 """Reads files in the language that their names imply, and finds their syntax errors."""
 
-import json
-import tomllib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from cooperbench_eval.languages.data import (
+    check_data,
+    find_format,
+    read_data_versions,
+)
 from cooperbench_eval.languages.python.facts import cut
 from cooperbench_eval.languages.readers.grammars import Grammar, parse_soundly
 from cooperbench_eval.languages.readers.prose import read_prose
 from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.readers.syntax import read_syntax
-from cooperbench_eval.languages.tree import Construct, StructureError, SyntaxFaultError
+from cooperbench_eval.languages.tree import (
+    Construct,
+    StructureError,
+    SyntaxFaultError,
+)
 
 PYTHON = frozenset({".py", ".pyi"})
 """The suffixes of Python files."""
-_DATA = frozenset({".json", ".toml"})
 _PROSE = frozenset({".md", ".rst", ".txt"})
 GRAMMARS: Mapping[str, Grammar] = {
     ".js": Grammar.JAVASCRIPT,
@@ -58,6 +63,9 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
         StructureError: The language is not supported, its grammar is not installed, or a
             version cannot be read.
     """
+    known = max(versions, key=len)
+    if found := find_format(path, known):
+        return read_data_versions(found, versions)
     suffix = PurePosixPath(path).suffix
     grammar = GRAMMARS.get(suffix)
     if grammar is None and suffix not in PYTHON | _PROSE:
@@ -78,11 +86,11 @@ def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
         The fault; `None` if there is none, or if files of this kind cannot be parsed here.
     """
     suffix = PurePosixPath(path).suffix
-    if suffix in _DATA:
-        return _data_fault(suffix, source)
     grammar = GRAMMARS.get(suffix)
     try:
-        if suffix in PYTHON:
+        if found := find_format(path, source):
+            check_data(path, found, source)
+        elif suffix in PYTHON:
             cut(source)
         elif grammar:
             parse_soundly(grammar, source)
@@ -91,24 +99,3 @@ def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
     except StructureError:
         return None
     return None
-
-
-def _data_fault(suffix: str, source: bytes) -> SyntaxFault | None:
-    """Return where a file is wrong; a key that occurs twice in one object is an error too."""
-    try:
-        text = source.decode()
-        if suffix == ".json":
-            json.loads(text, object_pairs_hook=_object)
-        else:
-            tomllib.loads(text)
-    except (ValueError, RecursionError) as exc:
-        return SyntaxFault(str(exc), getattr(exc, "lineno", None))
-    return None
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        key, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ValueError(f"the key {key!r} occurs twice in one object")
-    return found

@@ -14,7 +14,7 @@ from attrs import evolve, field, frozen
 
 _BETWEEN = b"\x1f"  # ASCII's separators, which readers refuse in source text
 _OPEN, _CLOSE = b"\x1d", b"\x1e"
-_ABSOLUTE = b"\0"  # precedes an indentation that does not start with the suite's
+ABSOLUTE = b"\0"  # precedes an indentation that does not start with the suite's
 _RELATIVE = b"\v"  # starts a docstring's relative line; any merge takes it for white space
 
 RESERVED = re.compile(rb"[\0\v\x1d-\x1f]")
@@ -26,6 +26,8 @@ DECLARING = frozenset({b"const", b"export", b"let", b"mut", b"pub", b"static", b
 
 DOCUMENT = "document"
 """The kind of the construct that holds the blocks of a document, such as a change log."""
+DATA = "data"
+"""The kind of the construct that holds all of a data file."""
 
 
 class StructureError(Exception):
@@ -61,6 +63,10 @@ class DisagreementError(StructureError):
 
 class InterferenceError(StructureError):
     """One side's changes disturb the other's in the merged file."""
+
+
+class BindingError(StructureError):
+    """No text resolves the conflict, such as that of a file which a tool has to write."""
 
 
 class OrderError(DisagreementError):
@@ -224,7 +230,7 @@ def indented(space: bytes, indent: bytes) -> bytes:
     head, newline, last = space.rpartition(b"\n")
     if not newline:
         return space
-    last = last[len(indent) :] if last.startswith(indent) else _ABSOLUTE + last
+    last = last[len(indent) :] if last.startswith(indent) else ABSOLUTE + last
     return head + newline + last
 
 
@@ -259,7 +265,7 @@ def _token_text(token: Token) -> bytes:
     space, word, _ = token
     if b"\n" in space:
         head, _, last = space.rpartition(b"\n")
-        space = head + b"\n" + last[1:] if last[:1] == _ABSOLUTE else head + _INDENTED + last
+        space = head + b"\n" + last[1:] if last[:1] == ABSOLUTE else head + _INDENTED + last
     return space + word
 
 

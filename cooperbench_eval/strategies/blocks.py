@@ -12,6 +12,7 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.conflicts import ConflictBlock, LedgerRow
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
+from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.token_merge import shares_kept
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
@@ -83,7 +84,12 @@ class ConflictFile:
         }
 
     def is_confined(self, text: bytes) -> bool:
-        """Whether a merged file differs only in top-level constructs that contain a block."""
+        """Whether a merged file differs only in top-level constructs that contain a block.
+
+        Data is merged by key, so that a difference elsewhere is not a mistake of alignment.
+        """
+        if find_format(self.path, text):
+            return True
         lines = self.filled({})
         spans = list(self._spans())
         cuts = [

@@ -10,11 +10,13 @@ from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.git.trees.snapshot import Snapshot
 from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import find_syntax_fault, is_code
 from cooperbench_eval.strategies.blocks import alternate
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.strategies.structured.data import can_merge_data
 from cooperbench_eval.strategies.structured.taking import take_functions
 
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
@@ -137,14 +139,22 @@ class _JudgedFile:
         """Return why an answer must not join the lines of both sides; empty if it may.
 
         A line of the base that both sides kept or edited would be in the file twice, and if
-        each side removed a line that the other kept, both would be back.
+        each side removed a line that the other kept, both would be back. In data, lines are joined
+        only if a merge by key succeeds.
         """
-        if not is_code(self.path) or any(find_syntax_fault(self.path, v) for v in self.versions):
+        is_data = find_format(self.path, self.versions[1]) is not None
+        if not is_data and (
+            not is_code(self.path) or any(find_syntax_fault(self.path, v) for v in self.versions)
+        ):
             return ""
         for answer in answers:
             first, *others = (self.conflicts[i] for i in answer.conflicts)
             if others or answer.text != _both(first):
                 continue
+            if is_data:
+                if can_merge_data(self.path, self.versions):
+                    continue
+                return "both sides' lines would be joined, and a merge by key refuses them"
             before, mine, other = map(_lines, (first.base, first.ours, first.theirs))
             kept = [(_has_alike(mine, words), _has_alike(other, words)) for words in before]
             if (True, True) in kept or {(True, False), (False, True)} <= set(kept):

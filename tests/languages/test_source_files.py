@@ -131,7 +131,7 @@ def test_a_missing_grammar_is_not_used(monkeypatch):
 
 @pytest.mark.parametrize(
     ("path", "reason"),
-    [("a.toml", "of .toml files is not known"), ("Makefile", "of such files is not known")],
+    [("a.rb", "of .rb files is not known"), ("Makefile", "of such files is not known")],
 )
 def test_other_languages_are_refused(path, reason):
     """The reason names the ending."""

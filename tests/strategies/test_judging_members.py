@@ -228,7 +228,7 @@ def test_source_that_does_not_parse_in_a_version_is_left_open():
     assert "the base does not parse" in outcome.ledger[0].reason
 
 
-@pytest.mark.parametrize("path", ["a_txt", "a_unknown", "a_json"])
+@pytest.mark.parametrize("path", ["a_txt", "a_unknown"])
 def test_files_without_a_grammar_are_checked_for_losses_only(path):
     """Nobody knows whether they parse."""
     assert merge_by("union", **{path: HEADS})[0].status == "resolved"

@@ -13,6 +13,7 @@ suspicion.
 import codecs
 from functools import lru_cache
 
+from cooperbench_eval.languages.faults.data import find_data_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.python import find_python_fault
@@ -35,7 +36,8 @@ def find_fault(
     """
     if is_code(path) and (fault := _unreadable(path, versions)):
         return fault
-    if is_whole and (fault := find_lost_token(versions, merged)):
+    fault = find_data_fault(path, versions, merged)
+    if fault or (is_whole and (fault := find_lost_token(versions, merged))):
         return fault
     if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
         return "a byte order mark would be in the middle of the file"

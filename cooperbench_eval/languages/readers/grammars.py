@@ -1,4 +1,4 @@
-"""The adapter to tree-sitter, whose grammars parse the languages other than Python.
+"""The adapter to tree-sitter, whose grammars parse data and the languages other than Python.
 
 Its packages are optional, so they are imported only when a file is parsed.
 """
@@ -32,6 +32,9 @@ class Grammar(StrEnum):
     TSX = "TSX"
     GO = "Go"
     RUST = "Rust"
+    JSON = "JSON"
+    TOML = "TOML"
+    YAML = "YAML"
 
 
 def rule_names(names: str) -> frozenset[str]:
@@ -70,6 +73,8 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
 def _tree(grammar: Grammar, source: bytes) -> "Tree":
     """Parse a file; cached, as merges ask for each version in both orders and for each block."""
     parser = _parser(grammar)
+    if grammar is Grammar.YAML:
+        _check_depth(source)
     if grammar is not Grammar.RUST:
         return parser.parse(source)
     source = _DEFAULT.sub(b"defaul_", source)
@@ -77,6 +82,26 @@ def _tree(grammar: Grammar, source: bytes) -> "Tree":
     if not tree.root_node.has_error:
         return tree
     return parser.parse(_ATTRIBUTE.sub(_as_comment, source))
+
+
+def _check_depth(source: bytes) -> None:
+    """Refuse deeply nested YAML: its grammar ends the process at about 250 levels."""
+    columns: list[int] = []
+    for line in _LINE_END.split(source):
+        text = line.lstrip(b" ")
+        column = len(line) - len(text)
+        while text and columns and columns[-1] >= column:
+            columns.pop()
+        if text:
+            columns.append(column)
+        if len(columns) + len(_INDICATOR.findall(text)) > _MOST_LEVELS:
+            raise StructureError(f"YAML nests more than {_MOST_LEVELS} levels deep")
+
+
+_MOST_LEVELS = 110
+"""How deep YAML may nest; a mapping and a sequence may begin at one column."""
+_LINE_END = re.compile(rb"\r\n?|\n")
+_INDICATOR = re.compile(rb"(?<!\S)[-?:](?!\S)")
 
 
 def _as_comment(attribute: re.Match[bytes]) -> bytes:
@@ -125,6 +150,12 @@ def _language(grammar: Grammar) -> object:
             from tree_sitter_go import language  # noqa: PLC0415 - optional
         case Grammar.RUST:
             from tree_sitter_rust import language  # noqa: PLC0415 - optional
+        case Grammar.JSON:
+            from tree_sitter_json import language  # noqa: PLC0415 - optional
+        case Grammar.TOML:
+            from tree_sitter_toml import language  # noqa: PLC0415 - optional
+        case Grammar.YAML:
+            from tree_sitter_yaml import language  # noqa: PLC0415 - optional
     return language()
 
 

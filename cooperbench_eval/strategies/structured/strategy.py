@@ -9,8 +9,12 @@ from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.git.merging.conflicts import ConflictBlock
 from cooperbench_eval.git.merging.locating_resolutions import find_between
+from cooperbench_eval.languages.data import why_generated
+from cooperbench_eval.languages.faults.data import why_unreadable
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import (
+    DATA,
+    BindingError,
     Construct,
     DisagreementError,
     InterferenceError,
@@ -26,6 +30,7 @@ from cooperbench_eval.strategies.blocks import (
     resolve_files,
 )
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.strategies.structured.data import DataMerge
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
@@ -152,7 +157,10 @@ class _OrderedMerges:
 
     def _try(self, *, theirs_first: bool) -> FileMerge | StructureError:
         try:
-            merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
+            if self._trees[0].kind == DATA:
+                merged = DataMerge(theirs_first).merge_file(*self._trees)
+            else:
+                merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
         except StructureError as exc:
             return exc
         if found := find_misplaced(self._trees, merged):
@@ -161,17 +169,31 @@ class _OrderedMerges:
         if found := find_interference(base, ours, theirs, merged):
             return InterferenceError(found)
         rule = "structure, theirs first" if theirs_first else "structure"
-        text = render(merged)[1:] + b"\n"
+        text = render(merged)[1:] + b"\n" * self._ends_line
         return FileMerge(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
+
+    @property
+    def _ends_line(self) -> bool:
+        """Whether the merged file ends with a newline."""
+        base, ours, theirs = (version.endswith(b"\n") for version in self._versions)
+        return theirs if ours == base else ours
 
     @cached_property
     def _trees(self) -> list[Construct]:
+        if reason := why_generated(self._path, max(self._versions, key=len)):
+            raise BindingError(reason)
         if max(map(len, self._versions)) > self._max_bytes:
             raise StructureError(f"a version has more than {self._max_bytes:,} bytes")
-        versions = [version or b"\n" for version in self._versions]
+        if reason := why_unreadable(self._path, self._versions):
+            raise StructureError(reason)
+        versions = [_ended(version) for version in self._versions]
         if self._is_crlf:
             versions = [version.replace(b"\r\n", b"\n") for version in versions]
         return read_versions(self._path, versions)
+
+
+def _ended(text: bytes) -> bytes:
+    return text if text.endswith(b"\n") else text + b"\n"
 
 
 def _is_crlf(text: bytes) -> bool:
@@ -184,7 +206,7 @@ def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
     A block may not be readable with the lines around it, although the versions are. That
     is not what is in the way: it is what keeps the whole file from being merged.
     """
-    if isinstance(error, InterferenceError):
+    if isinstance(error, InterferenceError | BindingError):
         return Resolution(reason=str(error), is_binding=True)
     if isinstance(error, DisagreementError):
         return Resolution(reason=str(error))

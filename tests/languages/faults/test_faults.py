@@ -302,10 +302,12 @@ def test_an_attribute_may_be_set_in_another_file():
         ("a.json", (b"{}", b'{"a": 1}', b'{"b": 1}', b'{"a": 1"b": 1}'), "not parse"),
         ("a.json", (b"{}", b'{"a": 1}', b'{"a": 2}', b'{"a": 1, "a": 2}'), "'a' occurs twice"),
         ("a.toml", (b"", b"a = 1\n", b"a = 2\n", b"a = 1\na = 2\n"), "not parse"),
-        ("a.json", (b"// odd\n{}", b"// odd\n{1}", b"// odd\n{2}", b"// odd\n{1, 2}"), ""),
+        ("a.json", (b"// odd\n{}", b"// odd\n{1}", b"{2}", b"{1}"), "the base does not parse"),
+        ("tsconfig.json", (b"// c\n{}", b'// c\n{"a": 1,}', b"{}", b'{"a": 1,}'), ""),
+        ("a.json", (b"", b'{"a": 1}', b'{"a": 1}', b'{"a": 1}'), ""),
     ],
 )
-def test_data_must_parse_if_its_versions_do(path, texts, words):
+def test_data_and_its_versions_must_parse(path, texts, words):
     *versions, merged = texts
 
     fault = find_fault(path, tuple(versions), merged)

@@ -42,6 +42,14 @@ def text_of(outcome, path="f.py"):
 # --- what it makes of a file -----------------------------------------------------------------
 
 
+@pytest.mark.parametrize("ends", ["", "\n"])
+def test_a_last_newline_is_merged_as_well(ends):
+    """It is in the merged file if a side added it."""
+    texts = (b"f(a)", b"f(a, b)" + ends.encode(), b"f(a, c)")
+
+    assert text_of(merge_file(*texts)) == b"f(a, b, c)" + ends.encode()
+
+
 def test_constructs_are_combined_and_the_ledger_says_so():
     """The row names the rule, and says that nothing of either side is lost."""
     outcome = merge_file(b"f(a)\n", b"f(a, b=1)\n", b"f(a, c=2)\n")
@@ -99,13 +107,8 @@ def test_both_may_add_the_same_file():
 
 REFUSED = {
     "both changed it": ("f.py", (b"a = 1\n", b"a = 2\n", b"a = 3\n"), "both sides changed '1'"),
-    "another language": ("f.toml", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), ".toml files"),
+    "another language": ("f.rb", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), ".rb files"),
     "no name": ("f", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), "such files"),
-    "no last newline": (
-        "f.py",
-        (b"f(a)", b"f(a, b)", b"f(a, c)"),
-        "has no newline",
-    ),
     "no Python": ("f.py", (b"it's a\n", b"it's b\n", b"it's c\n"), "a string is not closed"),
     "control characters": ("f.py", (b"f(a)\x1f\n", b"f(a, b)\n", b"f(a, c)\n"), "control"),
     "interference": (

@@ -1,0 +1,80 @@
+"""Finds what is wrong with a merged data file."""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from cooperbench_eval.languages.data import DataFormat, check_data, find_format, why_generated
+from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
+
+_MOST_BYTES = 500_000
+"""The largest version that is checked; the grammar of YAML needs a second for as much."""
+
+
+def find_data_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Return what is wrong with a merged data file; empty if nothing is, or if it is not data.
+
+    A version that is not valid cannot be checked, and that is a fault as well. So is a lock
+    file whose sides disagree.
+    """
+    base, ours, theirs = versions
+    known = max(versions, key=len)
+    if (reason := why_generated(path, known)) and base != ours != theirs != base:
+        return reason
+    if find_format(path, known) is None:
+        return ""
+    return why_unreadable(path, versions) or _broken(path, versions, merged)
+
+
+def why_unreadable(path: str, versions: Sequence[bytes]) -> str:
+    """Say why a merge of a data file cannot be checked; empty if it can, or if it is not data."""
+    if find_format(path, max(versions, key=len)) is None:
+        return ""
+    if max(map(len, versions)) > _MOST_BYTES:
+        return f"a version has more than {_MOST_BYTES:,} bytes, too many to check"
+    for name, source in zip(("the base", "ours", "theirs"), versions, strict=True):
+        # A side that adds the file has an empty base.
+        if source and (fault := _fault(path, source)):
+            return f"{name} {fault}, so a merge cannot be checked"
+    return ""
+
+
+def _broken(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    if fault := _fault(path, merged):
+        return f"the merged file {fault}"
+    if find_format(path, merged) is DataFormat.NOTEBOOK:
+        known = frozenset[str]().union(*map(_outputs, versions))
+        if not _outputs(merged) <= known:
+            return "both sides ran a cell again, and its outputs cannot be combined"
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _fault(path: str, source: bytes) -> str:
+    """Return what is wrong with a version, as what follows its name; empty if nothing is."""
+    found = find_format(path, source)
+    if found is None:
+        return ""
+    try:
+        check_data(path, found, source)
+    except SyntaxFaultError as exc:
+        return f"does not parse ({exc})"
+    except StructureError as exc:
+        return f"cannot be read ({exc})"
+    return ""
+
+
+def _outputs(source: bytes) -> frozenset[str]:
+    """Return what each cell of a notebook printed, with the number of its run."""
+    return frozenset(
+        json.dumps([cell.get("outputs"), cell.get("execution_count")], sort_keys=True)
+        for cell in _cells(json.loads(source) if source else {})
+    )
+
+
+def _cells(notebook: object) -> Iterator[dict[str, object]]:
+    """Yield the cells, which older formats hold in worksheets."""
+    if not isinstance(notebook, dict):
+        return
+    for holder in (notebook, *notebook.get("worksheets", ())):
+        yield from (each for each in holder.get("cells", ()) if isinstance(each, dict))

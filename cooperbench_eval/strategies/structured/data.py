@@ -1,0 +1,342 @@
+"""Merges data files by key: mappings key by key, sequences item by item, scalars whole."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from attrs import evolve, frozen
+
+from cooperbench_eval.languages.files import read_versions
+from cooperbench_eval.languages.readers.data import (
+    CHECKSUMS,
+    LINES,
+    MAPPING,
+    SEQUENCE,
+    TABLE,
+)
+from cooperbench_eval.languages.tree import (
+    DATA,
+    BindingError,
+    Construct,
+    DisagreementError,
+    Element,
+    Elements,
+    Mode,
+    StructureError,
+    Token,
+    same,
+)
+from cooperbench_eval.strategies.structured.ordering import spread
+from cooperbench_eval.strategies.structured.overlaps import AlignedVersion, find_overlaps
+
+T = TypeVar("T", bound=Element)
+V = TypeVar("V")
+
+_NUMBER = frozenset(b"0123456789.+-eE_")
+
+
+@frozen
+class DataMerge:
+    """Merges versions of a construct of a data file.
+
+    Attributes:
+        theirs_first: Whether theirs comes first where both insert at one place.
+    """
+
+    theirs_first: bool = False
+
+    def merge_file(self, base: Construct, ours: Construct, theirs: Construct) -> Element:
+        """Merge two versions of a file.
+
+        Raises:
+            BindingError: One side uses what the other one changes.
+            DisagreementError: They cannot be combined.
+        """
+        _check_aliases(base, ours, theirs)
+        _check_aliases(base, theirs, ours)
+        return self.merge(base, ours, theirs)
+
+    def merge(self, base: Element, ours: Element, theirs: Element) -> Element:
+        """Merge two versions of an element.
+
+        Raises:
+            DisagreementError: They cannot be combined.
+        """
+        if ours.source in {theirs.source, base.source}:
+            return theirs
+        if theirs.source == base.source:
+            return ours
+        if (
+            isinstance(base, Construct)
+            and isinstance(ours, Construct)
+            and isinstance(theirs, Construct)
+            and base.kind == ours.kind == theirs.kind
+            and base.mode is ours.mode is theirs.mode
+        ):
+            return self._merge_constructs(base, ours, theirs)
+        if same(ours, theirs) or same(base, theirs):
+            return ours
+        if same(base, ours):
+            return theirs
+        raise DisagreementError.at(base if base.plain else ours)
+
+    def _merge_constructs(self, base: Construct, ours: Construct, theirs: Construct) -> Construct:
+        rule = {
+            MAPPING: self._mapping,
+            CHECKSUMS: self._mapping,
+            SEQUENCE: self._sequence,
+            LINES: self._sequence,
+        }.get(base.kind, self._parts)
+        children = rule(base, ours, theirs)
+        if base.mode is Mode.LIST:
+            children = spread(children, base, ours, theirs)
+        elif base.mode is Mode.MEMBERS:
+            children = _on_lines(children)
+        return evolve(
+            base,
+            children=children,
+            key=_changed(base.key, ours.key, theirs.key),
+            indent=_changed(base.indent, ours.indent, theirs.indent),
+            comma=_changed(base.comma, ours.comma, theirs.comma),
+            tail=_one_of(base.tail, ours.tail, theirs.tail),
+        )
+
+    def _parts(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
+        """Merge parts that correspond to each other, with the comments around them."""
+        (lead, before, tail), mine, other = map(_split, (base, ours, theirs))
+        if base.kind == DATA and not before and len(mine[1]) == len(other[1]):
+            before = tuple(map(_emptied, mine[1]))
+        if len(before) == len(mine[1]) == len(other[1]):
+            parts = tuple(map(self.merge, before, mine[1], other[1]))
+        else:
+            parts = _one_of(before, mine[1], other[1])
+        return (*_one_of(lead, mine[0], other[0]), *parts, *_one_of(tail, mine[2], other[2]))
+
+    def _mapping(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
+        old, mine, other = map(_by_key, (base, ours, theirs))
+        merged: dict[bytes, Element] = {}
+        for key in {**mine, **other}:
+            versions = old.get(key), mine.get(key), other.get(key)
+            try:
+                found = self._entry(*versions, keeps=base.kind == CHECKSUMS)
+            except DisagreementError as exc:
+                raise _in_entry(key, exc) from exc
+            if found is not None:
+                merged[key] = found
+        # Checksums that a side removed are kept, in their places.
+        before = [] if base.kind == CHECKSUMS else list(old)
+        order = _order(before, list(mine), list(other), theirs_first=self.theirs_first)
+        children = [merged[key] for key in order if key in merged]
+        return tuple(sorted(children, key=lambda each: each.kind == TABLE))
+
+    def _entry(
+        self, base: Element | None, ours: Element | None, theirs: Element | None, *, keeps: bool
+    ) -> Element | None:
+        """Merge an entry that a version may lack; return `None` if a side removed it."""
+        if ours is not None and theirs is not None:
+            return self.merge(_emptied(ours) if base is None else base, ours, theirs)
+        left = ours if theirs is None else theirs
+        if base is None or left is None or keeps:
+            return left
+        if same(base, left):
+            return None
+        raise DisagreementError.at(base)
+
+    def _sequence(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
+        old = base.children
+        mine, other = (
+            AlignedVersion.of(old, each.children, Mode.MEMBERS) for each in (ours, theirs)
+        )
+        out: list[Element] = []
+        at = 0
+        is_sorted = base.kind == SEQUENCE and all(
+            list(items) == sorted(items, key=_words) for items in (mine.children, other.children)
+        )
+        is_joined = base.kind == LINES or _is_numeric(old)
+        for overlap in find_overlaps(mine, other, joins_adjacent=is_joined):
+            start, end = overlap.start, overlap.end
+            out += self._kept(old, mine, other, range(at, start))
+            sides = (
+                mine.between(start, end, overlap.ours),
+                other.between(start, end, overlap.theirs),
+            )
+            found = self._changed_items(old[start:end], *sides, is_text=base.kind == LINES)
+            out += sorted(found, key=_words) if is_sorted else found
+            at = end
+        out += self._kept(old, mine, other, range(at, len(old)))
+        return tuple(out)
+
+    def _kept(
+        self, base: Elements, ours: AlignedVersion, theirs: AlignedVersion, span: range
+    ) -> Iterator[Element]:
+        for i in span:
+            mine, other = ours.at(i), theirs.at(i)
+            if mine is not None and other is not None:
+                yield self.merge(base[i], mine, other)
+
+    def _changed_items(
+        self, base: Elements, ours: Elements, theirs: Elements, *, is_text: bool
+    ) -> Elements:
+        before, mine, other = ([each.plain for each in side] for side in (base, ours, theirs))
+        if mine in (other, before):
+            return theirs
+        if other == before:
+            return ours
+        if base or is_text:
+            raise DisagreementError.at(*(base if any(before) else ours))
+        first, second = (theirs, ours) if self.theirs_first else (ours, theirs)
+        words = {_bare(each): each for each in first}
+        names = {each.key for each in first if each.key}
+        new = [each for each in second if _bare(each) not in words]
+        for each in second:
+            same_item = words.get(_bare(each), each)
+            if each.plain != same_item.plain or (same_item is each and each.key in names):
+                raise DisagreementError.at(each)
+        return (*first, *new)
+
+
+def can_merge_data(path: str, versions: Sequence[bytes]) -> bool:
+    """Whether versions of a data file can be merged by key."""
+    texts = [version.replace(b"\r\n", b"\n").removesuffix(b"\n") + b"\n" for version in versions]
+    try:
+        DataMerge().merge_file(*read_versions(path, texts))
+    except StructureError:
+        return False
+    return True
+
+
+def _in_entry(key: bytes, error: DisagreementError) -> DisagreementError:
+    """Return the error with the path of keys to it."""
+    inner, start, reason = str(error).partition("both sides")
+    path = [key.decode("utf-8", "replace"), *filter(None, [inner.removesuffix(": ")])]
+    return DisagreementError(f"{'.'.join(path)}: {start}{reason}")
+
+
+def _by_key(mapping: Construct) -> dict[bytes, Element]:
+    found = {each.key: each for each in mapping.children}
+    if len(found) < len(mapping.children):
+        raise StructureError("a version repeats a key")
+    return found
+
+
+def _order(
+    base: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[bytes], *, theirs_first: bool
+) -> list[bytes]:
+    """Return the keys of both sides in an order that both allow.
+
+    Raises:
+        DisagreementError: Both sides put keys that they share into another order.
+    """
+    shared = {*ours} & {*theirs}
+    before, mine, other = ([key for key in keys if key in shared] for keys in (base, ours, theirs))
+    moved = [[key for key in side if key in before] != before for side in (mine, other)]
+    if all(moved) and mine != other:
+        raise DisagreementError("both sides put the same keys into different orders")
+    lead, follower = (theirs, ours) if moved[1] else (ours, theirs)
+    is_sorted = all(list(side) == sorted(side) for side in (ours, theirs))
+    goes_first = theirs_first is (lead is ours)
+    own = {*lead} - {*follower} - {*base}
+    out, there = list(lead), {*lead}
+    at = next((out.index(key) for key in follower if key in there), 0)
+    for key in follower:
+        if key in there:
+            at = out.index(key) + 1
+            continue
+        while at < len(out) and out[at] in own and (out[at] < key if is_sorted else not goes_first):
+            at += 1
+        out.insert(at, key)
+        at += 1
+    return out
+
+
+def _split(construct: Construct) -> tuple[Elements, Elements, Elements]:
+    """Separate the comments at both ends of a construct's children."""
+    children = construct.children
+    end = len(children) - (construct.kind == DATA)
+    start = 0
+    while start < end and children[start].kind == "comment":
+        start += 1
+    stop = end
+    while stop > start and children[stop - 1].kind == "comment":
+        stop -= 1
+    return children[:start], children[start:stop], children[stop:]
+
+
+def _bare(element: Element) -> tuple[bytes, ...]:
+    """Return the words of an item without the comments around it."""
+    if isinstance(element, Token):
+        return (element.plain,)
+    return tuple(each.plain for each in _split(element)[1])
+
+
+def _emptied(element: Element) -> Element:
+    """Return the base of what both sides added, of which only mappings may be merged."""
+    if isinstance(element, Token):
+        return element._replace(word=b"")
+    if element.kind == MAPPING:
+        return evolve(element, children=())
+    if element.kind in {SEQUENCE, LINES}:
+        return evolve(element, children=(Token(b"", b""),))
+    return evolve(element, children=tuple(map(_emptied, element.children)))
+
+
+def _one_of(base: Sequence[T], ours: Sequence[T], theirs: Sequence[T]) -> tuple[T, ...]:
+    """Return the elements that one side changed.
+
+    Raises:
+        DisagreementError: Both sides changed them differently.
+    """
+    before, mine, other = ([each.plain for each in side] for side in (base, ours, theirs))
+    if other == before:
+        return tuple(ours)
+    if mine not in (before, other):
+        raise DisagreementError.at(*(base or ours))
+    return tuple(theirs)
+
+
+def _changed(base: V, ours: V, theirs: V) -> V:
+    return theirs if ours == base else ours
+
+
+def _on_lines(members: Elements) -> Elements:
+    """Begin a line with each member but the first."""
+    return tuple(
+        each if not i or b"\n" in each.space else each.with_space(b"\n")
+        for i, each in enumerate(members)
+    )
+
+
+def _words(element: Element) -> bytes:
+    return element.plain
+
+
+def _is_numeric(items: Elements) -> bool:
+    """Whether all items are numbers, which may mean something by their places."""
+    words = [word for each in items for word in each.words() if word != b"-"]
+    return bool(words) and all(_NUMBER.issuperset(word) for word in words)
+
+
+def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
+    """Refuse new uses of what the other side changes under an anchor of YAML.
+
+    Raises:
+        BindingError: There are such uses.
+    """
+    old, new = dict(_anchored(base)), dict(_anchored(side))
+    before, after = _aliases(base), _aliases(other)
+    for name, words in old.items():
+        if new.get(name) != words and after[b"*" + name] > before[b"*" + name]:
+            shown = name.decode("utf-8", "replace")
+            raise BindingError(f"one side changes what &{shown} names, the other uses it anew")
+
+
+def _anchored(tree: Construct) -> Iterator[tuple[bytes, tuple[bytes, ...]]]:
+    for each in tree.walk():
+        for i, child in enumerate(each.children):
+            if child.kind == "anchor":
+                yield child.plain[1:], tuple(part.plain for part in each.children[i + 1 :])
+
+
+def _aliases(tree: Construct) -> Counter[bytes]:
+    tokens = (child for each in tree.walk() for child in each.children)
+    return Counter(child.plain for child in tokens if child.kind == "alias")
