@@ -76,9 +76,10 @@ def _pairs(mine: Sequence[bytes], other: Sequence[bytes]) -> list[tuple[int, int
 
 
 _CONTINUING = frozenset(
-    b"else elif elsif elseif except rescue finally ensure catch end fi done esac".split()
+    b"else elif elsif elseif except rescue finally ensure catch fi done esac".split()
 )
 """Words at the start of a line that continues the statement before it."""
+_CLOSING = (b")", b"]", b"}", b"{", b"</", b"\\end", b";;")
 LEADING = (b"#", b"@", b"//", b"/*", b"--")
 """What a comment or an annotation begins with, which belongs to the line after it."""
 
@@ -124,6 +125,22 @@ def split_entries(
     return [*entries[:-1], [*entries[-1], *empty]] if entries else [empty]
 
 
+_ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)]|:\w+ [^:]*:|\|) *[^\W_]")
+
+
+def is_item(text: bytes) -> bool:
+    """Whether some lines of prose are an item of a list, or a row of a table."""
+    return bool(_ITEM.match(text))
+
+
+def has_word(text: bytes) -> bool:
+    """Whether a text has a letter or a digit."""
+    return bool(_WORD.search(text))
+
+
+_WORD = re.compile(rb"[A-Za-z0-9\x80-\xff]")
+
+
 def weave_text(
     first: Sequence[T],
     second: Sequence[T],
@@ -147,8 +164,8 @@ def weave_text(
 
 
 def _continues(line: bytes) -> bool:
-    word = line.split(None, 1)[0].rstrip(b":{(;")
-    return line[:1] in {b")", b"]", b"}", b"{"} or word in _CONTINUING
+    word = line.split(None, 1)[0].rstrip(b":{(;").lower()
+    return line.startswith(_CLOSING) or word in _CONTINUING or word.startswith(b"end")
 
 
 def join_lines(ours: bytes, theirs: bytes) -> bytes | None:
@@ -159,14 +176,11 @@ def join_lines(ours: bytes, theirs: bytes) -> bytes | None:
     """
     lines = (each.splitlines(keepends=True) for each in (ours, theirs))
     first, second = (split_entries(each, _depth, bytes.strip, leading=()) for each in lines)
-    runs = weave_text(first, second, _stripped, lambda entry: bool(_ITEM.match(_stripped(entry))))
+    runs = weave_text(first, second, _stripped, lambda entry: is_item(_stripped(entry)))
     if runs is None:
         return None
     parts = (each for run in runs for each in (*run.first, *run.second, *(run.shared or ())[:1]))
     return b"".join(chain.from_iterable(parts))
-
-
-_ITEM = re.compile(rb"(?:[-*+]|\d+[.)]|:\w+ [^:]*:|\|) *[^\W_]")
 
 
 def _stripped(entry: Sequence[bytes]) -> bytes:

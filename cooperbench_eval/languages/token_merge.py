@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
-from cooperbench_eval.languages.sequences import split_entries, weave
+from cooperbench_eval.languages.sequences import has_word, split_entries, weave
 from cooperbench_eval.languages.tree import Token
 
 _TOKEN = re.compile(rb"(\s*)([A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]|\Z)", re.DOTALL)
@@ -185,7 +185,7 @@ def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[
     first, second = (theirs, ours) if order is Order.THEIRS_FIRST else (ours, theirs)
     lines = [b"\n" in each[0].space for each in (first, second)]
     split = {2: _entries, 1: _whole, 0: _items}[sum(lines)]
-    runs = weave(split(first), split(second), _text)
+    runs = weave(split(first), split(second), _name)
     if runs is None:
         raise TokenMergeError("both sides insert the same in another order")
     parts = [part for run in runs for part in (*run.first, *run.second, *(run.shared or ())[:1])]
@@ -225,8 +225,14 @@ def _texts(tokens: Sequence[Token]) -> list[bytes]:
     return [token.word for token in tokens]
 
 
-def _text(tokens: Sequence[Token]) -> bytes:
-    return b" ".join(_texts(tokens))
+def _name(tokens: Sequence[Token]) -> bytes:
+    """Return the words of an entry; none if it has only signs, so that no other is the same."""
+    words = b" ".join(_texts(tokens))
+    return words if has_word(words) else b""
+
+
+def _source(tokens: Sequence[Token]) -> bytes:
+    return b"".join(token.source for token in tokens).strip()
 
 
 def _whole(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -240,7 +246,7 @@ def _entries(tokens: Sequence[Token]) -> list[list[Token]]:
         if b"\n" in token.space:
             lines.append([])
         lines[-1].append(token)
-    entries = split_entries(lines, lambda line: len(line[0].space.rpartition(b"\n")[2]), _text)
+    entries = split_entries(lines, lambda line: len(line[0].space.rpartition(b"\n")[2]), _source)
     return [list(chain.from_iterable(entry)) for entry in entries]
 
 

@@ -11,11 +11,12 @@ suspicion.
 """
 
 import codecs
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.python import find_python_fault
+from cooperbench_eval.languages.faults.repeated import find_repeated
 from cooperbench_eval.languages.files import find_syntax_fault, is_code
 
 
@@ -41,9 +42,8 @@ def find_fault(
         return "a byte order mark would be in the middle of the file"
     if fault := find_parse_fault(path, versions, merged):
         return fault
-    if path.endswith(_PYTHON):
-        return find_python_fault(versions, merged, is_whole=is_whole)
-    return find_name_fault(path, versions, merged, is_whole=is_whole)
+    find = find_python_fault if path.endswith(_PYTHON) else partial(find_name_fault, path)
+    return find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
 
 
 _PYTHON = (".py", ".pyi")

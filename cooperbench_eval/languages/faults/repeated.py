@@ -1,0 +1,159 @@
+"""Finds what each side inserted once at one place and a merged file has twice.
+
+A statement, an item of a list, or an entry of a data file counts, with all that is in it. So
+two new functions may both end with `return x`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from cooperbench_eval.languages.alignment import align, similarity
+from cooperbench_eval.languages.faults.losses import differing_lines
+from cooperbench_eval.languages.files import is_code, read_versions
+from cooperbench_eval.languages.sequences import has_word, is_item, split_entries
+from cooperbench_eval.languages.tree import (
+    Construct,
+    Elements,
+    Mode,
+    StructureError,
+    Token,
+    head_of,
+    same,
+    suite,
+)
+
+_PROSE = (".md", ".rst")
+_LEAST_ALIKE = 0.85
+"""The share of words from which two statements with one head are versions of one."""
+_MARKS = b"\x1d\x1e"
+_Versions = Sequence[Construct]
+"""Base, ours, theirs and merged."""
+
+
+def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Return what merged has twice in one run of new statements, items or entries.
+
+    Returns:
+        What is wrong; empty if nothing is, or if a version cannot be read.
+    """
+    if not _may_repeat(versions, merged):
+        return ""
+    files = (*versions, merged)
+    if not is_code(path):
+        trees = [suite(tuple(map(_line, file.splitlines()))) for file in files]
+        return next(_repeated_entries(trees, only_items=path.endswith(_PROSE)), "")
+    try:
+        return next(_repeated(read_versions(path, files)), "")
+    except StructureError:
+        return ""
+
+
+def _may_repeat(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
+    """Whether a line that both sides inserted occurs more often than in either."""
+    base, mine, other, now = (Counter[bytes]() for _ in range(4))
+    for counts, lines in zip(
+        (base, mine, other, now), differing_lines(versions, merged), strict=True
+    ):
+        for line, count in lines.items():
+            counts[line.strip()] += count
+    return any(
+        count > max(mine[line], other[line]) and min(mine[line], other[line]) > base[line]
+        for line, count in now.items()
+        if has_word(line)
+    )
+
+
+def _line(text: bytes) -> Token:
+    return Token(b"", text, "line")
+
+
+def _repeated(trees: _Versions) -> Iterator[str]:
+    """Yield what is repeated in a construct, and in the parts of it that both sides changed."""
+    base, ours, theirs, merged = trees
+    if same(merged, ours) or same(merged, theirs) or len({each.mode for each in trees}) > 1:
+        return
+    places = [align(base.children, side.children, base.mode) for side in trees[1:]]
+    if base.mode is not Mode.SEQUENCE:
+        for gap in _gaps(trees, places):
+            mine, other, now = ([e for e in part if isinstance(e, Construct)] for part in gap)
+            yield from _too_often(*([e.plain for e in part] for part in (mine, other, now)))
+            yield from _alike(mine, other, now)
+    for i, child in enumerate(base.children):
+        there = [at[i] for at in places]
+        parts = [
+            child,
+            *(side.children[k] for side, k in zip(trees[1:], there, strict=True) if k is not None),
+        ]
+        inner = [each for each in parts if isinstance(each, Construct)]
+        if len(inner) == len(trees):
+            yield from _repeated(inner)
+
+
+def _repeated_entries(trees: _Versions, *, only_items: bool) -> Iterator[str]:
+    """Yield what is repeated in a text without a grammar, which consists of lines."""
+    base, *sides = trees
+    places = [align(base.children, side.children, Mode.LIST) for side in sides]
+    for gap in _gaps(trees, places):
+        entries = (
+            split_entries(
+                [each.plain for each in part], lambda e: len(e) - len(e.lstrip()), bytes.strip
+            )
+            for part in gap
+        )
+        texts = [[b"\n".join(entry).strip() for entry in part] for part in entries]
+        yield from _too_often(
+            *([e for e in part if has_word(e) and (is_item(e) or not only_items)] for part in texts)
+        )
+
+
+def _gaps(
+    trees: _Versions, places: Sequence[Sequence[int | None]]
+) -> Iterator[tuple[Elements, Elements, Elements]]:
+    """Yield what ours, theirs and merged have between two children that all have of the base."""
+    kept = [i for i in range(len(trees[0].children)) if all(at[i] is not None for at in places)]
+    known = [set(at) for at in places]
+    starts = [0] * len(places)
+    for i in (*kept, None):
+        ends = [
+            len(side.children) if i is None else at[i] or 0
+            for side, at in zip(trees[1:], places, strict=True)
+        ]
+        mine, other, now = (
+            tuple(side.children[k] for k in range(start, end) if k not in old)
+            for side, old, start, end in zip(trees[1:], known, starts, ends, strict=True)
+        )
+        if mine and other and now:
+            yield mine, other, now
+        starts = [end + 1 for end in ends]
+
+
+def _too_often(
+    mine: Sequence[bytes], other: Sequence[bytes], now: Sequence[bytes]
+) -> Iterator[str]:
+    counts = Counter(mine), Counter(other)
+    for text, count in Counter(now).items():
+        times = [each[text] for each in counts]
+        if all(times) and count > max(times) and has_word(text):
+            yield f"both sides insert {_shown(text)}, and it would stand there twice"
+
+
+def _alike(
+    mine: Sequence[Construct], other: Sequence[Construct], now: Sequence[Construct]
+) -> Iterator[str]:
+    """Yield the statements of which each side inserted its own version."""
+    there = {each.plain for each in now}
+    for one in mine:
+        for each in other:
+            is_compound = one.mode is Mode.MEMBERS and not one.key and one.kind == each.kind
+            if not is_compound or same(one, each) or not {one.plain, each.plain} <= there:
+                continue
+            if (
+                head_of(one) == head_of(each)
+                and similarity(one.words(), each.words()) >= _LEAST_ALIKE
+            ):
+                yield f"each side inserts its own {_shown(head_of(one))}, almost like the other's"
+
+
+def _shown(text: bytes) -> str:
+    words = b" ".join(text.translate(None, _MARKS).split(b"\x1f"))
+    return repr(words.decode("utf-8", "replace")[:60])
