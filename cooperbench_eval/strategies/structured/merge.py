@@ -24,6 +24,7 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
+from cooperbench_eval.strategies.structured.flow.facts import changes_for
 from cooperbench_eval.strategies.structured.inserting import flat, interleave
 from cooperbench_eval.strategies.structured.ordering import check_repeated, join_blocks, spread
 from cooperbench_eval.strategies.structured.overlaps import (
@@ -286,6 +287,9 @@ class TreeMerge:
         if mine is other is ordering.Leaving.ALWAYS:
             raise DisagreementError("both sides leave the suite there")
         theirs_first = self.theirs_first if mine is other else mine > other
+        if mine is other and changes_for(ours, theirs) != changes_for(theirs, ours):
+            # What a side only reads is as it was in that side's version if it comes first.
+            theirs_first = self.theirs_first != changes_for(ours, theirs)
         return (theirs, ours) if theirs_first else (ours, theirs)
 
 
