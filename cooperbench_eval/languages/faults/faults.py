@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.faults.names import find_name_fault
+from cooperbench_eval.languages.faults.order import find_misordered
 from cooperbench_eval.languages.faults.python import find_python_fault
 from cooperbench_eval.languages.faults.repeated import find_repeated
 from cooperbench_eval.languages.files import find_syntax_fault, is_code
@@ -43,7 +44,8 @@ def find_fault(
     if fault := find_parse_fault(path, versions, merged):
         return fault
     find = find_python_fault if path.endswith(_PYTHON) else partial(find_name_fault, path)
-    return find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
+    found = find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
+    return found or find_misordered(path, versions, merged)
 
 
 _PYTHON = (".py", ".pyi")

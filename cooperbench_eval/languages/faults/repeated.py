@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from cooperbench_eval.languages.alignment import align, similarity
+from cooperbench_eval.languages.faults.gaps import Versions, changed_by_both, gaps
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code, read_versions
 from cooperbench_eval.languages.sequences import has_word, is_item, split_entries
 from cooperbench_eval.languages.tree import (
     Construct,
-    Elements,
     Mode,
     StructureError,
     Token,
@@ -26,8 +26,6 @@ _PROSE = (".md", ".rst")
 _LEAST_ALIKE = 0.85
 """The share of words from which two statements with one head are versions of one."""
 _MARKS = b"\x1d\x1e"
-_Versions = Sequence[Construct]
-"""Base, ours, theirs and merged."""
 
 
 def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
@@ -67,33 +65,19 @@ def _line(text: bytes) -> Token:
     return Token(b"", text, "line")
 
 
-def _repeated(trees: _Versions) -> Iterator[str]:
-    """Yield what is repeated in a construct, and in the parts of it that both sides changed."""
-    base, ours, theirs, merged = trees
-    if same(merged, ours) or same(merged, theirs) or len({each.mode for each in trees}) > 1:
-        return
-    places = [align(base.children, side.children, base.mode) for side in trees[1:]]
-    if base.mode is not Mode.SEQUENCE:
-        for gap in _gaps(trees, places):
+def _repeated(trees: Versions) -> Iterator[str]:
+    for parts, places in changed_by_both(trees):
+        for gap in gaps(parts, places) if parts[0].mode is not Mode.SEQUENCE else ():
             mine, other, now = ([e for e in part if isinstance(e, Construct)] for part in gap)
             yield from _too_often(*([e.plain for e in part] for part in (mine, other, now)))
             yield from _alike(mine, other, now)
-    for i, child in enumerate(base.children):
-        there = [at[i] for at in places]
-        parts = [
-            child,
-            *(side.children[k] for side, k in zip(trees[1:], there, strict=True) if k is not None),
-        ]
-        inner = [each for each in parts if isinstance(each, Construct)]
-        if len(inner) == len(trees):
-            yield from _repeated(inner)
 
 
-def _repeated_entries(trees: _Versions, *, only_items: bool) -> Iterator[str]:
+def _repeated_entries(trees: Versions, *, only_items: bool) -> Iterator[str]:
     """Yield what is repeated in a text without a grammar, which consists of lines."""
     base, *sides = trees
     places = [align(base.children, side.children, Mode.LIST) for side in sides]
-    for gap in _gaps(trees, places):
+    for gap in gaps(trees, places):
         entries = (
             split_entries(
                 [each.plain for each in part], lambda e: len(e) - len(e.lstrip()), bytes.strip
@@ -104,27 +88,6 @@ def _repeated_entries(trees: _Versions, *, only_items: bool) -> Iterator[str]:
         yield from _too_often(
             *([e for e in part if has_word(e) and (is_item(e) or not only_items)] for part in texts)
         )
-
-
-def _gaps(
-    trees: _Versions, places: Sequence[Sequence[int | None]]
-) -> Iterator[tuple[Elements, Elements, Elements]]:
-    """Yield what ours, theirs and merged have between two children that all have of the base."""
-    kept = [i for i in range(len(trees[0].children)) if all(at[i] is not None for at in places)]
-    known = [set(at) for at in places]
-    starts = [0] * len(places)
-    for i in (*kept, None):
-        ends = [
-            len(side.children) if i is None else at[i] or 0
-            for side, at in zip(trees[1:], places, strict=True)
-        ]
-        mine, other, now = (
-            tuple(side.children[k] for k in range(start, end) if k not in old)
-            for side, old, start, end in zip(trees[1:], known, starts, ends, strict=True)
-        )
-        if mine and other and now:
-            yield mine, other, now
-        starts = [end + 1 for end in ends]
 
 
 def _too_often(

@@ -269,8 +269,6 @@ class TreeMerge:
         mine, own = ([each.main for each in pieces] for pieces in (found.mine, found.own))
         check_imports(mine, own)
         arranged = found.arranged(kind)
-        if kind == clauses.TRY:
-            return clauses.in_catch_order(arranged)
         if kind == "parameters" and mine and own:
             self._note("two parameters", "united arguments")
         if (kind == "parameters" and arranged != flat(found.both)) or (
