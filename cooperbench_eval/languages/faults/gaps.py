@@ -1,9 +1,11 @@
 """Aligns a merged file with its versions, down to what is new between the same neighbours."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from cooperbench_eval.languages.alignment import align
-from cooperbench_eval.languages.tree import Construct, Elements, same
+from cooperbench_eval.languages.files import read_versions
+from cooperbench_eval.languages.tree import Construct, Elements, StructureError, same
 
 Versions = Sequence[Construct]
 """Base, ours, theirs and merged."""
@@ -11,10 +13,25 @@ Places = Sequence[Sequence[int | None]]
 """Where the base's children are in ours, theirs and merged."""
 
 
-def changed_by_both(trees: Versions) -> Iterator[tuple[Versions, Places]]:
-    """Yield each construct that both sides changed, in all versions, with its alignment."""
+@lru_cache(maxsize=2)  # for several checks of one file
+def changed_by_both(
+    path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
+) -> Sequence[tuple[Versions, Places]]:
+    """Return each construct that both sides changed, in all versions, with its alignment.
+
+    Returns:
+        The constructs; none if a version cannot be read.
+    """
+    try:
+        return list(_changed(read_versions(path, (*versions, merged))))
+    except StructureError:
+        return []
+
+
+def _changed(trees: Versions) -> Iterator[tuple[Versions, Places]]:
     base, ours, theirs, merged = trees
-    if same(merged, ours) or same(merged, theirs) or len({each.mode for each in trees}) > 1:
+    is_one_sided = any(same(merged, side) or same(base, side) for side in (ours, theirs))
+    if is_one_sided or len({each.mode for each in trees}) > 1:
         return
     places = [align(base.children, side.children, base.mode) for side in trees[1:]]
     yield trees, places
@@ -23,7 +40,7 @@ def changed_by_both(trees: Versions) -> Iterator[tuple[Versions, Places]]:
         parts = [child, *(side.children[at[i] or 0] for side, at in sides if at[i] is not None)]
         inner = [each for each in parts if isinstance(each, Construct)]
         if len(inner) == len(trees):
-            yield from changed_by_both(inner)
+            yield from _changed(inner)
 
 
 def gaps(trees: Versions, places: Places) -> Iterator[tuple[Elements, Elements, Elements]]:

@@ -5,24 +5,25 @@ fits is taken, calls of which one removes what the other adds, and values beside
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from cooperbench_eval.languages.alternatives import alternatives_in
-from cooperbench_eval.languages.faults.gaps import Versions, changed_by_both, gaps
+from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps
 from cooperbench_eval.languages.faults.losses import differing_lines
-from cooperbench_eval.languages.files import is_code, read_versions
-from cooperbench_eval.languages.tree import ASSIGNING, Element, Mode, StructureError
+from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.tree import ASSIGNING, Element, Mode
 
-_ORDERED = re.compile(rb"\b(?:except|catch|elif|else if|case)\b|=>|\w\.\w+\(")
-"""What a line contains if its order among others like it may matter."""
-_SPREAD = re.compile(rb"\.\.|\*\*")
-"""What a line contains if any line beside it may matter."""
 _EMPTYING = frozenset(
     b"""clear pop popleft popitem popall truncate remove removeAll reset reverse sort shuffle
     drain splice shift close stop shutdown Close Stop Reset Truncate Clear""".split()
 )
 """Methods that remove or replace what other calls put into an object or need there."""
+_CHOSEN = re.compile(rb"\b(?:except|catch|elif|else if|case)\b|=>")
+_MATTERING = re.compile(
+    rb"\.(?:" + b"|".join(sorted(_EMPTYING)) + rb")\(|(?m:^|[{,])\s*(?:\.\.\.?|\*\*)\w"
+)
+"""What a line contains if its order among others may matter: such a call, or a spread."""
 _SPREADING = (b"...", b"..", b"**")
 
 
@@ -34,11 +35,7 @@ def find_misordered(path: str, versions: tuple[bytes, bytes, bytes], merged: byt
     """
     if not is_code(path) or not _may_matter(versions, merged):
         return ""
-    try:
-        trees = read_versions(path, (*versions, merged))
-    except StructureError:
-        return ""
-    return next(_misordered(trees), "")
+    return next(_misordered(changed_by_both(path, versions, merged)), "")
 
 
 def _may_matter(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
@@ -48,11 +45,12 @@ def _may_matter(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
         b"\n".join(line for line, count in side.items() if count > base.get(line, 0))
         for side in sides
     ]
-    return all(new) and (all(map(_ORDERED.search, new)) or any(map(_SPREAD.search, new)))
+    is_chosen = all(map(_CHOSEN.search, new))
+    return all(new) and (is_chosen or any(map(_MATTERING.search, new)))
 
 
-def _misordered(trees: Versions) -> Iterator[str]:
-    for parts, places in changed_by_both(trees):
+def _misordered(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
+    for parts, places in changed:
         if parts[0].mode is Mode.SEQUENCE:
             continue
         yield from _unreachable([each.children for each in parts])

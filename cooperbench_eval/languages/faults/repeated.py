@@ -5,17 +5,16 @@ two new functions may both end with `return x`.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cooperbench_eval.languages.alignment import align, similarity
-from cooperbench_eval.languages.faults.gaps import Versions, changed_by_both, gaps
+from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps
 from cooperbench_eval.languages.faults.losses import differing_lines
-from cooperbench_eval.languages.files import is_code, read_versions
+from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.sequences import has_word, is_item, split_entries
 from cooperbench_eval.languages.tree import (
     Construct,
     Mode,
-    StructureError,
     Token,
     head_of,
     same,
@@ -36,14 +35,10 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
     """
     if not _may_repeat(versions, merged):
         return ""
-    files = (*versions, merged)
-    if not is_code(path):
-        trees = [suite(tuple(map(_line, file.splitlines()))) for file in files]
-        return next(_repeated_entries(trees, only_items=path.endswith(_PROSE)), "")
-    try:
-        return next(_repeated(read_versions(path, files)), "")
-    except StructureError:
-        return ""
+    if is_code(path):
+        return next(_repeated(changed_by_both(path, versions, merged)), "")
+    trees = [suite(tuple(map(_line, file.splitlines()))) for file in (*versions, merged)]
+    return next(_repeated_entries(trees, only_items=path.endswith(_PROSE)), "")
 
 
 def _may_repeat(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
@@ -65,8 +60,8 @@ def _line(text: bytes) -> Token:
     return Token(b"", text, "line")
 
 
-def _repeated(trees: Versions) -> Iterator[str]:
-    for parts, places in changed_by_both(trees):
+def _repeated(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
+    for parts, places in changed:
         for gap in gaps(parts, places) if parts[0].mode is not Mode.SEQUENCE else ():
             mine, other, now = ([e for e in part if isinstance(e, Construct)] for part in gap)
             yield from _too_often(*([e.plain for e in part] for part in (mine, other, now)))
