@@ -24,6 +24,8 @@ from cooperbench_eval.languages.tree import (
 _PROSE = (".md", ".rst")
 _LEAST_ALIKE = 0.85
 """The share of words from which two statements with one head are versions of one."""
+_LEAVING = frozenset(b"return break continue pass raise throw else".split())
+"""Words of lines that different new statements end with."""
 _MARKS = b"\x1d\x1e"
 
 
@@ -43,16 +45,12 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
 
 def _may_repeat(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
     """Whether a line that both sides inserted occurs more often than in either."""
-    base, mine, other, now = (Counter[bytes]() for _ in range(4))
-    for counts, lines in zip(
-        (base, mine, other, now), differing_lines(versions, merged), strict=True
-    ):
-        for line, count in lines.items():
-            counts[line.strip()] += count
+    base, mine, other, now = differing_lines(versions, merged)
     return any(
-        count > max(mine[line], other[line]) and min(mine[line], other[line]) > base[line]
+        count > max(mine.get(line, 0), other.get(line, 0))
+        and min(mine.get(line, 0), other.get(line, 0)) > base.get(line, 0)
         for line, count in now.items()
-        if has_word(line)
+        if has_word(line) and line.split(None, 1)[0].rstrip(b";:") not in _LEAVING
     )
 
 
