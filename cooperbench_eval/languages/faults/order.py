@@ -19,7 +19,8 @@ _EMPTYING = frozenset(
     drain splice shift close stop shutdown Close Stop Reset Truncate Clear""".split()
 )
 """Methods that remove or replace what other calls put into an object or need there."""
-_CHOSEN = re.compile(rb"\b(?:except|catch|elif|else if|case)\b|=>")
+_CHOSEN = re.compile(rb"\b(?:except|catch|elif|else if|case)\b")
+_ARM = re.compile(rb"=>")  # elsewhere than in Rust, it is in most functions
 _MATTERING = re.compile(
     rb"\.(?:" + b"|".join(sorted(_EMPTYING)) + rb")\(|(?m:^|[{,])\s*(?:\.\.\.?|\*\*)\w"
 )
@@ -33,19 +34,20 @@ def find_misordered(path: str, versions: tuple[bytes, bytes, bytes], merged: byt
     Returns:
         What is wrong; empty if nothing is, or if a version cannot be read.
     """
-    if not is_code(path) or not _may_matter(versions, merged):
+    if not is_code(path) or not _may_matter(path, versions, merged):
         return ""
     return next(_misordered(changed_by_both(path, versions, merged)), "")
 
 
-def _may_matter(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
+def _may_matter(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
     """Whether both sides have new lines whose order may matter."""
     base, *sides, _ = differing_lines(versions, merged)
     new = [
         b"\n".join(line for line, count in side.items() if count > base.get(line, 0))
         for side in sides
     ]
-    is_chosen = all(map(_CHOSEN.search, new))
+    chosen = _ARM if path.endswith(".rs") else _CHOSEN
+    is_chosen = all(map(chosen.search, new))
     return all(new) and (is_chosen or any(map(_MATTERING.search, new)))
 
 
