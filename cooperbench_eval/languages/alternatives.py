@@ -19,6 +19,7 @@ _RANGES = frozenset({b"..=", b"..", b"..."})
 _TESTS = {b"<": (_LEAST, -1), b"<=": (_LEAST, 0), b">": (_GREATEST, 1), b">=": (_GREATEST, 0)}
 _EQUAL = frozenset({b"==", b"==="})
 _OPENERS, _CLOSERS = frozenset({b"(", b"[", b"{"}), frozenset({b")", b"]", b"}"})
+_KINDS = frozenset({"arm", "case", "clause", "elif", "except"})
 _GUARDS = frozenset({b"if", b"when"})
 _BINDING = re.compile(rb"(?!true\Z|false\Z|null\Z)[a-z_]\w*\Z")
 _GENERAL = {"Throwable": 3, "BaseException": 3, "Exception": 2, "RuntimeException": 1}
@@ -83,7 +84,7 @@ class Alternative(NamedTuple):
     @classmethod
     def of(cls, element: Element) -> "Alternative | None":
         """Read a clause or a member; return `None` if it is no alternative."""
-        if not isinstance(element, Construct):
+        if not isinstance(element, Construct) or element.kind not in _KINDS:
             return None
         words = head_of(element).split()
         if words[:1] in ([b"except"], [b"catch"]):

@@ -182,6 +182,8 @@ def _kept(base: Sequence[Token], spaces: Sequence[dict[int, bytes]], places: ran
 
 def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[Token]:
     """Return what both sides insert at one point; what both have stands there once."""
+    if _texts(ours) == _texts(theirs):
+        return list(ours)
     first, second = (theirs, ours) if order is Order.THEIRS_FIRST else (ours, theirs)
     lines = [b"\n" in each[0].space for each in (first, second)]
     split = {2: _entries, 1: _whole, 0: _items}[sum(lines)]
