@@ -6,7 +6,7 @@ interference. They compare program slices: what a version changed must depend on
 statements after the merge as before it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 from attrs import frozen
@@ -16,13 +16,11 @@ from cooperbench_eval.languages.tree import (
     Construct,
     Element,
     StructureError,
-    Token,
     functions_of,
     same,
 )
 from cooperbench_eval.strategies.structured.flow.graph import Graph, graph_of
-from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work
-from cooperbench_eval.support.memo import WeighedMemo
+from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work, calls_in
 
 _LEAST_ALIKE = 0.7
 
@@ -139,8 +137,6 @@ def _controlled(graph: Graph, head: int) -> Iterator[int]:
 
 _SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
 _CONDITION = "one side changes a condition, the other what depends on it"
-_LEAST_COPIED = 6
-"""The fewest words, brackets included, of a call that is taken for a copy."""
 
 
 @frozen(eq=False)
@@ -428,7 +424,7 @@ class Disturbance:
     def _copies(self) -> Iterator[str]:
         """The other copied a call that the one side changes everywhere."""
         base, one, other, merged = (
-            _calls(graph)
+            calls_in(graph)
             for graph in (self.one.base, self.one.graph, self.other.graph, self.merged)
         )
         for call, places in base.items():
@@ -445,38 +441,6 @@ class Disturbance:
         place = next((own for own, old in self.one.before.items() if old == before), None)
         merged = None if place is None else self.one.places.get(place)
         return merged is not None and self.one.changes.get(merged) is Change.EXTENDED
-
-
-def _calls(graph: Graph) -> dict[bytes, list[int]]:
-    """Return the calls with arguments in a function, each with its steps."""
-    found: dict[bytes, list[int]] = {}
-    for i, step in enumerate(graph.steps):
-        for call in _calls_of(step.header):
-            found.setdefault(call, []).append(i)
-    return found
-
-
-def _calls_of(header: Construct) -> tuple[bytes, ...]:
-    found = _known_calls.get(header.plain)
-    if found is None:
-        calls = _calls_in(header.children)
-        found = tuple(call for call in calls if call.count(b" ") + 1 >= _LEAST_COPIED)
-        _known_calls.keep(header.plain, found, size=len(header.plain))
-    return found
-
-
-# Versions of a function share most of their statements.
-_known_calls = WeighedMemo[bytes, tuple[bytes, ...]](max_bytes=1 << 20)
-
-
-def _calls_in(elements: Sequence[Element]) -> Iterator[bytes]:
-    before = b""
-    for each in elements:
-        if isinstance(each, Construct):
-            if before and each.kind == "group" and each.children[0].plain == b"(":
-                yield b" ".join([before, *each.words()])
-            yield from _calls_in(each.children)
-        before = each.word if isinstance(each, Token) else b""
 
 
 def _shown(name: bytes) -> str:
