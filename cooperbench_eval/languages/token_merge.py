@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
+from cooperbench_eval.languages.sequences import has_word, split_entries, weave
 from cooperbench_eval.languages.tree import Token
 
 _TOKEN = re.compile(rb"(\s*)([A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]|\Z)", re.DOTALL)
@@ -180,24 +181,39 @@ def _kept(base: Sequence[Token], spaces: Sequence[dict[int, bytes]], places: ran
 
 
 def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[Token]:
-    """Return what both sides insert at one point."""
-    for one, longer in ((ours, theirs), (theirs, ours)):
-        if _starts_or_ends(_texts(one), _texts(longer)):
-            return list(longer)
-    first, second = list(ours), list(theirs)
-    if order is Order.THEIRS_FIRST:
-        first, second = second, first
-    second = _without_items_of(first, second)
-    if not second:
-        return first
-    ends = {first[-1].word, second[0].word}
-    if ends == {b","}:
-        first.pop()
-    elif b"," not in ends and b"\n" not in second[0].space:
-        if b"," not in {*_texts(first), *_texts(second)}:
+    """Return what both sides insert at one point; what both have stands there once."""
+    if _texts(ours) == _texts(theirs):
+        return list(ours)
+    first, second = (theirs, ours) if order is Order.THEIRS_FIRST else (ours, theirs)
+    lines = [b"\n" in each[0].space for each in (first, second)]
+    split = {2: _entries, 1: _whole, 0: _items}[sum(lines)]
+    runs = weave(split(first), split(second), _name)
+    if runs is None:
+        raise TokenMergeError("both sides insert the same in another order")
+    parts = [part for run in runs for part in (*run.first, *run.second, *(run.shared or ())[:1])]
+    if split is _items:
+        return _joined(parts, first, second)
+    out: list[Token] = []
+    for part in parts:
+        if out and b"\n" not in part[0].space and b"," not in {out[-1].word, part[0].word}:
             raise TokenMergeError("both sides insert at one point without a separator")
-        first.append(Token(b"", b","))
-    return first + second
+        if out and out[-1].word == part[0].word == b",":
+            out.pop()
+        out += part
+    return out
+
+
+def _joined(
+    items: Sequence[list[Token]], first: Sequence[Token], second: Sequence[Token]
+) -> list[Token]:
+    """Join the items of two insertions with commas, also around them if either has them so."""
+    if len(items) > 1 and b"," not in {*_texts(first), *_texts(second)}:
+        raise TokenMergeError("both sides insert at one point without a separator")
+    comma = Token(b"", b",")
+    out = [comma] if b"," in {first[0].word, second[0].word} else []
+    for i, item in enumerate(items):
+        out += [comma, *item] if i else item
+    return [*out, comma] if b"," in {first[-1].word, second[-1].word} else out
 
 
 def _are_glued(token: Token, following: Token) -> bool:
@@ -207,36 +223,37 @@ def _are_glued(token: Token, following: Token) -> bool:
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 
 
-def _starts_or_ends(one: Sequence[bytes], longer: Sequence[bytes]) -> bool:
-    return one in (longer[: len(one)], longer[len(longer) - len(one) :])
-
-
 def _texts(tokens: Sequence[Token]) -> list[bytes]:
     return [token.word for token in tokens]
 
 
-def _without_items_of(first: Sequence[Token], second: Sequence[Token]) -> list[Token]:
-    """Return a comma-separated insertion without the items that the other one has too."""
-    there = {tuple(_texts(item)) for item in _items(first)}
-    items = _items(second)
-    kept = [item for item in items if tuple(_texts(item)) not in there]
-    if len(kept) == len(items) or len(items) < len(second) // 8:
-        return list(second)
-    comma = Token(b"", b",")
-    if not kept:
-        return []
-    out: list[Token] = [comma] if second[0].word == b"," else []
-    for i, item in enumerate(kept):
-        if i:
-            out.append(comma)
-        out += item
-    if second[-1].word == b",":
-        out.append(comma)
-    return out
+def _name(tokens: Sequence[Token]) -> bytes:
+    """Return the words of an entry; none if it has only signs, so that no other is the same."""
+    words = b" ".join(_texts(tokens))
+    return words if has_word(words) else b""
+
+
+def _source(tokens: Sequence[Token]) -> bytes:
+    return b"".join(token.source for token in tokens).strip()
+
+
+def _whole(tokens: Sequence[Token]) -> list[list[Token]]:
+    return [list(tokens)]
+
+
+def _entries(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Split lines into statements or entries."""
+    lines: list[list[Token]] = []
+    for token in tokens:
+        if b"\n" in token.space:
+            lines.append([])
+        lines[-1].append(token)
+    entries = split_entries(lines, lambda line: len(line[0].space.rpartition(b"\n")[2]), _source)
+    return [list(chain.from_iterable(entry)) for entry in entries]
 
 
 def _items(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Split a list at its commas outside of brackets; empty if it has no comma."""
+    """Split a list at its commas outside of brackets."""
     items: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
@@ -245,7 +262,7 @@ def _items(tokens: Sequence[Token]) -> list[list[Token]]:
             items.append([])
         else:
             items[-1].append(token)
-    return [item for item in items if item] if len(items) > 1 else []
+    return [item for item in items if item]
 
 
 _OPENERS = frozenset({b"(", b"[", b"{"})

@@ -225,6 +225,23 @@ def same(one: Element, other: Element) -> bool:
     return one.plain == other.plain
 
 
+def head_of(statement: Construct) -> bytes:
+    """Return the words of a statement outside of its suites and further clauses."""
+    if statement.mode is Mode.MEMBERS:
+        clauses = (each for each in statement.parts if each.kind != "decorator")
+        statement = next(clauses, statement)
+    return b" ".join(_words_of_head(statement))
+
+
+def _words_of_head(element: Element) -> Iterator[bytes]:
+    if isinstance(element, Token):
+        if element.kind != "comment":
+            yield element.word
+    elif element.kind != "suite":
+        for child in element.children:
+            yield from _words_of_head(child)
+
+
 def indented(space: bytes, indent: bytes) -> bytes:
     """Make the indentation at the end of white space relative to *indent*."""
     head, newline, last = space.rpartition(b"\n")

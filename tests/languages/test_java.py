@@ -163,6 +163,10 @@ ADDED = re.compile("«(.*?)»", re.DOTALL)
 DOUBLE = {
     "a field": (java("int a;", "«int a;»"), "A.a"),
     "a method": (java("void a(int x) {}", "«void a(int y) {}»"), "A.a(int)"),
+    "a method after erasure": (
+        java("void a(List<B> x) {}", "«void a(List<Map<B, C>> y) {}»"),
+        "A.a(List)",
+    ),
     "a constructor": (java("A() {}", "«A() {}»"), "A.A()"),
     "a class": ("class A {}\n«class A {}»\n", "A"),
     "a nested type": (java("enum B {}", "«interface B {}»"), "A.B"),

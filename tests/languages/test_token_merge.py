@@ -105,19 +105,13 @@ INSERTED = {
         b"from m import a\n",
         b"from m import a, b, d\n",
         b"from m import a, c, b\n",
-        b"from m import a, b, d, c\n",
-    ),
-    "only names that both import": (
-        b"from m import a\n",
-        b"from m import a, b, c\n",
-        b"from m import a, c, b\n",
-        b"from m import a, b, c\n",
+        b"from m import a, c, b, d\n",
     ),
     "an argument with commas of its own": (
         b"f(a)\n",
         b"f(a, b=g(1, 2))\n",
         b"f(a, c, d, b=g(1, 2), e)\n",
-        b"f(a, b=g(1, 2), c, d, e)\n",
+        b"f(a, c, d, b=g(1, 2), e)\n",
     ),
     "the end of the other one": (
         b"f(a)\n",
@@ -128,6 +122,14 @@ INSERTED = {
     "the start of the other one": (b"a\n", b"a\nb\n", b"a\nb\nc\n", b"a\nb\nc\n"),
     "the same": (b"f(a)\n", b"f(a, b)\n", b"f(a, b)\n", b"f(a, b)\n"),
     "lines": (b"a\n", b"a\nb\n", b"a\nc\n", b"a\nb\nc\n"),
+    "a line between those of both": (b"a\n", b"a\nb\nc\n", b"a\nd\nb\n", b"a\nd\nb\nc\n"),
+    "a statement of several lines": (
+        b"a\n",
+        b"a\nif b:\n    x\nelse:\n    y\nc\n",
+        b"a\nif d:\n    x\nelse:\n    y\nc\n",
+        b"a\nif b:\n    x\nelse:\n    y\nif d:\n    x\nelse:\n    y\nc\n",
+    ),
+    "one line twice by one side": (b"a\n", b"a\nb\n", b"a\nb\nb\n", b"a\nb\nb\n"),
     "the same line": (b"a\n", b"a\nb = 1\n", b"a\nb = 1\n", b"a\nb = 1\n"),
     "into nothing": (b"", b"b\n", b"c\n", b"b\nc\n"),
     "the same into nothing": (b"", b"b\n", b"b\n", b"b\n"),
@@ -138,6 +140,15 @@ INSERTED = {
 def test_both_insertions_at_one_point_are_kept(base, ours, theirs, expected):
     """Ours first, with one separator between them, and what both insert only once."""
     assert merge(base, ours, theirs) == expected
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(b"f(a, b, c)\n", b"f(a, c, b)\n"), (b"f(a)\nb\nc\n", b"f(a)\nc\nb\n")]
+)
+def test_what_both_insert_in_another_order_is_refused(ours, theirs):
+    """The order may matter."""
+    with pytest.raises(TokenMergeError, match="another order"):
+        merge(b"f(a)\n", ours, theirs)
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ def test_a_cascade_of_union_is_union_without_faults(texts):
 
 @given(three_way_texts())
 def test_union_loses_nothing_in_a_text(texts):
-    """So a cascade accepts all that it does to a file that is not source."""
+    """So a cascade accepts what it does to a file that is not source, if it repeats no line."""
     versions = sides_of(a_txt=texts)
     union = ce.merge(*versions, strategy="union")
 
@@ -324,4 +324,5 @@ def test_union_loses_nothing_in_a_text(texts):
     if not outcome.conflicts:
         assert outcome.changes == union.changes
     else:  # a side moved a line: counts cannot tell this from a loss
-        assert "is lost" in find_fault("a.txt", texts, union.changes["a.txt"].data)
+        fault = find_fault("a.txt", texts, union.changes["a.txt"].data)
+        assert "is lost" in fault or "stand there twice" in fault

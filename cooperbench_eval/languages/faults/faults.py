@@ -11,12 +11,15 @@ suspicion.
 """
 
 import codecs
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from cooperbench_eval.languages.faults.data import find_data_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.faults.names import find_name_fault
+from cooperbench_eval.languages.faults.order import find_misordered
+from cooperbench_eval.languages.faults.places import find_misplaced_value
 from cooperbench_eval.languages.faults.python import find_python_fault
+from cooperbench_eval.languages.faults.repeated import find_repeated
 from cooperbench_eval.languages.files import find_syntax_fault, is_code
 
 
@@ -43,9 +46,10 @@ def find_fault(
         return "a byte order mark would be in the middle of the file"
     if fault := find_parse_fault(path, versions, merged):
         return fault
-    if path.endswith(_PYTHON):
-        return find_python_fault(versions, merged, is_whole=is_whole)
-    return find_name_fault(path, versions, merged, is_whole=is_whole)
+    find = find_python_fault if path.endswith(_PYTHON) else partial(find_name_fault, path)
+    found = find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
+    found = found or find_misordered(path, versions, merged)
+    return found or find_misplaced_value(path, versions, merged)
 
 
 _PYTHON = (".py", ".pyi")

@@ -41,8 +41,7 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     spans lines, and a line that occurs equally often in all files adds the same to this
     number and to the actual one. So only the other lines are counted.
     """
-    paragraphs = differing([*map(_paragraphs, versions), Counter(merged.split(b"\n\n"))])
-    lines = _differing_counts([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
+    lines = differing_lines(versions, merged)
     base, ours, theirs, there = map(_count_tokens, lines)
     before, mine, other, _ = map(Counter[bytes], lines)
     twice = _count_tokens((mine - before) & (other - before))
@@ -52,6 +51,15 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
         if there[token] < least and token not in _SEPARATORS:
             return f"{token.decode('utf-8', 'replace')!r} is lost"
     return ""
+
+
+@lru_cache(maxsize=4)
+def differing_lines(
+    versions: tuple[bytes, bytes, bytes], merged: bytes
+) -> Sequence[Mapping[bytes, int]]:
+    """Return how often the lines occur that do not occur equally often in all four files."""
+    paragraphs = differing([*map(_paragraphs, versions), Counter(merged.split(b"\n\n"))])
+    return _differing_counts([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
 
 
 def more_often(

@@ -1,5 +1,6 @@
 """The scopes of Java."""
 
+import re
 from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
@@ -202,7 +203,13 @@ class JavaWalk(Walk):
 
 
 def _type_of(parameter: SyntaxNode) -> bytes:
-    """Return the type of a parameter, as the source has it."""
+    """Return the type of a parameter without type arguments, which the compiler erases."""
     kinds: Iterable[SyntaxNode] = fields(parameter, "type") or parameter.named_children[:1]
     dots = b"..." if parameter.type == "spread_parameter" else b""
-    return b" ".join(map(words, kinds)) + dots
+    text = b" ".join(map(words, kinds)) + dots
+    while (erased := _TYPE_ARGUMENTS.sub(b"", text)) != text:
+        text = erased
+    return text
+
+
+_TYPE_ARGUMENTS = re.compile(rb" *<[^<>]*>")

@@ -24,12 +24,9 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
-from cooperbench_eval.strategies.structured.ordering import (
-    check_repeated,
-    join_blocks,
-    spaced,
-    spread,
-)
+from cooperbench_eval.strategies.structured.flow.facts import changes_for
+from cooperbench_eval.strategies.structured.inserting import flat, interleave
+from cooperbench_eval.strategies.structured.ordering import check_repeated, join_blocks, spread
 from cooperbench_eval.strategies.structured.overlaps import (
     AlignedVersion,
     Overlap,
@@ -42,7 +39,6 @@ from cooperbench_eval.strategies.structured.rules.combining import combine
 from cooperbench_eval.strategies.structured.rules.copies import with_edits_in_copies
 from cooperbench_eval.strategies.structured.rules.named import (
     check_imports,
-    is_overload_of,
     merge_named,
     need_names,
 )
@@ -215,7 +211,7 @@ class TreeMerge:
             return united
         if not before and mode is not Mode.SEQUENCE:
             following = sides[0].at(end), sides[1].at(end)
-            return self._insertions(mine, other, (base[:start], following), mode, kind)
+            return self._insertions(mine, other, (base[:start], following), kind)
         if not before and kind == "class":
             return self._bases(mine, other)
         if mode is Mode.SEQUENCE or kind in POSITIONAL:
@@ -237,7 +233,6 @@ class TreeMerge:
         ours: Elements,
         theirs: Elements,
         around: tuple[Elements, tuple[Element | None, Element | None]],
-        mode: Mode,
         kind: str,
     ) -> Elements:
         """Keep what both sides insert at one place.
@@ -249,9 +244,7 @@ class TreeMerge:
         after = following[0] if first is ours else following[1]
         if kind == DOCUMENT and after is not None:
             return join_blocks(first, second, after)
-        if mode is Mode.MEMBERS:
-            second = spaced(before, first, second, after, kind)
-        return self._both(first, second, before, kind)
+        return self._both(first, second, (before, after), kind)
 
     def _bases(self, ours: Elements, theirs: Elements) -> Elements:
         """Merge the bases that both sides gave a class that had none."""
@@ -260,38 +253,26 @@ class TreeMerge:
             raise DisagreementError.at(*ours)
         return (self.merge(_without_names(mine), mine, other),)
 
-    def _both(self, first: Elements, second: Elements, before: Elements, kind: str) -> Elements:
-        """Keep both insertions at one place; elements that occur in both are kept once."""
-        there = {
-            each.key: i for i, each in enumerate(first) if isinstance(each, Construct) and each.key
-        }
-        slots = [[each] for each in first]
-        new: list[Element] = []
-        comments: list[Element] = []
-        for each in second:
-            place = there.get(each.key) if isinstance(each, Construct) else None
-            is_overload = is_overload_of(each, first)
-            if is_overload and any(same(each, old) for old in first):
-                comments = []
-            elif place is not None and not is_overload:
-                kept = [each for each in comments if not any(same(each, old) for old in first)]
-                slots[place] = [*kept, _united(slots[place][-1], each, kind)]
-                comments = []
-            elif each.kind == "comment":
-                comments.append(each)
-            else:
-                new += [*comments, each]
-                comments = []
-        new += comments
-        out = [each for slot in slots for each in slot]
-        check_imports(out, new)
-        arranged = ordering.arrange(kind, before, tuple(out), second, tuple(new))
-        if kind == clauses.TRY:
-            return clauses.in_catch_order(arranged)
-        if kind == "parameters" and out and new:
+    def _both(
+        self,
+        first: Elements,
+        second: Elements,
+        around: tuple[Elements, Element | None],
+        kind: str,
+    ) -> Elements:
+        """Keep both insertions at one place; what both have is kept once.
+
+        *around* is what precedes the insertions in the base, and what follows the first.
+        """
+        first, second = ordering.order_sides(first, second)
+        found = interleave(first, second, around, kind, partial(_united, kind=kind))
+        mine, own = ([each.main for each in pieces] for pieces in (found.mine, found.own))
+        check_imports(mine, own)
+        arranged = found.arranged(kind)
+        if kind == "parameters" and mine and own:
             self._note("two parameters", "united arguments")
-        if (kind == "parameters" and arranged != (*out, *new)) or (
-            kind == "arguments" and ordering.has_positional(out) and ordering.has_positional(new)
+        if (kind == "parameters" and arranged != flat(found.both)) or (
+            kind == "arguments" and ordering.has_positional(mine) and ordering.has_positional(own)
         ):
             self._mixed.add(kind)
         if len(self._mixed) > 1:
@@ -304,6 +285,9 @@ class TreeMerge:
         if mine is other is ordering.Leaving.ALWAYS:
             raise DisagreementError("both sides leave the suite there")
         theirs_first = self.theirs_first if mine is other else mine > other
+        if mine is other and changes_for(ours, theirs) != changes_for(theirs, ours):
+            # What a side only reads is as it was in that side's version if it comes first.
+            theirs_first = self.theirs_first != changes_for(ours, theirs)
         return (theirs, ours) if theirs_first else (ours, theirs)
 
 

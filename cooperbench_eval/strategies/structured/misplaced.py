@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from cooperbench_eval.languages.tree import Construct, Element, Mode, Token, functions_of, same
+from cooperbench_eval.languages.tree import Construct, Element, functions_of, head_of, same
 from cooperbench_eval.support.memo import WeighedMemo
 
 _MOST_COPIES = 50
@@ -56,25 +56,8 @@ def _statements(function: Construct) -> Iterator[tuple[bytes, _Path]]:
         for i, child in enumerate(element.children):
             if isinstance(child, Construct):
                 here = (*path, (suite, i))
-                yield _head(child), here
+                yield head_of(child), here
                 stack.append((child, here))
-
-
-def _head(statement: Construct) -> bytes:
-    """Return the words of a statement outside of its suites and further clauses."""
-    if statement.mode is Mode.MEMBERS:
-        clauses = (each for each in statement.parts if each.kind != "decorator")
-        statement = next(clauses, statement)
-    return b" ".join(_words(statement))
-
-
-def _words(element: Element) -> Iterator[bytes]:
-    if isinstance(element, Token):
-        if element.kind != "comment":
-            yield element.word
-    elif element.kind != "suite":
-        for child in element.children:
-            yield from _words(child)
 
 
 @frozen

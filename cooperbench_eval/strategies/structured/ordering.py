@@ -4,17 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum
-from operator import itemgetter
 
 from attrs import evolve
 
+from cooperbench_eval.languages.sequences import weave_text
 from cooperbench_eval.languages.tree import (
     Construct,
     DisagreementError,
     Element,
     Elements,
-    OrderError,
-    same,
 )
 
 _LEAVING = frozenset({"return", "raise", "break", "continue"})
@@ -48,48 +46,37 @@ def find_leaving(statements: Elements) -> Leaving:
     return Leaving.MAYBE if any(map(may_leave, statements)) else Leaving.NEVER
 
 
-def arrange(
-    kind: str, before: Elements, first: Elements, second: Elements, new: Elements
-) -> Elements:
-    """Put what both sides insert at one place of a construct into order.
+def order_sides(first: Elements, second: Elements) -> tuple[Elements, Elements]:
+    """Return the insertions of both sides in the order that their cases or fields require.
+
+    Raises:
+        DisagreementError: No order is allowed.
+    """
+    there = {each.plain for each in first}
+    new = tuple(each for each in second if each.plain not in there)
+    if any(each.kind == "case" for each in (*first, *new)):
+        is_swapped = _needs_case_order(first, new)
+    else:
+        is_swapped = _needs_field_order(first, new)
+    return (second, first) if is_swapped else (first, second)
+
+
+def ranks(kind: str, before: Elements, insertion: Elements) -> list[int]:
+    """Return how late each element of an insertion must come.
 
     Clauses such as `else` come last. Parameters and arguments get the order that the
     language requires.
 
     Args:
-        kind: The kind of construct that has the insertions.
-        before: What precedes the insertions in the construct.
-        first: The insertion that comes first if both orders are allowed.
-        second: The other side's insertion.
-        new: The part of *second* that is not in *first*.
-
-    Raises:
-        OrderError: Only the other order is allowed. The arguments of calls must follow
-            the order of the parameters, so the whole file has to be merged in that order.
-        DisagreementError: No order is allowed.
+        kind: The kind of construct that has the insertion.
+        before: What precedes it in the construct.
+        insertion: The insertion.
     """
-    if any(each.kind == "case" for each in (*first, *new)):
-        return _in_case_order(first, new)
-    if _fields(first) and _fields(new):
-        return _in_field_order(first, new)
-    rank = {"parameters": _parameter_ranks, "arguments": _argument_ranks}.get(kind, _clause_ranks)
-    one = list(zip(rank(before, first), first, strict=True))
-    kept = set(map(id, new))
-    both = zip(rank(before, second), second, strict=True)
-    other = [(place, each) for place, each in both if id(each) in kept]
-    if rank is _parameter_ranks:
-        _check_parameters(one, other)
-    if rank is _clause_ranks and _catches_all(first) and _catches_all(new):
-        raise DisagreementError.at(*first, *new)
-    in_order = sorted(one + other, key=itemgetter(0))
-    is_swapped = in_order != one + other and in_order == other + one
-    if is_swapped and rank is not _clause_ranks:
-        raise OrderError.at(*first, *new)
-    return tuple(each for _, each in in_order)
+    return RANKS.get(kind, _clause_ranks)(before, insertion)
 
 
-def _in_case_order(first: Elements, second: Elements) -> Elements:
-    """Put the cases that both sides insert into a `switch` into order.
+def _needs_case_order(first: Elements, second: Elements) -> bool:
+    """Whether the first of the cases that both sides insert into a `switch` must come last.
 
     Each side's cases stay together, since one of them may fall through into the next. A side
     whose last case falls through, or which has `default`, comes last.
@@ -103,21 +90,21 @@ def _in_case_order(first: Elements, second: Elements) -> Elements:
     ]
     if all(is_last):
         raise DisagreementError.at(*first, *second)
-    return (*second, *first) if is_last[0] else (*first, *second)
+    return is_last[0]
 
 
-def _in_field_order(first: Elements, second: Elements) -> Elements:
-    """Put annotated variables without values first, as the fields of a dataclass must be.
+def _needs_field_order(first: Elements, second: Elements) -> bool:
+    """Whether the second of two insertions has the fields without values, which come first.
 
     Raises:
         DisagreementError: Both sides insert fields of both sorts.
     """
     given, other = _fields(first), _fields(second)
     if True not in given or False not in other:
-        return (*first, *second)
+        return False
     if False in given and True in other:
         raise DisagreementError.at(*first, *second)
-    return (*second, *first)
+    return True
 
 
 def _fields(statements: Elements) -> list[bool]:
@@ -139,7 +126,7 @@ def _falls_through(cases: Elements) -> bool:
     return True
 
 
-def _catches_all(arms: Elements) -> bool:
+def catch_all(arms: Elements) -> bool:
     """Whether one of some arms of a `match` is taken whatever the value is."""
     return any(each.kind == "arm" and _CATCHES_ALL.match(each.key) for each in arms)
 
@@ -150,7 +137,7 @@ def _clause_ranks(_before: Elements, clauses: Elements) -> list[int]:
     following = 0
     for each in reversed(clauses):
         if isinstance(each, Construct):
-            following = 1 if _catches_all((each,)) else _LAST_CLAUSES.get(each.key, 0)
+            following = 1 if catch_all((each,)) else _LAST_CLAUSES.get(each.key, 0)
         ranks.append(following)
     return ranks[::-1]
 
@@ -193,7 +180,7 @@ def _sign(parameter: Element) -> bytes:
     return parameter.children[0].plain if isinstance(parameter, Construct) else parameter.plain
 
 
-def _check_parameters(first: Sequence[_Ranked], second: Sequence[_Ranked]) -> None:
+def check_parameters(first: Sequence[_Ranked], second: Sequence[_Ranked]) -> None:
     """Refuse a second `*` or `**`, and positional parameters combined with `*args`."""
     ranks = [rank for rank, _ in (*first, *second)]
     is_double = any(ranks.count(only) > 1 for only in (_STAR, _STARS))
@@ -201,6 +188,9 @@ def _check_parameters(first: Sequence[_Ranked], second: Sequence[_Ranked]) -> No
         takes_any = any(rank == _STAR and len(each.children) > 1 for rank, each in one)
         if is_double or (takes_any and any(rank in _POSITIONAL for rank, _ in other)):
             raise DisagreementError.at(*(each for _, each in (*first, *second)))
+
+
+RANKS = {"parameters": _parameter_ranks, "arguments": _argument_ranks}
 
 
 _DEFINITIONS = frozenset({"def", "class"})
@@ -263,27 +253,42 @@ def _is_spread(items: Elements) -> bool:
     return bool(items) and all(b"\n" in item.space for item in items)
 
 
-_BULLETS = frozenset({b"-", b"*", b"+"})
+_ITEMS = frozenset({b"-", b"*", b"+", b"|"})
 
 
 def join_blocks(first: Elements, second: Elements, following: Element) -> Elements:
-    """Return both insertions; blocks with which both begin, such as a heading, occur once.
+    """Return both insertions; the blocks with which both begin, such as a heading, occur once.
+
+    If the others are items of a list or rows of a table, so do those that both have.
 
     Args:
         first: The blocks that come first.
         second: The other side's blocks.
         following: The block after the first ones in their version, or the end.
+
+    Raises:
+        DisagreementError: Both have the same items in another order.
     """
-    pairs = zip(first, second, strict=False)
-    shared = next((i for i, pair in enumerate(pairs) if not same(*pair)), None)
-    if shared is None:
-        return max(first, second, key=len)
-    head, *rest = second[shared:]
-    if shared and {first[shared].words()[0], head.words()[0]} <= _BULLETS:
-        head = head.with_space(b"\n" + head.space.rpartition(b"\n")[2])
-    elif following.kind != "end":
-        head = head.with_space(min(head.space, following.space, key=len))
-    return (*first, head, *rest)
+    runs = weave_text(first, second, lambda each: each.plain, _is_item)
+    if runs is None:
+        raise DisagreementError.at(*first)
+    out = [each for run in runs for each in (*run.first, *run.second, *(run.shared or ())[:1])]
+    start = next((i for i, run in enumerate(runs) if run.first or run.second), len(runs))
+    left, added = first[start:], second[start:]
+    heads = {id(each[0]) for each in (left, added) if each}
+    for i, each in enumerate(out[1:], 1):
+        if i > start and id(each) in heads:
+            if start and all(map(_is_item, (*left[:1], *added[:1]))):
+                out[i] = each.with_space(b"\n" + each.space.rpartition(b"\n")[2])
+            elif following.kind != "end":
+                out[i] = each.with_space(min(each.space, following.space, key=len))
+    return tuple(out)
+
+
+def _is_item(block: Element) -> bool:
+    """Whether it is an item of a list, or a row of a table with a word in it."""
+    words = block.words()
+    return words[0] in _ITEMS and any(word.isalnum() for word in words)
 
 
 def check_repeated(base: Construct, ours: Construct, theirs: Construct, merged: Elements) -> None:

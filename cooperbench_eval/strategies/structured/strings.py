@@ -3,8 +3,9 @@
 import re
 from itertools import chain
 
-from cooperbench_eval.git.merging.line_diff import diff_lines, split_lines
+from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
+from cooperbench_eval.languages.sequences import join_lines
 from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
 from cooperbench_eval.languages.tree import Elements, Token
 
@@ -36,17 +37,15 @@ def merge_lines(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         parts = [_settled(chunk) for chunk in merged.chunks]
     except TokenMergeError:
         return None
-    return b"".join(parts)[:-1]
+    kept = [part for part in parts if part is not None]
+    return b"".join(kept)[:-1] if len(kept) == len(parts) else None
 
 
-def _settled(chunk: bytes | TextConflict) -> bytes:
+def _settled(chunk: bytes | TextConflict) -> bytes | None:
     if isinstance(chunk, bytes):
         return chunk
     if not chunk.base:
-        shorter, longer = sorted((split_lines(chunk.ours), split_lines(chunk.theirs)), key=len)
-        if shorter in (longer[: len(shorter)], longer[len(longer) - len(shorter) :]):
-            return b"".join(longer)
-        return chunk.union()
+        return join_lines(chunk.ours, chunk.theirs)
     return merge_tokens(chunk.base, chunk.ours, chunk.theirs, max_tokens=_MOST_TOKENS)
 
 

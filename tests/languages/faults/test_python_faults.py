@@ -64,7 +64,6 @@ def test_a_scope_that_declares_a_name_twice_is_a_fault(frame, one, two, name):
 
 
 NOT_DECLARED = {
-    "the same import": ("{}", "from b import c\nx = 1", "from b import c\ny = 1"),
     "parts of one package": ("{}", "import b.c", "import b.d"),
     "overloads": (CLASS, "@overload\ndef f(self): 1", "@overload\ndef f(self, a): 2"),
     "accessors": (CLASS, "@x.setter\ndef x(self, a): 1", "@x.deleter\ndef x(self): 2"),
@@ -76,9 +75,8 @@ NOT_DECLARED = {
     ),
     "throwaway names": (FUNCTION, "def _(): 1", "def _(): 2"),
     "members of two scopes": ("{}", "class A:\n    def f(self): 1", "class B:\n    def f(self): 1"),
-    "a variable that is set again": (FUNCTION, "x = a\nuse(x)", "x = b\nuse(x)"),
+    "a variable that is set again": (FUNCTION, "x = a\nuse(x)", "x = b\nview(x)"),
     "constants that build on each other": ("{}", "X = [1]", "X = X + [2]"),
-    "equal constants": ("{}", "X = [1]\ny = 1", "X = [1]\nz = 1"),
 }
 
 
@@ -200,12 +198,12 @@ def test_repeated_code_is_a_fault(frame, one, two, words):
 
 
 SET_AGAIN = {
-    "used in between": ("x = a\nuse(x)", "x = b\nuse(x)"),
+    "used in between": ("x = a\nuse(x)", "x = b\nview(x)"),
     "used by the second": ("x = a", "x = wrap(x)"),
     "perhaps set in between": ("x = a\nif b:\n    x = 1", "x = b"),
     "several variables": ("x, y = a", "x, z = b"),
     "an element": ("x[1] = a", "x[1] = b"),
-    "an attribute that a call may read": ("a.x = 1\na.go()", "a.x = 2\na.go()"),
+    "an attribute that a call may read": ("a.x = 1\na.go()", "a.x = 2\na.do()"),
     "an attribute of a new object": ("a = b()\na.x = 1", "a = c(a)\na.x = 2"),
 }
 

@@ -11,6 +11,7 @@ from hypothesis import given
 
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.python import read_python
+from cooperbench_eval.languages.tree import render
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 
@@ -189,6 +190,54 @@ def test_what_happens_only_by_a_new_option_disturbs_nobody():
 
     assert interference(base, optional, theirs) == interference(base, own, theirs) == ""
     assert interference(base, by_default, theirs) == f"f: {LEFT}"
+
+
+def test_an_option_that_skips_half_of_the_work_it_uses_disturbs_the_other():
+    """The value that it returns would be without the repair."""
+    base = function("y = g(x) / return h(y)")
+    ours = function("y = g(x) / if n / > return k(y) / return h(y)", "def f(x, z, n=0):")
+    theirs = function("y = g(x, 1) / u = h(y) / if not z / > u = r(u) / return u")
+    elsewhere = function("y = g(x) / u = h(y) / if not z / > u = r(u) / return u")
+
+    assert interference(base, ours, theirs) == f"f: {LEFT}"
+    assert interference(base, ours, elsewhere) == ""
+
+
+HANDED = "f: one side changes x, which the other hands over"
+TAKEN = "f: one side takes x before the other changes it"
+
+
+def test_a_value_that_a_side_always_changes_is_not_handed_over_by_the_other():
+    """The other side's call was written for the old value; a new option does not count."""
+    base = function("g() / k(x) / return z")
+    always = function("x = q(x) / g() / k(x) / return z")
+    sometimes = function("if n / > x = q(x) / g() / k(x) / return z", "def f(x, z, n=0):")
+    theirs = function("g() / w(x) / k(x) / return z")
+
+    assert interference(base, always, theirs) == HANDED
+    assert interference(base, sometimes, theirs) == ""
+
+
+def test_the_value_that_a_side_works_with_is_not_taken_before_the_other_changes_it():
+    """The other's change would have no effect on that work."""
+    base = function("g() / k(x) / return z")
+    ours = function("u = q(x) / g() / k(u) / return z")
+    theirs = function("g() / x = w(x) / k(x) / return z")
+
+    assert interference(base, ours, theirs) == TAKEN
+    assert interference(base, theirs, ours) == TAKEN
+
+
+def test_of_two_insertions_the_one_that_reads_comes_before_the_one_that_changes():
+    """So it reads what it was written for, whichever side it is from."""
+    base = function("g() / k(x) / return z")
+    reads = function("w(x) / g() / k(x) / return z")
+    changes = function("x = q(x) / g() / k(x) / return z")
+    expected = function("w(x) / x = q(x) / g() / k(x) / return z")
+
+    for sides in ((reads, changes), (changes, reads)):
+        trees = read_python([text.encode() for text in (base, *sides)])
+        assert render(TreeMerge().merge(*trees))[1:].decode() + "\n" == expected
 
 
 def test_a_condition_must_cover_all_of_the_work_or_none():

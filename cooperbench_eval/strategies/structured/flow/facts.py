@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from cooperbench_eval.languages.tree import ASSIGNING, DECLARING, Construct, Element, Token
+from cooperbench_eval.languages.tree import (
+    ASSIGNING,
+    DECLARING,
+    Construct,
+    Element,
+    Elements,
+    Mode,
+    Token,
+)
 from cooperbench_eval.support.memo import WeighedMemo
 
 _CONDITIONS = frozenset({"if", "elif", "while", "do", "case", "arm", "switch", "match", "clause"})
@@ -59,6 +67,30 @@ def _facts(kind: str, children: Sequence[Element]) -> StepFacts:
     return StepFacts(
         frozenset(sets), frozenset(reader.reads), frozenset(direct), declares and bool(sets)
     )
+
+
+def changes_for(one: Elements, other: Elements) -> bool:
+    """Whether some statements set a variable whose value from before *other* reads."""
+    changed = {name for facts in _all_facts(one) for name in facts.sets}
+    known: set[bytes] = set()
+    for facts in _all_facts(other):
+        if not changed.isdisjoint(facts.reads - known):
+            return True
+        known |= facts.sets
+    return False
+
+
+def _all_facts(elements: Elements) -> Iterator[StepFacts]:
+    """Yield the facts of statements and of those in their suites, in order."""
+    for each in elements:
+        if isinstance(each, Construct) and each.kind not in {"def", "class"}:
+            if each.mode is not Mode.MEMBERS:
+                parts = tuple(part for part in each.children if part.kind not in {"suite", "def"})
+                yield facts_of(Construct(kind=each.kind, children=parts, key=each.key))
+            inner = (
+                part for part in each.parts if each.mode is Mode.MEMBERS or part.kind == "suite"
+            )
+            yield from _all_facts(tuple(inner))
 
 
 # The facts of a statement of a thousand bytes take about four thousand.

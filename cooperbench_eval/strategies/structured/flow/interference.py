@@ -6,7 +6,7 @@ interference. They compare program slices: what a version changed must depend on
 statements after the merge as before it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 from attrs import frozen
@@ -16,13 +16,11 @@ from cooperbench_eval.languages.tree import (
     Construct,
     Element,
     StructureError,
-    Token,
     functions_of,
     same,
 )
 from cooperbench_eval.strategies.structured.flow.graph import Graph, graph_of
-from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work
-from cooperbench_eval.support.memo import WeighedMemo
+from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work, calls_in
 
 _LEAST_ALIKE = 0.7
 
@@ -139,8 +137,6 @@ def _controlled(graph: Graph, head: int) -> Iterator[int]:
 
 _SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
 _CONDITION = "one side changes a condition, the other what depends on it"
-_LEAST_COPIED = 6
-"""The fewest words, brackets included, of a call that is taken for a copy."""
 
 
 @frozen(eq=False)
@@ -160,7 +156,7 @@ class Disturbance:
     def find(self) -> str:
         """Return the first disturbance; empty if there is none."""
         values = self._uses, self._rest, self._removes, self._overwrites, self._mixes, self._both
-        rules = *values, self._leaves, self._splits, self._copies
+        rules = *values, self._outdated, self._leaves, self._splits, self._copies
         return next((found for rule in rules for found in rule()), "")
 
     @cached_property
@@ -228,6 +224,9 @@ class Disturbance:
                 sources = self.merged.sources(i, name) & affected - {i}
                 if self._lacks(i, name) or any(name in self._sets(at) for at in sources):
                     yield f"one side changes {_shown(name)}, the other how it is used"
+            if change is Change.NEW:
+                for name in sorted(self._renewed(i)):
+                    yield f"one side changes {_shown(name)}, which the other hands over"
             for head in self.merged.steps[i].within:
                 if head in affected and self.one.changes.get(head) is not Change.NEW:
                     yield _CONDITION
@@ -239,6 +238,40 @@ class Disturbance:
         """Return the base's variables whose values the other's step works with."""
         direct = self.merged.steps[merged].facts.direct
         return direct & self.other.step(merged).facts.direct & self._known
+
+    def _renewed(self, merged: int) -> Iterator[bytes]:
+        """Yield the base's variables that a new step reads after the one side's new value."""
+        facts = self.merged.steps[merged].facts
+        for name in facts.reads & self.other.step(merged).facts.reads & self._known - facts.direct:
+            if any(self._renews(self.one, at, name) for at in self.merged.sources(merged, name)):
+                yield name
+
+    def _renews(self, work: Work, at: int, name: bytes) -> bool:
+        """Whether a side's new step always makes a variable's new value from its old one."""
+        is_own = work.changes.get(at) is Change.NEW and name in self._sets(at)
+        if not is_own or name not in self.merged.steps[at].facts.reads:
+            return False
+        return not work.is_optional(work.origins[at])
+
+    def _outdated(self) -> Iterator[str]:
+        """The one side takes a value, to work with it, before the other makes a new one from it."""
+        steps = self.merged.steps
+        for i in self.other.changes:
+            for name in self._sets(i) & self._known:
+                if not self._renews(self.other, i, name):
+                    continue
+                uses = self.other.graph.uses(self.other.origins[i], name)
+                places = {self.other.places.get(use, -1) for use in uses} & self.one.changes.keys()
+                if any(
+                    at in self.one.changes
+                    and name in steps[at].facts.reads
+                    and i not in self.merged.sources(at, name)
+                    for place in places
+                    if name not in steps[place].facts.reads
+                    for taken in steps[place].facts.reads
+                    for at in self.merged.sources(place, taken)
+                ):
+                    yield f"one side takes {_shown(name)} before the other changes it"
 
     def _lacks(self, merged: int, name: bytes) -> bool:
         """Whether the one side no longer computes a value that the other's step reads."""
@@ -338,27 +371,41 @@ class Disturbance:
 
     def _leaves(self) -> Iterator[str]:
         """The one side leaves before what the other's work affects is done."""
-        affected = self._reverse.sometimes.steps
-        for head, exit_ in self._exits():
+        for head, exit_, is_optional in self._exits():
+            if is_optional and not self._reaches(head):
+                continue
+            affected = self._reverse.always if is_optional else self._reverse.sometimes.steps
             skipped = self.merged.onwards(head) - self.merged.onwards(exit_)
             if any(each in skipped and each not in self.one.changes for each in affected):
                 yield "one side leaves the function before the other's work is done"
                 return
 
-    def _exits(self) -> Iterator[tuple[int, int]]:
+    def _reaches(self, head: int) -> bool:
+        """Whether the one side's work under a condition reads what the other's sets before it."""
+        steps, work = self.merged.steps, self.other
+        return any(
+            use in self.one.changes and head in steps[use].within
+            for i in work.changes
+            if not work.is_optional(work.origins[i])
+            for name in self._sets(i)
+            for use in self.merged.uses(i, name)
+        )
+
+    def _exits(self) -> Iterator[tuple[int, int, bool]]:
         """Yield the one side's new exits, each with the condition around it.
 
-        An exit under a condition that the side edited counts as new. A new
-        error is not expected, so a `raise` does not count.
+        An exit under a condition that the side edited counts as new. A new error is not
+        expected, so a `raise` does not count. The last value says whether the exit is taken
+        only if an option of the side's own is used.
         """
         for merged, own in self.one.origins.items():
             step = self.one.step(merged)
-            if not step.is_exit or step.kind == "raise" or self.one.is_optional(own):
+            if not step.is_exit or step.kind == "raise":
                 continue
             head = self.one.head_of(merged)
             is_new = self.one.changes.get(merged) is Change.NEW or self.one.has_moved(own)
             if head is not None and (is_new or self.one.changes_condition(head)):
-                yield head, merged
+                yield head, merged, self.one.is_optional(own)
 
     def _splits(self) -> Iterator[str]:
         """The one side's new condition covers a part of the other's work, but not all of it."""
@@ -377,7 +424,7 @@ class Disturbance:
     def _copies(self) -> Iterator[str]:
         """The other copied a call that the one side changes everywhere."""
         base, one, other, merged = (
-            _calls(graph)
+            calls_in(graph)
             for graph in (self.one.base, self.one.graph, self.other.graph, self.merged)
         )
         for call, places in base.items():
@@ -394,38 +441,6 @@ class Disturbance:
         place = next((own for own, old in self.one.before.items() if old == before), None)
         merged = None if place is None else self.one.places.get(place)
         return merged is not None and self.one.changes.get(merged) is Change.EXTENDED
-
-
-def _calls(graph: Graph) -> dict[bytes, list[int]]:
-    """Return the calls with arguments in a function, each with its steps."""
-    found: dict[bytes, list[int]] = {}
-    for i, step in enumerate(graph.steps):
-        for call in _calls_of(step.header):
-            found.setdefault(call, []).append(i)
-    return found
-
-
-def _calls_of(header: Construct) -> tuple[bytes, ...]:
-    found = _known_calls.get(header.plain)
-    if found is None:
-        calls = _calls_in(header.children)
-        found = tuple(call for call in calls if call.count(b" ") + 1 >= _LEAST_COPIED)
-        _known_calls.keep(header.plain, found, size=len(header.plain))
-    return found
-
-
-# Versions of a function share most of their statements.
-_known_calls = WeighedMemo[bytes, tuple[bytes, ...]](max_bytes=1 << 20)
-
-
-def _calls_in(elements: Sequence[Element]) -> Iterator[bytes]:
-    before = b""
-    for each in elements:
-        if isinstance(each, Construct):
-            if before and each.kind == "group" and each.children[0].plain == b"(":
-                yield b" ".join([before, *each.words()])
-            yield from _calls_in(each.children)
-        before = each.word if isinstance(each, Token) else b""
 
 
 def _shown(name: bytes) -> str:

@@ -1,6 +1,6 @@
 """What a side did to a function, as seen in the merged function."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cached_property
 from itertools import pairwise
@@ -11,6 +11,7 @@ from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode, Token, same
 from cooperbench_eval.strategies.structured.flow.facts import is_name
 from cooperbench_eval.strategies.structured.flow.graph import Graph, Step
+from cooperbench_eval.support.memo import WeighedMemo
 
 
 class Change(Enum):
@@ -223,3 +224,39 @@ def _names_result(pairs: Sequence[tuple[Element, Element]], i: int) -> bool:
 
 
 _AFTER_TARGETS = ASSIGNING | {b",", b"in"}
+
+
+_LEAST_COPIED = 6
+"""The fewest words, brackets included, of a call that is taken for a copy."""
+
+
+def calls_in(graph: Graph) -> dict[bytes, list[int]]:
+    """Return the calls with arguments in a function, each with its steps."""
+    found: dict[bytes, list[int]] = {}
+    for i, step in enumerate(graph.steps):
+        for call in _calls_of(step.header):
+            found.setdefault(call, []).append(i)
+    return found
+
+
+def _calls_of(header: Construct) -> tuple[bytes, ...]:
+    found = _known_calls.get(header.plain)
+    if found is None:
+        calls = _calls_among(header.children)
+        found = tuple(call for call in calls if call.count(b" ") + 1 >= _LEAST_COPIED)
+        _known_calls.keep(header.plain, found, size=len(header.plain))
+    return found
+
+
+# Versions of a function share most of their statements.
+_known_calls = WeighedMemo[bytes, tuple[bytes, ...]](max_bytes=1 << 20)
+
+
+def _calls_among(elements: Sequence[Element]) -> Iterator[bytes]:
+    before = b""
+    for each in elements:
+        if isinstance(each, Construct):
+            if before and each.kind == "group" and each.children[0].plain == b"(":
+                yield b" ".join([before, *each.words()])
+            yield from _calls_among(each.children)
+        before = each.word if isinstance(each, Token) else b""

@@ -1,6 +1,5 @@
 """Combines the clauses that both sides give a `try` statement, or a `try` that both add."""
 
-import builtins
 from collections.abc import Iterator
 
 from attrs import evolve
@@ -47,45 +46,6 @@ def merge_twins(merger: Merger, first: Construct, second: Construct) -> Construc
 
 def _statements(clause: Construct) -> Elements:
     return tuple(each for each in suite_of(clause).children if each.plain not in _EMPTY)
-
-
-def in_catch_order(clauses: Elements) -> Elements:
-    """Put a clause for an exception before the one for its superclass, as far as known.
-
-    Raises:
-        DisagreementError: Two clauses catch the same exception.
-    """
-    out: list[Element] = []
-    for clause in clauses:
-        caught = _caught(clause)
-        place = len(out)
-        for i, earlier in enumerate(out):
-            if caught & _caught(earlier):
-                raise DisagreementError.at(earlier, clause)
-            if place > i and any(
-                _is_subclass(one, two) for one in caught for two in _caught(earlier)
-            ):
-                place = i
-        out.insert(place, clause)
-    return tuple(out)
-
-
-def _caught(clause: Element) -> frozenset[str]:
-    """Return the exceptions that a clause of Python's `try` names."""
-    words = [word.decode("utf-8", "replace") for word in clause.words()] if clause.key else []
-    if words[:1] != ["except"] or words[1:2] == ["*"]:
-        return frozenset()
-    end = next((i for i, word in enumerate(words) if word in {"as", ":"}), len(words))
-    named = " ".join(words[1:end]).replace(" . ", ".")
-    return frozenset(named.replace("(", " ").replace(")", " ").split())
-
-
-def _is_subclass(one: str, other: str) -> bool:
-    """Whether a built-in exception is a subclass of another one."""
-    mine, theirs = (getattr(builtins, name, None) for name in (one, other))
-    if isinstance(mine, type) and isinstance(theirs, type):
-        return issubclass(mine, theirs)
-    return other in {"Exception", "BaseException"}
 
 
 def merge_tries(

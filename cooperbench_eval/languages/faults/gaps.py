@@ -1,0 +1,62 @@
+"""Aligns a merged file with its versions, down to what is new between the same neighbours."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from cooperbench_eval.languages.alignment import align
+from cooperbench_eval.languages.files import read_versions
+from cooperbench_eval.languages.tree import Construct, Elements, StructureError, same
+
+Versions = Sequence[Construct]
+"""Base, ours, theirs and merged."""
+Places = Sequence[Sequence[int | None]]
+"""Where the base's children are in ours, theirs and merged."""
+
+
+@lru_cache(maxsize=2)  # for several checks of one file
+def changed_by_both(
+    path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
+) -> Sequence[tuple[Versions, Places]]:
+    """Return each construct that both sides changed, in all versions, with its alignment.
+
+    Returns:
+        The constructs; none if a version cannot be read.
+    """
+    try:
+        return list(_changed(read_versions(path, (*versions, merged))))
+    except StructureError:
+        return []
+
+
+def _changed(trees: Versions) -> Iterator[tuple[Versions, Places]]:
+    base, ours, theirs, merged = trees
+    is_one_sided = any(same(merged, side) or same(base, side) for side in (ours, theirs))
+    if is_one_sided or len({each.mode for each in trees}) > 1:
+        return
+    places = [align(base.children, side.children, base.mode) for side in trees[1:]]
+    yield trees, places
+    for i, child in enumerate(base.children):
+        sides = zip(trees[1:], places, strict=True)
+        parts = [child, *(side.children[at[i] or 0] for side, at in sides if at[i] is not None)]
+        inner = [each for each in parts if isinstance(each, Construct)]
+        if len(inner) == len(trees):
+            yield from _changed(inner)
+
+
+def gaps(trees: Versions, places: Places) -> Iterator[tuple[Elements, Elements, Elements]]:
+    """Yield what ours, theirs and merged have between two children that all have of the base."""
+    kept = [i for i in range(len(trees[0].children)) if all(at[i] is not None for at in places)]
+    known = [set(at) for at in places]
+    starts = [0] * len(places)
+    for i in (*kept, None):
+        ends = [
+            len(side.children) if i is None else at[i] or 0
+            for side, at in zip(trees[1:], places, strict=True)
+        ]
+        mine, other, now = (
+            tuple(side.children[k] for k in range(start, end) if k not in old)
+            for side, old, start, end in zip(trees[1:], known, starts, ends, strict=True)
+        )
+        if mine and other and now:
+            yield mine, other, now
+        starts = [end + 1 for end in ends]

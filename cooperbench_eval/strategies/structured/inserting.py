@@ -1,0 +1,194 @@
+"""Merges what both sides insert at one place of a construct as two sequences."""
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import NamedTuple
+
+from cooperbench_eval.languages.alternatives import Alternative
+from cooperbench_eval.languages.sequences import weave
+from cooperbench_eval.languages.tree import (
+    DisagreementError,
+    Element,
+    Elements,
+    OrderError,
+    same,
+)
+from cooperbench_eval.strategies.structured import ordering
+from cooperbench_eval.strategies.structured.rules.named import is_overload_of
+from cooperbench_eval.strategies.structured.rules.refusing import POSITIONAL
+
+
+class Piece(NamedTuple):
+    """A member or an item of an insertion, with its comments.
+
+    Attributes:
+        elements: The comments before it, itself, and those at the end of its line.
+        at: The index of the element itself.
+        name: What equal pieces of both sides have in common.
+        rank: How late it must come.
+        is_free: Whether its place among the others means nothing.
+    """
+
+    elements: Elements
+    at: int
+    name: bytes
+    rank: int
+    is_free: bool
+
+    @property
+    def main(self) -> Element:
+        """The element without its comments."""
+        return self.elements[self.at]
+
+
+class Insertions(NamedTuple):
+    """The insertions of both sides as one.
+
+    Attributes:
+        mine: The first side's pieces, also those that both sides have.
+        own: The pieces that only the second side has.
+        both: All of them in order.
+    """
+
+    mine: list[Piece]
+    own: list[Piece]
+    both: list[Piece]
+
+    def arranged(self, kind: str) -> Elements:
+        """Return all elements in the order that a construct of a kind requires.
+
+        Raises:
+            OrderError: Only the other order is allowed. The arguments of calls must follow
+                the order of the parameters, so the whole file has to be merged in that order.
+            DisagreementError: No order is allowed.
+        """
+        if kind == "parameters":
+            ordering.check_parameters(
+                *([(each.rank, each.main) for each in side] for side in (self.mine, self.own))
+            )
+        elif kind != "arguments" and all(
+            ordering.catch_all(flat(side)) for side in (self.mine, self.own)
+        ):
+            raise DisagreementError.at(*flat(self.both))
+        in_order = sorted(self.both, key=attrgetter("rank"))
+        is_swapped = in_order != self.both and in_order == [*self.own, *self.mine]
+        if is_swapped and kind in ordering.RANKS:
+            raise OrderError.at(*flat(self.both))
+        return flat(_in_order_taken(in_order, self.own))
+
+
+Unite = Callable[[Element, Element], Element]
+
+
+def interleave(
+    first: Elements,
+    second: Elements,
+    around: tuple[Elements, Element | None],
+    kind: str,
+    unite: Unite,
+) -> Insertions:
+    """Merge two insertions; what both have is there once.
+
+    Args:
+        first: The one whose own elements come first.
+        second: The other one.
+        around: What precedes them in the base, and what follows the first one.
+        kind: The kind of construct.
+        unite: Merges two elements of one name.
+
+    Raises:
+        DisagreementError: Both have something in another order, and the order may matter.
+    """
+    before, after = around
+    mine, theirs = _pieces(kind, before, first, second), _pieces(kind, before, second, first)
+    runs = weave(mine, theirs, attrgetter("name"), attrgetter("is_free"))
+    if runs is None:
+        raise DisagreementError.at(*first)
+    found = Insertions([], [], [])
+    for run in runs:
+        shared = [] if run.shared is None else [_once(*run.shared, unite)]
+        own = list(run.second)
+        if run.first and own and kind not in _LISTS:
+            following = shared[0].main if shared else after
+            lead = (*before, *flat(found.both))
+            head = ordering.spaced(lead, flat(run.first), own[0].elements, following, kind)
+            own[0] = own[0]._replace(elements=head)
+        found.mine.extend((*run.first, *shared))
+        found.own.extend(own)
+        found.both.extend((*run.first, *own, *shared))
+    return found
+
+
+def _in_order_taken(pieces: Sequence[Piece], own: Sequence[Piece]) -> list[Piece]:
+    """Put an alternative, such as `except` or an arm, before the other side's more general one.
+
+    Raises:
+        DisagreementError: Two alternatives may both be taken, and no order is right.
+    """
+    read = {id(each): Alternative.of(each.main) for each in pieces}
+    if not any(read.values()):
+        return list(pieces)
+    moving = set(map(id, own))
+    out = [each for each in pieces if id(each) not in moving]
+    after = 0
+    for i, piece in enumerate(pieces):
+        if id(piece) not in moving:
+            after = out.index(piece) + 1
+            continue
+        one = read[id(piece)]
+        others = [(k, read[id(each)], each) for k, each in enumerate(out)]
+        least, most = 0, len(out)
+        for k, other, each in others:
+            if one is None or other is None or id(each) in moving:
+                continue
+            if one.clashes(other):
+                raise DisagreementError.at(each.main, piece.main)
+            least = k + 1 if other.must_precede(one) else least
+            most = min(most, k) if one.must_precede(other) else most
+        if least > most:
+            raise DisagreementError.at(*(each.main for each in pieces[: i + 1]))
+        after = max(least, min(after, most))
+        out.insert(after, piece)
+        after += 1
+    return out
+
+
+_LISTS = POSITIONAL | {"parameters", "items"}
+
+
+def flat(pieces: Iterable[Piece]) -> Elements:
+    """Return the elements of some pieces."""
+    return tuple(each for piece in pieces for each in piece.elements)
+
+
+def _pieces(kind: str, before: Elements, insertion: Elements, other: Elements) -> list[Piece]:
+    ranks = ordering.ranks(kind, before, insertion)
+    found: list[Piece] = []
+    start = 0
+    for i, each in enumerate(insertion):
+        following = insertion[i + 1] if i + 1 < len(insertion) else None
+        if following is not None and (each.kind == "comment" or _ends_line(following)):
+            continue
+        elements = insertion[start : i + 1]
+        at = next((k for k, e in enumerate(elements) if e.kind != "comment"), len(elements) - 1)
+        main, rank = elements[at], ranks[start + at]
+        is_named = bool(main.key) and not is_overload_of(main, other)
+        name = b"name " + main.key if is_named else main.plain
+        is_free = is_named and (kind not in POSITIONAL or rank > 0)
+        found.append(Piece(elements, at, name, rank, is_free))
+        start = i + 1
+    return found
+
+
+def _ends_line(element: Element) -> bool:
+    """Whether it is a comment at the end of the line of what precedes it."""
+    return element.kind == "comment" and b"\n" not in element.space
+
+
+def _once(one: Piece, other: Piece, unite: Unite) -> Piece:
+    """Keep once what both sides insert, with the comments of both."""
+    comments = (each for i, each in enumerate(other.elements) if i != other.at)
+    new = tuple(e for e in comments if not any(same(e, old) for old in one.elements))
+    before, after = one.elements[: one.at], one.elements[one.at + 1 :]
+    elements = (*before, *new, unite(one.main, other.main), *after)
+    return one._replace(elements=elements, at=len(before) + len(new))
