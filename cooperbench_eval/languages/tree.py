@@ -59,10 +59,6 @@ class DisagreementError(StructureError):
         return cls(f"both sides changed {shown[:60]!r}")
 
 
-class InterferenceError(StructureError):
-    """One side's changes disturb the other's in the merged file."""
-
-
 class OrderError(DisagreementError):
     """Both sides' insertions at one place fit together, but only in the other order."""
 

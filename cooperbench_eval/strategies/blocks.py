@@ -4,21 +4,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice, pairwise, zip_longest
+from itertools import islice, pairwise
 
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.conflicts import ConflictBlock, LedgerRow
 from cooperbench_eval.git.merging.locating_resolutions import find_between
+from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
-from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.token_merge import shares_kept
+from cooperbench_eval.strategies.judge import MOST_TRIES, Fault, JudgedFile, alternate
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-_MOST_TRIES = 100
-"""The most resolutions of a file that are checked in search of one without a fault."""
 _BLANK_LINES = re.compile(rb"\n(?:[ \t\r]*\n)+")
 _TOP_LEVEL = re.compile(rb"[^\s)\]}]")
 
@@ -115,12 +114,10 @@ class FileMerge:
     Attributes:
         text: The whole file.
         rule: The rule that merged it.
-        versions: The versions that it combines, if they are not those of the file.
     """
 
     text: bytes = field(repr=False)
     rule: str
-    versions: tuple[bytes, bytes, bytes] | None = field(default=None, repr=False)
 
 
 @frozen(kw_only=True)
@@ -134,14 +131,17 @@ class Proposal:
             lines, provided they are in top-level constructs that contain a block.
         each: Returns the possible resolutions of one block, at least one, the best one
             first. Resolutions of different blocks may be combined freely.
+        takes_sides: Whether a merge may lack what a function that was taken as a whole from
+            one side does not contain.
     """
 
     whole: Iterable[FileMerge] = ()
     resettles: bool = False
+    takes_sides: bool = False
     each: Callable[[ConflictBlock], Sequence[Resolution]]
 
 
-Choice = Mapping[ConflictBlock, Resolution]
+Choice = dict[ConflictBlock, Resolution]
 """The resolution of each block of a file."""
 
 
@@ -222,84 +222,72 @@ def _files(merge: ThreeWayMerge) -> Iterator[ConflictFile]:
         )
 
 
-def alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
-    """Return settled texts with another text after each of them but the last."""
-    return b"".join(chain.from_iterable(zip_longest(settled, texts, fillvalue=b"")))
-
-
-_Chosen = dict[ConflictBlock, Resolution]
-
-
 class _Chooser:
+    """Chooses among what a strategy offers for a file; the judge has the last word."""
+
     def __init__(self, file: ConflictFile, proposal: Proposal) -> None:
         self._file = file
         self._proposal = proposal
+        self._judged = JudgedFile(
+            path=file.path,
+            versions=file.versions,
+            places=file.blocks,
+            settled=file.settled,
+            takes_sides=proposal.takes_sides,
+        )
 
     def choose(self) -> Choice | FileMerge:
         """Return the chosen resolution of each block, or the chosen merge of the whole file.
 
         The resolution of a block that stays open has no text.
         """
-        file = self._file
-        offered = []
-        rejected = ""
-        for whole in islice(self._proposal.whole, _MOST_TRIES):
-            offered.append(whole)
-            if choice := file.choice_of(whole):
-                if not (fault := self._fault(choice, whole.versions)):
-                    return choice
-                rejected = rejected or fault
-        for whole in offered if self._proposal.resettles and file.is_complete else ():
-            if file.is_confined(whole.text) and not find_fault(
-                file.path, whole.versions or file.versions, whole.text
-            ):
+        file, rejected = self._file, list[Fault]()
+        good: list[FileMerge] = []
+        for whole in islice(self._proposal.whole, MOST_TRIES):
+            if fault := self._judged.fault_of(whole.text):
+                rejected.append(fault)
+            elif choice := file.choice_of(whole):
+                return choice
+            else:
+                good.append(whole)
+        for whole in good if self._proposal.resettles and file.is_complete else ():
+            if file.is_confined(whole.text):
                 return whole
-        choices = {
-            block: [_explained(each, rejected) for each in self._proposal.each(block)]
-            for block in self._file.blocks
-        }
+        if rejected and not good and all(fault.interferes for fault in rejected):
+            refusal = Resolution(reason=rejected[0].problem, is_binding=True)
+            return dict.fromkeys(file.blocks, refusal)
+        problem = rejected[0].problem if rejected else ""
+        return self._combined(
+            {
+                block: [_explained(each, problem) for each in self._proposal.each(block)]
+                for block in file.blocks
+            }
+        )
+
+    def _combined(self, choices: Mapping[ConflictBlock, Sequence[Resolution]]) -> Choice:
+        """Return the first combination without a fault, or the first one without its faults."""
         chosen = {block: given[0] for block, given in choices.items()}
-        fault = self._fault(chosen)
-        if not fault:
-            return chosen
-        for other in islice(_others(choices, chosen), _MOST_TRIES):
-            if not self._fault(other):
-                return other
-        return self._without_faulty(chosen) or {
-            block: _refused(resolution, fault) for block, resolution in chosen.items()
+        for each in (chosen, *islice(_others(choices, chosen), MOST_TRIES)):
+            units = self._units(each)
+            if not (units and self._judged.fault(units.values())):
+                return each
+        units = self._units(chosen)
+        faults = self._judged.faults_of([(answer,) for answer in units.values()])
+        for i, block in enumerate(units):
+            if i in faults:
+                chosen[block] = Resolution(reason=faults[i].problem)
+        return chosen
+
+    def _units(self, choice: Choice) -> dict[ConflictBlock, Answer]:
+        texts = ((i, block, choice[block].text) for i, block in enumerate(self._file.blocks))
+        return {
+            block: Answer(range(i, i + 1), text) for i, block, text in texts if text is not None
         }
-
-    def _without_faulty(self, chosen: _Chosen) -> Choice | None:
-        """Leave open the blocks that are faulty on their own.
-
-        Returns:
-            The choice; `None` if the file still has a fault, or if this changes nothing.
-        """
-        if len(chosen) > _MOST_TRIES:
-            return None
-        alone = {block: self._fault({block: resolution}) for block, resolution in chosen.items()}
-        if not any(alone.values()) or all(alone.values()):
-            return None
-        kept = {
-            block: resolution if not alone[block] else _refused(resolution, alone[block])
-            for block, resolution in chosen.items()
-        }
-        return None if self._fault(kept) else kept
-
-    def _fault(self, choice: Choice, versions: tuple[bytes, bytes, bytes] | None = None) -> str:
-        """Return what is wrong with the file if *choice* fills its blocks, and ours the others."""
-        texts = {block: r.text for block, r in choice.items() if r.text is not None}
-        if not texts:
-            return ""
-        merged = self._file.filled(texts)
-        whole = len(texts) == len(self._file.blocks)
-        given = versions or self._file.versions
-        return find_fault(self._file.path, given, merged, is_whole=whole)
 
 
 def _others(
-    choices: Mapping[ConflictBlock, Sequence[Resolution]], chosen: _Chosen
-) -> Iterator[_Chosen]:
+    choices: Mapping[ConflictBlock, Sequence[Resolution]], chosen: Choice
+) -> Iterator[Choice]:
     """Yield choices that differ in one block, then those that differ in all."""
     for block, given in choices.items():
         for resolution in given[1:]:
@@ -313,12 +301,6 @@ def _explained(resolution: Resolution, rejected: str) -> Resolution:
     if resolution.text is not None or not rejected:
         return resolution
     return evolve(resolution, reason=f"the merge of the whole file was rejected: {rejected}")
-
-
-def _refused(resolution: Resolution, fault: str) -> Resolution:
-    if resolution.text is None:
-        return resolution
-    return evolve(resolution, text=None, reason=fault)
 
 
 def _row_of(block: ConflictBlock, resolution: Resolution) -> LedgerRow:

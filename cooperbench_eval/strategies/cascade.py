@@ -74,16 +74,17 @@ class CascadeStrategy:
                 reason = outcome.failure or "it does not show which conflicts it resolved"
                 left = [evolve(row, strategy=member.name, reason=reason) for row in left]
                 continue
-            judged, ledger = judge_outcome(now, outcome, takes_sides=self.takes_sides)
-            rows = _as_of(merge_input.merge, now.merge, ledger)
+            judged = judge_outcome(now, outcome, takes_sides=self.takes_sides)
+            after = judged.merge or now.merge.concluded(judged.changes)
+            rows = _as_of(merge_input.merge, now.merge, judged.ledger)
             rows = [evolve(row, strategy=member.name) for row in rows]
             done += [row for row in rows if not row.is_open]
             left = [row for row in rows if row.is_open]
             binding = {row.path for row in left if row.is_binding}
-            bound |= {c.path: judged for c in judged.conflicts if c.path in binding}
+            bound |= {c.path: after for c in after.conflicts if c.path in binding}
             refused += [row for row in left if row.path in bound]
             left = [row for row in left if row.path not in bound]
-            now = evolve(now, merge=judged.without_files(bound))
+            now = evolve(now, merge=after.without_files(bound))
         merge = now.merge
         for path, earlier in bound.items():
             merge = merge.reopened(earlier, {path: ()})

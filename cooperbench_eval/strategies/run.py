@@ -9,6 +9,7 @@ from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import GivenPatch, as_patch
 from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.strategies.judging import reopen_marked
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import checked
@@ -67,6 +68,8 @@ def _changes(base: Snapshot, side: GivenPatch | ApplyResult, argument: str) -> C
 def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutcome:
     """Run *strategy*, and check its outcome against the protocol.
 
+    Conflicts that it replaced by conflict markers are opened again.
+
     The outcome's `conflicts_met` is set here, because it is a fact of the three-way merge.
 
     Raises:
@@ -84,7 +87,8 @@ def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutco
         raise StrategyFailedError(strategy.name, describe_error(exc)) from exc
     if flaw:
         raise StrategyFailedError(strategy.name, flaw)
-    return evolve(outcome, strategy=strategy.name, conflicts_met=len(merge_input.conflicts))
+    outcome = evolve(outcome, strategy=strategy.name, conflicts_met=len(merge_input.conflicts))
+    return reopen_marked(merge_input, outcome)
 
 
 def _flaw(outcome: object, merge_input: MergeInput) -> str:

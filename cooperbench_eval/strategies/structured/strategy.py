@@ -9,11 +9,9 @@ from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.git.merging.conflicts import ConflictBlock
 from cooperbench_eval.git.merging.locating_resolutions import find_between
-from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import (
     Construct,
     DisagreementError,
-    InterferenceError,
     OrderError,
     StructureError,
     render,
@@ -26,9 +24,8 @@ from cooperbench_eval.strategies.blocks import (
     resolve_files,
 )
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
-from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
-from cooperbench_eval.strategies.structured.misplaced import find_misplaced
+from cooperbench_eval.strategies.structured.reading import is_crlf, read_trees
 from cooperbench_eval.strategies.structured.taking import take_functions
 
 
@@ -85,14 +82,15 @@ class StructuredStrategy:
             return [Resolution(text=text, rule=rule) for text, rule in found.items()]
 
         merges = chain(whole.good, self._taken(file) if self.takes_sides else ())
-        return Proposal(whole=merges, resettles=self.resettles, each=each)
+        return Proposal(
+            whole=merges, resettles=self.resettles, takes_sides=self.takes_sides, each=each
+        )
 
     def _taken(self, file: ConflictFile) -> Iterator[FileMerge]:
         """Yield the merges in which functions of one side are taken as a whole."""
         for taken in take_functions(file.path, file.versions):
             for merge in self._merges(file.path, taken.versions).good:
-                rule = f"{merge.rule}, {taken.rule}"
-                yield evolve(merge, rule=rule, versions=taken.versions)
+                yield evolve(merge, rule=f"{merge.rule}, {taken.rule}")
 
     def _merges(self, path: str, versions: Sequence[bytes]) -> "_OrderedMerges":
         base, ours, theirs = versions
@@ -107,9 +105,7 @@ class _OrderedMerges:
     def __init__(self, path: str, versions: Sequence[bytes], *, max_bytes: int) -> None:
         self._path = path
         self._versions = versions
-        # Trees use "\n" only: the newline before a file's first line is not the file's own,
-        # and a construct that moves takes the newline before it along.
-        self._is_crlf = b"\n" in b"".join(versions) and all(map(_is_crlf, versions))
+        self._is_crlf = is_crlf(versions)
         self._max_bytes = max_bytes
         self._made: dict[bool, FileMerge | StructureError] = {}
 
@@ -119,19 +115,15 @@ class _OrderedMerges:
         Raises:
             StructureError: The file cannot be merged.
         """
-        found, interference = False, None
+        found = False
         for theirs_first in (False, True):
             made = self._made.get(theirs_first) or self._try(theirs_first=theirs_first)
             self._made[theirs_first] = made
             if isinstance(made, FileMerge):
                 found = True
                 yield made
-            elif isinstance(made, InterferenceError):
-                interference = made
             elif not isinstance(made, OrderError):
                 raise made
-        if interference and not found:
-            raise interference
         if not found:
             raise DisagreementError("both sides insert at one place, and neither order is allowed")
 
@@ -155,11 +147,6 @@ class _OrderedMerges:
             merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
         except StructureError as exc:
             return exc
-        if found := find_misplaced(self._trees, merged):
-            return StructureError(found)
-        base, ours, theirs = self._trees
-        if found := find_interference(base, ours, theirs, merged):
-            return InterferenceError(found)
         rule = "structure, theirs first" if theirs_first else "structure"
         text = render(merged)[1:] + b"\n"
         return FileMerge(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
@@ -168,14 +155,7 @@ class _OrderedMerges:
     def _trees(self) -> list[Construct]:
         if max(map(len, self._versions)) > self._max_bytes:
             raise StructureError(f"a version has more than {self._max_bytes:,} bytes")
-        versions = [version or b"\n" for version in self._versions]
-        if self._is_crlf:
-            versions = [version.replace(b"\r\n", b"\n") for version in versions]
-        return read_versions(self._path, versions)
-
-
-def _is_crlf(text: bytes) -> bool:
-    return text.count(b"\n") == text.count(b"\r\n")
+        return read_trees(self._path, self._versions)
 
 
 def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
@@ -184,8 +164,6 @@ def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
     A block may not be readable with the lines around it, although the versions are. That
     is not what is in the way: it is what keeps the whole file from being merged.
     """
-    if isinstance(error, InterferenceError):
-        return Resolution(reason=str(error), is_binding=True)
     if isinstance(error, DisagreementError):
         return Resolution(reason=str(error))
     return Resolution(reason=whole.problem or str(error))
@@ -194,9 +172,8 @@ def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
 def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:
     """Refuse a file whose blocks must not be merged one by one.
 
-    That is the case if the sides interfere. It is also the case if merging the whole file
-    changes lines that the line merge settled, because then the line merge took two
-    different constructs for one.
+    That is the case if merging the whole file changes lines that the line merge settled,
+    because then the line merge took two different constructs for one.
     """
     try:
         first = next(iter(merges))

@@ -1,0 +1,27 @@
+"""Reads versions of a file for a merge of their trees."""
+
+from collections.abc import Sequence
+
+from cooperbench_eval.languages.files import read_versions
+from cooperbench_eval.languages.tree import Construct
+
+
+def is_crlf(versions: Sequence[bytes]) -> bool:
+    r"""Whether every line of every version ends in CR LF, and there is a line."""
+    text = b"".join(versions)
+    return text.count(b"\n") == text.count(b"\r\n") > 0
+
+
+def read_trees(path: str, versions: Sequence[bytes]) -> list[Construct]:
+    r"""Read versions of a file; an empty one has an empty line.
+
+    Trees use "\n" only: the newline before a file's first line is not the file's own, and a
+    construct that moves takes the newline before it along.
+
+    Raises:
+        StructureError: They cannot be read.
+    """
+    texts = [version or b"\n" for version in versions]
+    if is_crlf(versions):
+        texts = [text.replace(b"\r\n", b"\n") for text in texts]
+    return read_versions(path, texts)
