@@ -2,19 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
+from operator import attrgetter
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.conflicts import ConflictBlock, LedgerRow
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.merging.text_merge import Answer
-from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.languages.token_merge import shares_kept
-from cooperbench_eval.strategies.judge import MOST_TRIES, Fault, JudgedFile, alternate
+from cooperbench_eval.strategies.judge import MOST_TRIES, ConflictFile, Fault, ours_of
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import checked, checked_fields
 
@@ -40,87 +40,6 @@ class Resolution:
 
 
 @frozen(kw_only=True)
-class ConflictFile:
-    """A file with open blocks.
-
-    Attributes:
-        path: Its path.
-        blocks: Its blocks, in order.
-        settled: The lines before, between and after them, as the line merge left them.
-        is_complete: Whether the blocks contain all of its open conflicts.
-    """
-
-    path: str
-    blocks: tuple[ConflictBlock, ...]
-    settled: tuple[bytes, ...] = field(repr=False)
-    is_complete: bool
-
-    @property
-    def versions(self) -> tuple[bytes, bytes, bytes]:
-        """The whole file in base, ours and theirs."""
-        return self.blocks[0].files
-
-    def around(self, block: ConflictBlock) -> tuple[bytes, bytes]:
-        """Return the text before and after a block, with ours for the other blocks."""
-        at = self.blocks.index(block)
-        ours = [each.ours for each in self.blocks]
-        before = alternate(self.settled[: at + 1], ours[:at])
-        return before, alternate(self.settled[at + 1 :], ours[at + 1 :])
-
-    def filled(self, texts: Mapping[ConflictBlock, bytes]) -> bytes:
-        """Return the file with *texts* for some blocks, and with ours for the others."""
-        return alternate(self.settled, [texts.get(each, each.ours) for each in self.blocks])
-
-    def choice_of(self, whole: "FileMerge") -> "Choice | None":
-        """Return the blocks' texts in a merged file; `None` if it differs outside of them."""
-        texts = find_between(whole.text, self.settled)
-        if texts is None:
-            return None
-        return {
-            block: Resolution(text=text, rule=whole.rule)
-            for block, text in zip(self.blocks, texts, strict=True)
-        }
-
-    def is_confined(self, text: bytes) -> bool:
-        """Whether a merged file differs only in top-level constructs that contain a block."""
-        lines = self.filled({})
-        spans = list(self._spans())
-        cuts = [
-            found.start() + 1
-            for found in _BLANK_LINES.finditer(lines)
-            if _TOP_LEVEL.match(lines, found.end())
-        ]
-        runs = [b""]
-        for start, end in pairwise([0, *cuts, len(lines)]):
-            if any(first <= end and start <= last for first, last in spans):
-                runs.append(b"")
-            else:
-                runs[-1] += lines[start:end]
-        return find_between(text, runs) is not None
-
-    def _spans(self) -> Iterator[tuple[int, int]]:
-        """Yield the range of bytes that ours of each block has in `filled({})`."""
-        at = 0
-        for before, block in zip(self.settled, self.blocks, strict=False):
-            at += len(before)
-            yield at, at + len(block.ours)
-            at += len(block.ours)
-
-
-@frozen(kw_only=True)
-class FileMerge:
-    """A merged file.
-
-    Attributes:
-        text: The whole file.
-        rule: The rule that merged it.
-    """
-
-    text: bytes = field(repr=False)
-    rule: str
-
-
-@frozen(kw_only=True)
 class Proposal:
     """The merges and resolutions that a strategy offers for a file, evaluated lazily.
 
@@ -135,14 +54,14 @@ class Proposal:
             one side does not contain.
     """
 
-    whole: Iterable[FileMerge] = ()
+    whole: Iterable[Resolution] = ()
     resettles: bool = False
     takes_sides: bool = False
     each: Callable[[ConflictBlock], Sequence[Resolution]]
 
 
-Choice = dict[ConflictBlock, Resolution]
-"""The resolution of each block of a file."""
+BlockFile = ConflictFile[ConflictBlock]
+"""A file with open blocks."""
 
 
 @checked
@@ -172,7 +91,7 @@ def _proposed(
 
 
 def resolve_files(
-    merge_input: MergeInput, propose: Callable[[ConflictFile], Proposal]
+    merge_input: MergeInput, propose: Callable[[BlockFile], Proposal]
 ) -> MergeOutcome:
     """Turn a function for the blocks of one file into a strategy's `merge`.
 
@@ -181,23 +100,30 @@ def resolve_files(
     blocks are combined, as `resolve_blocks` does.
     """
     merge = merge_input.merge
-    resolutions: dict[ConflictBlock, Resolution] = {}
+    texts: dict[ConflictBlock, bytes | None] = {}
     rewritten: dict[str, bytes] = {}
     rows: list[LedgerRow] = []
-    for file in _files(merge):
-        found = _Chooser(file, propose(file)).choose()
-        if isinstance(found, FileMerge):
-            rewritten[file.path] = found.text
-            ours, theirs = shares_kept(file.versions, found.text)
-            rule = f"{found.rule}, around it as well"
-            rows += (
-                evolve(_row(block), rule=rule, ours_kept=ours, theirs_kept=theirs)
-                for block in file.blocks
-            )
+    open_in = Counter(conflict.path for conflict in merge.conflicts if conflict.has_lines)
+    for path, group in groupby(merge.blocks, attrgetter("path")):
+        blocks = tuple(group)
+        file = ConflictFile(
+            path=path,
+            versions=blocks[0].files,
+            places=blocks,
+            settled=merge.settled_around_blocks(path),
+        )
+        proposal = propose(file)
+        if open_in[path] > sum(len(block.conflicts) for block in blocks):
+            proposal = evolve(proposal, resettles=False)
+        found = _choose(evolve(file, takes_sides=proposal.takes_sides), proposal)
+        if isinstance(found, Resolution):
+            rewritten[path] = found.text or b""
+            rows += (_row_of(block, found, file.versions) for block in blocks)
             continue
-        resolutions |= found
-        rows += (_row_of(block, resolution) for block, resolution in found.items())
-    resolved = merge.resolve_files(rewritten).resolve_blocks(lambda block: resolutions[block].text)
+        for block, each in zip(blocks, found, strict=True):
+            texts[block] = each.text
+            rows.append(_row_of(block, each, (block.base, block.ours, block.theirs)))
+    resolved = merge.resolve_files(rewritten).resolve_blocks(texts.__getitem__)
     others = (LedgerRow.left_open(c, "it has no lines") for c in merge.conflicts if not c.has_lines)
     return MergeOutcome(
         changes=resolved.changes,
@@ -208,92 +134,80 @@ def resolve_files(
     )
 
 
-def _files(merge: ThreeWayMerge) -> Iterator[ConflictFile]:
-    by_path: dict[str, list[ConflictBlock]] = {}
-    for block in merge.blocks:
-        by_path.setdefault(block.path, []).append(block)
-    open_in = Counter(conflict.path for conflict in merge.conflicts if conflict.has_lines)
-    for path, blocks in by_path.items():
-        yield ConflictFile(
-            path=path,
-            blocks=tuple(blocks),
-            settled=merge.settled_around_blocks(path),
-            is_complete=open_in[path] == sum(len(block.conflicts) for block in blocks),
-        )
+def _choose(file: BlockFile, proposal: Proposal) -> list[Resolution] | Resolution:
+    """Return the resolution of each block, or one of the whole file.
+
+    A block that stays open has a resolution without a text.
+    """
+    rejected, good = list[Fault](), list[Resolution]()
+    for whole in islice(proposal.whole, MOST_TRIES):
+        text = whole.text or b""
+        if fault := file.fault_of(text):
+            rejected.append(fault)
+            continue
+        texts = find_between(text, file.settled)
+        if texts is not None:
+            return [evolve(whole, text=each) for each in texts]
+        good.append(whole)
+    for whole in good if proposal.resettles else ():
+        if _is_confined(file, whole.text or b""):
+            return evolve(whole, rule=f"{whole.rule}, around it as well")
+    if rejected and not good and all(fault.interferes for fault in rejected):
+        refusal = Resolution(reason=rejected[0].problem, is_binding=True)
+        return [refusal] * len(file.places)
+    problem = rejected[0].problem if rejected else ""
+    return _combine(
+        file, [[_explained(r, problem) for r in proposal.each(block)] for block in file.places]
+    )
 
 
-class _Chooser:
-    """Chooses among what a strategy offers for a file; the judge has the last word."""
+def _is_confined(file: BlockFile, text: bytes) -> bool:
+    """Whether a merged file differs only in top-level constructs that contain a block."""
+    lines, spans, at = file.filled((), ours_of), [], 0
+    for before, block in zip(file.settled, file.places, strict=False):
+        at += len(before)
+        spans.append((at, at + len(block.ours)))
+        at += len(block.ours)
+    cuts = [
+        found.start() + 1
+        for found in _BLANK_LINES.finditer(lines)
+        if _TOP_LEVEL.match(lines, found.end())
+    ]
+    runs = [b""]
+    for start, end in pairwise([0, *cuts, len(lines)]):
+        if any(first <= end and start <= last for first, last in spans):
+            runs.append(b"")
+        else:
+            runs[-1] += lines[start:end]
+    return find_between(text, runs) is not None
 
-    def __init__(self, file: ConflictFile, proposal: Proposal) -> None:
-        self._file = file
-        self._proposal = proposal
-        self._judged = JudgedFile(
-            path=file.path,
-            versions=file.versions,
-            places=file.blocks,
-            settled=file.settled,
-            takes_sides=proposal.takes_sides,
-        )
 
-    def choose(self) -> Choice | FileMerge:
-        """Return the chosen resolution of each block, or the chosen merge of the whole file.
+def _combine(file: BlockFile, choices: Sequence[Sequence[Resolution]]) -> list[Resolution]:
+    """Return the first combination without a fault, or the best one without its faults."""
+    best = [given[0] for given in choices]
+    for each in (best, *islice(_others(choices, best), MOST_TRIES)):
+        answers = _answers(each)
+        if not (answers and file.fault(answers)):
+            return each
+    answers = _answers(best)
+    for i, fault in file.faults_of([(answer,) for answer in answers]).items():
+        best[answers[i].conflicts.start] = Resolution(reason=fault.problem)
+    return best
 
-        The resolution of a block that stays open has no text.
-        """
-        file, rejected = self._file, list[Fault]()
-        good: list[FileMerge] = []
-        for whole in islice(self._proposal.whole, MOST_TRIES):
-            if fault := self._judged.fault_of(whole.text):
-                rejected.append(fault)
-            elif choice := file.choice_of(whole):
-                return choice
-            else:
-                good.append(whole)
-        for whole in good if self._proposal.resettles and file.is_complete else ():
-            if file.is_confined(whole.text):
-                return whole
-        if rejected and not good and all(fault.interferes for fault in rejected):
-            refusal = Resolution(reason=rejected[0].problem, is_binding=True)
-            return dict.fromkeys(file.blocks, refusal)
-        problem = rejected[0].problem if rejected else ""
-        return self._combined(
-            {
-                block: [_explained(each, problem) for each in self._proposal.each(block)]
-                for block in file.blocks
-            }
-        )
 
-    def _combined(self, choices: Mapping[ConflictBlock, Sequence[Resolution]]) -> Choice:
-        """Return the first combination without a fault, or the first one without its faults."""
-        chosen = {block: given[0] for block, given in choices.items()}
-        for each in (chosen, *islice(_others(choices, chosen), MOST_TRIES)):
-            units = self._units(each)
-            if not (units and self._judged.fault(units.values())):
-                return each
-        units = self._units(chosen)
-        faults = self._judged.faults_of([(answer,) for answer in units.values()])
-        for i, block in enumerate(units):
-            if i in faults:
-                chosen[block] = Resolution(reason=faults[i].problem)
-        return chosen
-
-    def _units(self, choice: Choice) -> dict[ConflictBlock, Answer]:
-        texts = ((i, block, choice[block].text) for i, block in enumerate(self._file.blocks))
-        return {
-            block: Answer(range(i, i + 1), text) for i, block, text in texts if text is not None
-        }
+def _answers(choice: Sequence[Resolution]) -> list[Answer]:
+    return [Answer(range(i, i + 1), r.text) for i, r in enumerate(choice) if r.text is not None]
 
 
 def _others(
-    choices: Mapping[ConflictBlock, Sequence[Resolution]], chosen: Choice
-) -> Iterator[Choice]:
-    """Yield choices that differ in one block, then those that differ in all."""
-    for block, given in choices.items():
+    choices: Sequence[Sequence[Resolution]], best: Sequence[Resolution]
+) -> Iterator[list[Resolution]]:
+    """Yield choices that differ from the best one in one block, then those that differ in all."""
+    for i, given in enumerate(choices):
         for resolution in given[1:]:
-            yield chosen | {block: resolution}
-    for rank in range(1, max(map(len, choices.values()))):
-        yield {block: given[min(rank, len(given) - 1)] for block, given in choices.items()}
+            yield [*best[:i], resolution, *best[i + 1 :]]
+    for rank in range(1, max(map(len, choices))):
+        yield [given[min(rank, len(given) - 1)] for given in choices]
 
 
 def _explained(resolution: Resolution, rejected: str) -> Resolution:
@@ -303,22 +217,22 @@ def _explained(resolution: Resolution, rejected: str) -> Resolution:
     return evolve(resolution, reason=f"the merge of the whole file was rejected: {rejected}")
 
 
-def _row_of(block: ConflictBlock, resolution: Resolution) -> LedgerRow:
-    row = _row(block)
-    if resolution.text is None:
-        return evolve(row, reason=resolution.reason, is_binding=resolution.is_binding)
-    versions = block.base, block.ours, block.theirs
-    ours, theirs = shares_kept(versions, resolution.text)
-    return evolve(row, rule=resolution.rule, ours_kept=ours, theirs_kept=theirs)
-
-
-def _row(block: ConflictBlock) -> LedgerRow:
-    return LedgerRow(
+def _row_of(
+    block: ConflictBlock, resolution: Resolution, versions: tuple[bytes, bytes, bytes]
+) -> LedgerRow:
+    """Return the row of a block; *versions* are what the text of its resolution combines."""
+    row = LedgerRow(
         path=block.path,
         line=block.conflicts[0].line,
         conflicts=len(block.conflicts),
         shape=_shape(block),
+        reason=resolution.reason,
+        is_binding=resolution.is_binding,
     )
+    if resolution.text is None:
+        return row
+    ours, theirs = shares_kept(versions, resolution.text)
+    return evolve(row, rule=resolution.rule, ours_kept=ours, theirs_kept=theirs)
 
 
 def _shape(block: ConflictBlock) -> str:

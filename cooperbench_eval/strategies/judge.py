@@ -53,14 +53,14 @@ class Fault:
 
 
 @frozen(kw_only=True)
-class JudgedFile(Generic[_Place]):
-    """A file, some of whose places in dispute are filled.
+class ConflictFile(Generic[_Place]):
+    """A file with open conflicts, and what may be asked about texts for it.
 
     Attributes:
         path: Its path.
         versions: Base, ours and theirs.
         places: The places in dispute: its open conflicts, or blocks of them, in order.
-        settled: The text before, between and after them.
+        settled: The text before, between and after them, as the line merge left it.
         takes_sides: Whether a function may be taken from one side that contains what the
             other one adds, although the rest of the other's function is lost.
     """
@@ -71,6 +71,23 @@ class JudgedFile(Generic[_Place]):
     settled: Sequence[bytes] = field(repr=False)
     takes_sides: bool = False
 
+    def filled(self, answers: Iterable[Answer], other: Callable[[_Place], bytes]) -> bytes:
+        """Return the file with *answers*, and with the *other* text of each other place."""
+        given = {answer.conflicts.start: answer for answer in answers}
+        parts, at = [self.settled[0]], 0
+        while at < len(self.places):
+            answer = given.get(at)
+            parts.append(answer.text if answer else other(self.places[at]))
+            at = answer.conflicts.stop if answer else at + 1
+            parts.append(self.settled[at])
+        return b"".join(parts)
+
+    def around(self, at: int) -> tuple[bytes, bytes]:
+        """Return the text before and after a place, with ours for the other places."""
+        ours = [ours_of(each) for each in self.places]
+        before = alternate(self.settled[: at + 1], ours[:at])
+        return before, alternate(self.settled[at + 1 :], ours[at + 1 :])
+
     def fault(self, answers: Iterable[Answer]) -> Fault:
         """Return what is wrong with the file if *answers* fill its places, and ours the others.
 
@@ -78,25 +95,22 @@ class JudgedFile(Generic[_Place]):
         """
         answers = tuple(answers)
         answered = {i for answer in answers for i in answer.conflicts}
+        merged = self.filled(answers, ours_of)
         if len(answered) == len(self.places):
-            fault = self.fault_of(self._filled(answers, _ours))
+            fault = self.fault_of(merged)
         else:
-            fault = self._fault_of_part(answers, answered)
+            fault = self._fault_of_part(merged, answered, self.filled(answers, both_of))
         return fault or Fault(self._repeated(answers))
 
-    def _fault_of_part(self, answers: Sequence[Answer], answered: Collection[int]) -> Fault:
-        merged = self._filled(answers, _ours)
+    def _fault_of_part(self, merged: bytes, answered: Collection[int], with_both: bytes) -> Fault:
         problem = find_fault(self.path, self.versions, merged, is_whole=False)
-        problem = problem or find_lost_token(self.versions, self._filled(answers, _both))
-        if problem:
+        if problem := problem or find_lost_token(self.versions, with_both):
             return Fault(problem)
-        base, ours, theirs = (self._side(answered, text) for text in (_base, _ours, _theirs))
+        sides = [[ours_of(each)] * 3 for each in self.places]
+        for i in answered:
+            sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
+        base, ours, theirs = (alternate(self.settled, texts) for texts in zip(*sides, strict=True))
         return _flow_fault(self.path, (base, ours, theirs), merged)
-
-    def _side(self, answered: Collection[int], text: Callable[[_Place], bytes]) -> bytes:
-        """Return a version of the file in which unanswered places have ours."""
-        texts = [(text if i in answered else _ours)(each) for i, each in enumerate(self.places)]
-        return alternate(self.settled, texts)
 
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text of the whole file."""
@@ -124,16 +138,6 @@ class JudgedFile(Generic[_Place]):
                 return alone
         return {i: alone.get(i, fault) for i in range(len(units))}
 
-    def _filled(self, answers: Iterable[Answer], unanswered: Callable[[_Place], bytes]) -> bytes:
-        given = {answer.conflicts.start: answer for answer in answers}
-        parts, at = [self.settled[0]], 0
-        while at < len(self.places):
-            answer = given.get(at)
-            parts.append(answer.text if answer else unanswered(self.places[at]))
-            at = answer.conflicts.stop if answer else at + 1
-            parts.append(self.settled[at])
-        return b"".join(parts)
-
     def _repeated(self, answers: Iterable[Answer]) -> str:
         """Return why an answer must not join the lines of both sides; empty if it may.
 
@@ -142,7 +146,7 @@ class JudgedFile(Generic[_Place]):
         """
         for answer in answers:
             first, *others = (self.places[i] for i in answer.conflicts)
-            if others or answer.text != _both(first):
+            if others or answer.text != both_of(first):
                 continue
             before, mine, other = map(_lines, (first.base, first.ours, first.theirs))
             kept = [(_has_alike(mine, words), _has_alike(other, words)) for words in before]
@@ -177,21 +181,15 @@ def alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
     return b"".join(chain.from_iterable(zip_longest(settled, texts, fillvalue=b"")))
 
 
-def _base(place: Conflict | ConflictBlock) -> bytes:
-    return place.base or b""
-
-
-def _ours(place: Conflict | ConflictBlock) -> bytes:
+def ours_of(place: Conflict | ConflictBlock) -> bytes:
+    """Return the lines of ours."""
     return place.ours or b""
 
 
-def _theirs(place: Conflict | ConflictBlock) -> bytes:
-    return place.theirs or b""
-
-
-def _both(place: Conflict | ConflictBlock) -> bytes:
+def both_of(place: Conflict | ConflictBlock) -> bytes:
+    """Return the lines of ours, then those of theirs."""
     return TextConflict(
-        base=b"", ours=_ours(place), theirs=_theirs(place), newline=place.newline
+        base=b"", ours=place.ours or b"", theirs=place.theirs or b"", newline=place.newline
     ).union()
 
 

@@ -5,17 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.git.merging.conflicts import (
-    Conflict,
-    ConflictKind,
-    LedgerRow,
-    Replacement,
-    ResolutionKind,
-)
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictKind, LedgerRow
+from cooperbench_eval.git.merging.locating_resolutions import locate_conflicts
 from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.git.trees.entries import Entry
-from cooperbench_eval.strategies.judge import Fault, JudgedFile
+from cooperbench_eval.strategies.judge import ConflictFile, Fault
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 
 _MARKER = re.compile(rb"^(?:<{7,}|>{7,})(?: .*)?\r?$", re.MULTILINE)
@@ -46,11 +41,9 @@ def judge_outcome(
     tree = given.base.overlay(after.changes)
     kept: dict[str, list[Answer]] = {}
     rows = list(outcome.ledger)
-    files = list(_resolved_files(before, after, takes_sides=takes_sides))
-    replaced = before.replacements(tree, after.conflicts) if files else ()
-    for file in files:
+    for file in _resolved_files(before, after, takes_sides=takes_sides):
         of_file = [row for row in rows if row.path == file.path]
-        units, faults = file.judge(tree.get(file.path), of_file, replaced)
+        units, faults = file.judge(tree.get(file.path), of_file)
         if faults:
             kept[file.path] = [a for i, unit in enumerate(units) if i not in faults for a in unit]
             rows = [row for row in rows if row.path != file.path]
@@ -119,18 +112,17 @@ def _resolved_files(
     still_open = {(each.path, None) for each in after.conflicts if not each.has_lines} | {
         (path, line) for (path, _), line in after.lines_before(before).items()
     }
-    by_path: dict[str, list[int]] = {}
-    for i, conflict in enumerate(before.conflicts):
+    by_path: dict[str, list[Conflict]] = {}
+    for conflict in before.conflicts:
         if conflict.has_lines or conflict.kind is ConflictKind.MODIFY_DELETE:
-            by_path.setdefault(conflict.path, []).append(i)
-    for path, numbers in by_path.items():
-        conflicts = [before.conflicts[i] for i in numbers]
+            by_path.setdefault(conflict.path, []).append(conflict)
+    for path, conflicts in by_path.items():
         resolved = {i for i, c in enumerate(conflicts) if (path, c.line) not in still_open}
         if not resolved:
             continue
         has_lines = conflicts[0].has_lines
         left = [c for c in after.conflicts if c.path == path and c.has_lines]
-        judged = JudgedFile(
+        judged = ConflictFile(
             path=path,
             versions=before.versions_of(path) if has_lines else _whole(conflicts[0]),
             places=conflicts,
@@ -140,7 +132,6 @@ def _resolved_files(
         yield _ResolvedFile(
             judged=judged,
             rest=evolve(judged, places=left, settled=after.settled_in(path)) if left else None,
-            first=numbers[0],
             resolved=frozenset(resolved),
         )
 
@@ -166,13 +157,11 @@ class _ResolvedFile:
     Attributes:
         judged: The file, with the conflicts that were open before.
         rest: The file with those that are still open; `None` if there are none.
-        first: The index of the first of them among those of the whole merge.
         resolved: The indexes of those that were resolved.
     """
 
-    judged: JudgedFile[Conflict]
-    rest: JudgedFile[Conflict] | None
-    first: int
+    judged: ConflictFile[Conflict]
+    rest: ConflictFile[Conflict] | None
     resolved: frozenset[int]
 
     @property
@@ -184,34 +173,33 @@ class _ResolvedFile:
         return self.judged.places
 
     def judge(
-        self, entry: Entry | None, rows: Iterable[LedgerRow], replaced: Iterable[Replacement]
+        self, entry: Entry | None, rows: Iterable[LedgerRow]
     ) -> tuple[Sequence[_Unit], Mapping[int, Fault]]:
         """Return the answers that are accepted or rejected together, and the faulty ones.
 
         If it is not known which text is whose, there is one unit without answers.
         """
-        answers = self._answers(replaced)
+        if entry is None or not entry.mode.is_regular:
+            # An answer to a conflict about the whole file may delete it.
+            fault = Fault("the file would be missing" if self._places[0].has_lines else "")
+            return [()], {0: fault} if fault else {}
+        answers = self._answers(entry.data)
         if answers is not None:
             units = self._units(answers, rows)
             return units, self.judged.faults_of(units)
-        if entry is not None and entry.mode.is_regular:
-            fault = self.rest.fault(()) if self.rest else self.judged.fault_of(entry.data)
-        else:  # an answer to a conflict about the whole file may delete it
-            fault = Fault("the file would be missing" if self._places[0].has_lines else "")
+        fault = self.rest.fault(()) if self.rest else self.judged.fault_of(entry.data)
         return [()], {0: fault} if fault else {}
 
-    def _answers(self, replaced: Iterable[Replacement]) -> list[Answer] | None:
+    def _answers(self, text: bytes) -> list[Answer] | None:
         """Return the answers to the conflicts; `None` if they are not known exactly."""
         found = []
-        last = self.first + len(self.judged.places)
-        for each in replaced:
-            if not self.first <= each.together[0] < last or each.kind is ResolutionKind.OPEN:
-                continue
-            span = range(each.together[0] - self.first, each.together[-1] + 1 - self.first)
-            is_known = each.is_exact and not (each.lines_before or each.lines_after)
-            if each.text is None or not (is_known and self.resolved.issuperset(span)):
+        shown = [b""] * len(self._places)
+        for each in locate_conflicts(self.judged.settled, shown, text):
+            is_answer = self.resolved.issuperset(each.conflicts)
+            if not each.is_exact or not (is_answer or self.resolved.isdisjoint(each.conflicts)):
                 return None
-            found.append(Answer(span, each.text))
+            if is_answer:
+                found.append(Answer(each.conflicts, each.text))
         return found
 
     def _units(self, answers: Iterable[Answer], rows: Iterable[LedgerRow]) -> list[_Unit]:

@@ -17,8 +17,7 @@ from cooperbench_eval.languages.tree import (
     render,
 )
 from cooperbench_eval.strategies.blocks import (
-    ConflictFile,
-    FileMerge,
+    BlockFile,
     Proposal,
     Resolution,
     resolve_files,
@@ -67,16 +66,16 @@ class StructuredStrategy:
         """Return the three-way merge with its blocks merged by structure."""
         return resolve_files(merge_input, self._propose)
 
-    def _propose(self, file: ConflictFile) -> Proposal:
+    def _propose(self, file: BlockFile) -> Proposal:
         whole = self._merges(file.path, file.versions)
 
         def each(block: ConflictBlock) -> list[Resolution]:
-            lead, tail = file.around(block)
+            lead, tail = file.around(file.places.index(block))
             versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
             try:
                 _check(whole, file.settled)
                 merged = list(self._merges(file.path, versions))
-                found = {_fitting(each.text, (lead, tail))[0]: each.rule for each in merged}
+                found = {_fitting(each, (lead, tail))[0]: each.rule for each in merged}
             except StructureError as exc:
                 return [_refusal(exc, whole)]
             return [Resolution(text=text, rule=rule) for text, rule in found.items()]
@@ -86,7 +85,7 @@ class StructuredStrategy:
             whole=merges, resettles=self.resettles, takes_sides=self.takes_sides, each=each
         )
 
-    def _taken(self, file: ConflictFile) -> Iterator[FileMerge]:
+    def _taken(self, file: BlockFile) -> Iterator[Resolution]:
         """Yield the merges in which functions of one side are taken as a whole."""
         for taken in take_functions(file.path, file.versions):
             for merge in self._merges(file.path, taken.versions).good:
@@ -107,9 +106,9 @@ class _OrderedMerges:
         self._versions = versions
         self._is_crlf = is_crlf(versions)
         self._max_bytes = max_bytes
-        self._made: dict[bool, FileMerge | StructureError] = {}
+        self._made: dict[bool, Resolution | StructureError] = {}
 
-    def __iter__(self) -> Iterator[FileMerge]:
+    def __iter__(self) -> Iterator[Resolution]:
         """Yield the merged files.
 
         Raises:
@@ -119,7 +118,7 @@ class _OrderedMerges:
         for theirs_first in (False, True):
             made = self._made.get(theirs_first) or self._try(theirs_first=theirs_first)
             self._made[theirs_first] = made
-            if isinstance(made, FileMerge):
+            if isinstance(made, Resolution):
                 found = True
                 yield made
             elif not isinstance(made, OrderError):
@@ -128,7 +127,7 @@ class _OrderedMerges:
             raise DisagreementError("both sides insert at one place, and neither order is allowed")
 
     @property
-    def good(self) -> Iterator[FileMerge]:
+    def good(self) -> Iterator[Resolution]:
         """The merged files; empty if the file cannot be merged."""
         with contextlib.suppress(StructureError):
             yield from self
@@ -142,14 +141,14 @@ class _OrderedMerges:
             return str(exc)
         return ""
 
-    def _try(self, *, theirs_first: bool) -> FileMerge | StructureError:
+    def _try(self, *, theirs_first: bool) -> Resolution | StructureError:
         try:
             merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
         except StructureError as exc:
             return exc
         rule = "structure, theirs first" if theirs_first else "structure"
         text = render(merged)[1:] + b"\n"
-        return FileMerge(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
+        return Resolution(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
 
     @cached_property
     def _trees(self) -> list[Construct]:
@@ -179,11 +178,11 @@ def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:
         first = next(iter(merges))
     except DisagreementError:
         return
-    _fitting(first.text, settled)
+    _fitting(first, settled)
 
 
-def _fitting(merged: bytes, settled: Sequence[bytes]) -> list[bytes]:
-    texts = find_between(merged, settled)
+def _fitting(merged: Resolution, settled: Sequence[bytes]) -> list[bytes]:
+    texts = find_between(merged.text or b"", settled)
     if texts is None:
         raise StructureError("lines outside of the conflict would change")
     return texts

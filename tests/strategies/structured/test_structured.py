@@ -15,7 +15,7 @@ from hypothesis import event, given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.languages.token_merge import count_tokens
-from cooperbench_eval.strategies.blocks import FileMerge, Proposal, Resolution, resolve_files
+from cooperbench_eval.strategies.blocks import Proposal, Resolution, resolve_files
 from cooperbench_eval.strategies.structured.strategy import StructuredStrategy
 from cooperbench_eval.testing import STRATEGY_LAWS
 from cooperbench_eval.testing.cases import MergeCase, StrategyTrial
@@ -196,7 +196,7 @@ def test_a_fault_of_the_merged_file_is_the_reason():
         name = "whole"
 
         def merge(self, given, /):
-            whole = FileMerge(text=b"f(1, 2, 3))\n", rule="whole")
+            whole = Resolution(text=b"f(1, 2, 3))\n", rule="whole")
             part = Resolution(reason="of a part")
             return resolve_files(given, lambda _: Proposal(whole=[whole], each=lambda _: [part]))
 
