@@ -121,7 +121,7 @@ class _Uses:
 
 def find_misfit(files: Files) -> str:
     """Find a call that fits its function in every version, but not in the last file."""
-    changed = [_uses(chunk) for chunk in differing([Counter(file) for file in files])[-1]]
+    changed = [_uses(chunk) for chunk in _changed(files)[-1]]
     names = {name for uses in changed for name in (*uses.signatures, *uses.calls)}
     *before, now = files
     new = _misfits(now, names)
@@ -130,6 +130,61 @@ def find_misfit(files: Files) -> str:
     for name, problem in sorted(new):
         return f"a call to {name} {problem}"
     return ""
+
+
+def find_shifted(files: Files) -> str:
+    """Find an argument that a side's new call gives by position to another parameter than there.
+
+    That is so if the other side inserted a parameter before it. The name of the function tells
+    which one is called, so only names count that a file defines once.
+    """
+    trees = [[parse_chunk(chunk) for chunk in file] for file in _changed(files)]
+    _, *sides, now = map(_parameters_by_name, trees)
+    for known, tree, other in zip(sides, trees[1:3], trees[2:0:-1], strict=True):
+        names = {
+            name
+            for name in known.keys() & now.keys()
+            if now[name][: len(known[name])] != known[name]
+        }
+        if not names:
+            continue
+        own, others, merged = (_calls_by_text(each, names) for each in (tree, other, trees[3]))
+        for text in own.keys() & merged.keys() - others.keys():
+            name, positions = own[text]
+            for before, after in zip(known[name][:positions], now[name], strict=False):
+                if before != after:
+                    return f"a call to {name} would pass {before!r} as {after!r}"
+    return ""
+
+
+def _changed(files: Files) -> list[list[str]]:
+    return differing([Counter(file) for file in files])
+
+
+def _parameters_by_name(trees: Iterable[ast.AST]) -> dict[str, tuple[str, ...]]:
+    """Return the positional parameters of the functions with names that occur once."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, _FUNCTIONS):
+                names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+                found.setdefault(node.name, []).append(
+                    tuple(names[1:] if names[:1] in (["self"], ["cls"]) else names)
+                )
+    return {name: given[0] for name, given in found.items() if len(given) == 1}
+
+
+def _calls_by_text(trees: Iterable[ast.AST], names: set[str]) -> dict[str, tuple[str, int]]:
+    """Return the name that each call of some functions has, and how many positions it gives."""
+    found = {}
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                if name in names:
+                    stars = (i for i, a in enumerate(node.args) if isinstance(a, ast.Starred))
+                    found[ast.dump(node)] = name, next(stars, len(node.args))
+    return found
 
 
 def _misfits(chunks: Iterable[str], names: set[str]) -> set[tuple[str, str]]:

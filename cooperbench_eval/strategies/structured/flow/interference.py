@@ -138,6 +138,7 @@ def _controlled(graph: Graph, head: int) -> Iterator[int]:
 
 
 _SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
+_ADDED = frozenset({Change.NEW, Change.NAMING})
 _CONDITION = "one side changes a condition, the other what depends on it"
 _LEAST_COPIED = 6
 """The fewest words, brackets included, of a call that is taken for a copy."""
@@ -160,7 +161,7 @@ class Disturbance:
     def find(self) -> str:
         """Return the first disturbance; empty if there is none."""
         values = self._uses, self._rest, self._removes, self._overwrites, self._mixes, self._both
-        rules = *values, self._leaves, self._splits, self._copies
+        rules = *values, self._orders, self._leaves, self._splits, self._copies
         return next((found for rule in rules for found in rule()), "")
 
     @cached_property
@@ -321,9 +322,12 @@ class Disturbance:
 
     def _loses(self, computed: int, at: int, name: bytes) -> bool:
         """Whether a use that the computed value had in the other's version gets another one."""
-        uses = self.other.graph.uses(self.other.origins[computed], name)
-        places = (self.other.places.get(use) for use in uses)
-        return not self.merged.uses(at, name).isdisjoint(places)
+        own, graph = self.other.origins[computed], self.other.graph
+        places = (self.other.places.get(use) for use in graph.uses(own, name))
+        if not self.merged.uses(at, name).isdisjoint(places):
+            return True
+        outlives = b"." in name and graph.reaches_end(own, name)
+        return outlives and not self.merged.reaches_end(computed, name)
 
     def _both(self) -> Iterator[str]:
         """Both introduce a variable, and the other uses the one side's."""
@@ -336,14 +340,59 @@ class Disturbance:
                     if is_theirs and name in self.other.step(use).facts.reads:
                         yield f"both sides introduce {_shown(name)}"
 
+    def _orders(self) -> Iterator[str]:
+        """The one sets a variable anew where the other's new work reads it: in which order?"""
+        for i, change in self.one.changes.items():
+            if change is not Change.NEW or self.one.is_optional(self.one.origins[i]):
+                continue
+            for name in sorted(self._sets(i) & self._known):
+                if any(self._reads_beside(i, each, name) for each in self.other.changes):
+                    yield f"one side changes {_shown(name)} where the other's new work reads it"
+
+    def _reads_beside(self, setting: int, use: int, name: bytes) -> bool:
+        """Whether the other's new step reads the base's value, with no step of the base between."""
+        work = self.other
+        if work.changes[use] not in _ADDED or name not in work.step(use).facts.reads:
+            return False
+        sources = work.graph.sources(work.origins[use], name)
+        between = range(min(setting, use), max(setting, use) + 1)
+        return sources <= work.before.keys() and all(
+            self.one.changes.get(each) in _ADDED or work.changes.get(each) in _ADDED
+            for each in between
+        )
+
     def _leaves(self) -> Iterator[str]:
         """The one side leaves before what the other's work affects is done."""
         affected = self._reverse.sometimes.steps
         for head, exit_ in self._exits():
             skipped = self.merged.onwards(head) - self.merged.onwards(exit_)
-            if any(each in skipped and each not in self.one.changes for each in affected):
-                yield "one side leaves the function before the other's work is done"
-                return
+            if not self.one.is_optional(self.one.origins[exit_]):
+                if any(each in skipped and each not in self.one.changes for each in affected):
+                    yield "one side leaves the function before the other's work is done"
+            elif self._halves(head, skipped):
+                yield "one side leaves the function between two steps of the other's work"
+
+    def _halves(self, head: int, skipped: Collection[int]) -> bool:
+        """Whether what leaves works with what the other changed first, and skips the rest."""
+        always = [
+            i for i in self.other.changes if not self.other.is_optional(self.other.origins[i])
+        ]
+        for first in always:
+            reached = self._reached(first) if first < head else frozenset()
+            inside = any(head in self.merged.steps[each].within for each in reached)
+            if inside and any(each in skipped and each in always for each in reached):
+                return True
+        return False
+
+    def _reached(self, start: int) -> frozenset[int]:
+        """Return the merged steps that read a step's value, or one made from it."""
+        found, stack = set[int](), [start]
+        while stack:
+            at = stack.pop()
+            uses = {use for name in self._sets(at) for use in self.merged.uses(at, name)} - found
+            found |= uses
+            stack += uses
+        return frozenset(found)
 
     def _exits(self) -> Iterator[tuple[int, int]]:
         """Yield the one side's new exits, each with the condition around it.
@@ -353,7 +402,7 @@ class Disturbance:
         """
         for merged, own in self.one.origins.items():
             step = self.one.step(merged)
-            if not step.is_exit or step.kind == "raise" or self.one.is_optional(own):
+            if not step.is_exit or step.kind == "raise":
                 continue
             head = self.one.head_of(merged)
             is_new = self.one.changes.get(merged) is Change.NEW or self.one.has_moved(own)
@@ -363,14 +412,13 @@ class Disturbance:
     def _splits(self) -> Iterator[str]:
         """The one side's new condition covers a part of the other's work, but not all of it."""
         steps, work = self.merged.steps, self.other
-        always = [i for i in work.changes if not work.is_optional(work.origins[i])]
-        for i in always:
+        for i in work.always:
             if work.changes[i] not in MEANT:
                 continue
             for head in steps[i].within:
                 is_new = self.one.changes.get(head) is Change.NEW and head not in work.origins
                 if is_new and steps[head].branches:
-                    outside = [each for each in always if head not in steps[each].within]
+                    outside = [each for each in work.always if head not in steps[each].within]
                     if any(each < head for each in outside):
                         yield "one side's new condition covers only a part of the other's work"
 
