@@ -7,6 +7,7 @@ statements after the merge as before it.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from attrs import frozen
@@ -161,7 +162,7 @@ class Disturbance:
     def find(self) -> str:
         """Return the first disturbance; empty if there is none."""
         values = self._uses, self._rest, self._removes, self._overwrites, self._mixes, self._both
-        rules = *values, self._orders, self._leaves, self._splits, self._copies
+        rules = *values, self._orders, self._leaves, self._splits, self._copies, self._halves
         return next((found for rule in rules for found in rule()), "")
 
     @cached_property
@@ -172,8 +173,7 @@ class Disturbance:
     @cached_property
     def always(self) -> frozenset[int]:
         """The merged steps that are affected even if the one side's new options are not used."""
-        origins = self.one.origins
-        starts = [i for i in self._starts if not self.one.is_optional(origins[i])]
+        starts = [i for i in self._starts if not self._is_optional(i)]
         return self._spread(starts).steps
 
     @cached_property
@@ -318,7 +318,7 @@ class Disturbance:
         if self.one.changes.get(at) not in _SETTING or at in self.other.changes:
             return False
         reads = self.merged.steps[at].facts.reads
-        return name not in reads and not self.one.is_optional(self.one.origins[at])
+        return name not in reads and not self._is_optional(at)
 
     def _loses(self, computed: int, at: int, name: bytes) -> bool:
         """Whether a use that the computed value had in the other's version gets another one."""
@@ -343,16 +343,19 @@ class Disturbance:
     def _orders(self) -> Iterator[str]:
         """The one sets a variable anew where the other's new work reads it: in which order?"""
         for i, change in self.one.changes.items():
-            if change is not Change.NEW or self.one.is_optional(self.one.origins[i]):
+            if change is not Change.NEW or self._is_optional(i):
                 continue
             for name in sorted(self._sets(i) & self._known):
                 if any(self._reads_beside(i, each, name) for each in self.other.changes):
                     yield f"one side changes {_shown(name)} where the other's new work reads it"
 
     def _reads_beside(self, setting: int, use: int, name: bytes) -> bool:
-        """Whether the other's new step reads the base's value, with no step of the base between."""
-        work = self.other
-        if work.changes[use] not in _ADDED or name not in work.step(use).facts.reads:
+        """Whether the other's new step reads the base's value, with no step of the base between.
+
+        If it sets the variable as well, as in `x = f(x)`, what both sides do is done in turn.
+        """
+        work, facts = self.other, self.other.step(use).facts
+        if work.changes[use] not in _ADDED or name not in facts.reads - facts.sets:
             return False
         sources = work.graph.sources(work.origins[use], name)
         between = range(min(setting, use), max(setting, use) + 1)
@@ -363,26 +366,25 @@ class Disturbance:
 
     def _leaves(self) -> Iterator[str]:
         """The one side leaves before what the other's work affects is done."""
-        affected = self._reverse.sometimes.steps
-        for head, exit_ in self._exits():
-            skipped = self.merged.onwards(head) - self.merged.onwards(exit_)
-            if not self.one.is_optional(self.one.origins[exit_]):
-                if any(each in skipped and each not in self.one.changes for each in affected):
-                    yield "one side leaves the function before the other's work is done"
-            elif self._halves(head, skipped):
-                yield "one side leaves the function between two steps of the other's work"
+        affected = self._reverse.sometimes.steps - self.one.changes.keys()
+        for exit_, skipped in self._exits():
+            if not self._is_optional(exit_) and not affected.isdisjoint(skipped):
+                yield "one side leaves the function before the other's work is done"
 
-    def _halves(self, head: int, skipped: Collection[int]) -> bool:
-        """Whether what leaves works with what the other changed first, and skips the rest."""
-        always = [
-            i for i in self.other.changes if not self.other.is_optional(self.other.origins[i])
-        ]
-        for first in always:
-            reached = self._reached(first) if first < head else frozenset()
-            inside = any(head in self.merged.steps[each].within for each in reached)
-            if inside and any(each in skipped and each in always for each in reached):
-                return True
-        return False
+    def _halves(self) -> Iterator[str]:
+        """The one side's new option leaves with a value of which the other changes more later."""
+        always = self.other.always
+        for exit_, skipped in self._exits():
+            head = self.one.head_of(exit_) or 0
+            for first in always if self._is_optional(exit_) else ():
+                reached = self._reached(first) if first < head else frozenset[int]()
+                inside = any(head in self.merged.steps[each].within for each in reached)
+                rest = reached & skipped - self.one.changes.keys()
+                if inside and not rest.isdisjoint(always):
+                    yield "one side leaves the function between two steps of the other's work"
+
+    def _is_optional(self, merged: int) -> bool:
+        return self.one.is_optional(self.one.origins[merged])
 
     def _reached(self, start: int) -> frozenset[int]:
         """Return the merged steps that read a step's value, or one made from it."""
@@ -394,8 +396,8 @@ class Disturbance:
             stack += uses
         return frozenset(found)
 
-    def _exits(self) -> Iterator[tuple[int, int]]:
-        """Yield the one side's new exits, each with the condition around it.
+    def _exits(self) -> Iterator[tuple[int, AbstractSet[int]]]:
+        """Yield the one side's new exits under conditions, and the steps that each may skip.
 
         An exit under a condition that the side edited counts as new. A new
         error is not expected, so a `raise` does not count.
@@ -407,7 +409,7 @@ class Disturbance:
             head = self.one.head_of(merged)
             is_new = self.one.changes.get(merged) is Change.NEW or self.one.has_moved(own)
             if head is not None and (is_new or self.one.changes_condition(head)):
-                yield head, merged
+                yield merged, self.merged.onwards(head) - self.merged.onwards(merged)
 
     def _splits(self) -> Iterator[str]:
         """The one side's new condition covers a part of the other's work, but not all of it."""
