@@ -31,12 +31,14 @@ class Resolution:
         rule: The rule that resolved it.
         reason: Why it was not resolved.
         is_binding: Whether the reason holds for any text, as in a `LedgerRow`.
+        is_provisional: Whether the strategy could not read the file, as in a `LedgerRow`.
     """
 
     text: bytes | None = None
     rule: str = ""
     reason: str = ""
     is_binding: bool = False
+    is_provisional: bool = False
 
 
 @frozen(kw_only=True)
@@ -228,6 +230,7 @@ def _row_of(
         shape=_shape(block),
         reason=resolution.reason,
         is_binding=resolution.is_binding,
+        is_provisional=resolution.is_provisional,
     )
     if resolution.text is None:
         return row

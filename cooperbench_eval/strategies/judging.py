@@ -244,8 +244,9 @@ class _ResolvedFile:
             yield _opened(row, reason) if reason and not row.is_open else row
         for i, reason in reasons.items():
             if i not in covered:
-                yield LedgerRow.left_open(self._places[i], reason)
+                yield _opened(LedgerRow.left_open(self._places[i], ""), reason)
 
 
 def _opened(row: LedgerRow, reason: str) -> LedgerRow:
-    return evolve(row, rule="", reason=reason, is_binding=False, ours_kept=None, theirs_kept=None)
+    row = evolve(row, rule="", reason=reason, is_binding=False, is_provisional=True)
+    return evolve(row, ours_kept=None, theirs_kept=None)

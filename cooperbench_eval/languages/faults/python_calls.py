@@ -152,7 +152,7 @@ def find_shifted(files: Files) -> str:
         for text in own.keys() & merged.keys() - others.keys():
             name, positions = own[text]
             for before, after in zip(known[name][:positions], now[name], strict=False):
-                if before != after:
+                if before != after and before in now[name]:  # not only renamed
                     return f"a call to {name} would pass {before!r} as {after!r}"
     return ""
 

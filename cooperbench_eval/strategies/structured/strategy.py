@@ -98,6 +98,10 @@ class StructuredStrategy:
         return _OrderedMerges(path, (base, ours, theirs), max_bytes=self.max_bytes)
 
 
+class _UnreadError(StructureError):
+    """A version of the file cannot be read."""
+
+
 class _OrderedMerges:
     """The merges of a file in both orders, each computed when it is first needed."""
 
@@ -133,13 +137,13 @@ class _OrderedMerges:
             yield from self
 
     @property
-    def problem(self) -> str:
-        """Why the file cannot be merged; empty if it can."""
+    def problem(self) -> StructureError | None:
+        """Why the file cannot be merged; `None` if it can."""
         try:
             next(iter(self))
         except StructureError as exc:
-            return str(exc)
-        return ""
+            return exc
+        return None
 
     def _try(self, *, theirs_first: bool) -> Resolution | StructureError:
         try:
@@ -153,8 +157,11 @@ class _OrderedMerges:
     @cached_property
     def _trees(self) -> list[Construct]:
         if max(map(len, self._versions)) > self._max_bytes:
-            raise StructureError(f"a version has more than {self._max_bytes:,} bytes")
-        return read_trees(self._path, self._versions)
+            raise _UnreadError(f"a version has more than {self._max_bytes:,} bytes")
+        try:
+            return read_trees(self._path, self._versions)
+        except StructureError as exc:
+            raise _UnreadError(str(exc)) from exc
 
 
 def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
@@ -165,7 +172,8 @@ def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
     """
     if isinstance(error, DisagreementError):
         return Resolution(reason=str(error))
-    return Resolution(reason=whole.problem or str(error))
+    problem = whole.problem or error
+    return Resolution(reason=str(problem), is_provisional=isinstance(problem, _UnreadError))
 
 
 def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:

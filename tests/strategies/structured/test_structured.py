@@ -115,7 +115,7 @@ REFUSED = {
             b"def f(x):\n    y = x + 1\n    return y\n",
             b"def f(x):\n    y = x\n    return y * 2\n",
         ),
-        "f: one side changes y",
+        "f: one side changes 'y'",
     ),
     "it would not parse": (
         "f.py",

@@ -9,6 +9,7 @@ statements after the merge as before it.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
+from typing import NamedTuple
 
 from attrs import frozen
 
@@ -18,7 +19,9 @@ from cooperbench_eval.languages.tree import (
     Element,
     StructureError,
     Token,
+    excerpt,
     functions_of,
+    line_of,
     same,
 )
 from cooperbench_eval.strategies.structured.flow.graph import Graph, graph_of
@@ -33,7 +36,8 @@ _Functions = Mapping[bytes, Construct]
 def find_interference(base: Construct, ours: Construct, theirs: Construct, merged: Element) -> str:
     """Return how the sides interfere in a merged file; empty if they do not.
 
-    A function that is too long to be analysed counts as interference.
+    The reason names the function, and a statement of each side with its line. A function
+    that is too long to be analysed counts as interference.
     """
     before, mine, other, after = (dict(functions_of(tree)) for tree in (base, ours, theirs, merged))
     for name, function in before.items():
@@ -45,12 +49,25 @@ def find_interference(base: Construct, ours: Construct, theirs: Construct, merge
         if any(same(function, side) for side in versions[1:3]):
             continue
         try:
-            problem = _interfere(*versions)
+            clash = _interfere(*versions)
         except StructureError as exc:
-            problem = str(exc)
-        if problem:
-            return f"{name.decode('utf-8', 'replace')}: {problem}"
+            clash = Clash(str(exc))
+        if clash:
+            shown = [
+                _located(*each)
+                for each in (("ours", ours, clash.ours), ("theirs", theirs, clash.theirs))
+            ]
+            places = "; ".join(filter(None, shown))
+            return f"{name.decode('utf-8', 'replace')}: {clash.problem}" + (
+                f" ({places})" if places else ""
+            )
     return ""
+
+
+def _located(side: str, tree: Construct, header: Construct | None) -> str:
+    """Show a statement of a side, with its line; empty if it is not known."""
+    line = line_of(tree, header.children[0]) if header and header.children else None
+    return f"{side}, line {line}: `{excerpt(header)}`" if header and line is not None else ""
 
 
 def _name_in(side: _Functions, name: bytes, before: _Functions) -> bytes:
@@ -63,11 +80,24 @@ def _name_in(side: _Functions, name: bytes, before: _Functions) -> bytes:
     return next(found, b"")
 
 
-def _interfere(base: Construct, ours: Construct, theirs: Construct, merged: Construct) -> str:
+class Clash(NamedTuple):
+    """How the sides interfere in a function, and a statement of each that takes part."""
+
+    problem: str
+    ours: Construct | None = None
+    theirs: Construct | None = None
+
+
+def _interfere(
+    base: Construct, ours: Construct, theirs: Construct, merged: Construct
+) -> Clash | None:
     before, after = graph_of(base), graph_of(merged)
     mine, other = (Work.of(before, graph_of(side), after) for side in (ours, theirs))
     mine, other = mine.without_shared(other), other.without_shared(mine)
-    return Disturbance(after, mine, other).find() or Disturbance(after, other, mine).find()
+    if found := Disturbance(after, mine, other).find():
+        return found
+    found = Disturbance(after, other, mine).find()
+    return found and Clash(found.problem, found.theirs, found.ours)
 
 
 Read = tuple[int, bytes]
@@ -159,11 +189,19 @@ class Disturbance:
     one: Work
     other: Work
 
-    def find(self) -> str:
-        """Return the first disturbance; empty if there is none."""
+    def find(self) -> Clash | None:
+        """Return the first disturbance, with the one side as ours."""
         values = self._uses, self._rest, self._removes, self._overwrites, self._mixes, self._both
         rules = *values, self._orders, self._leaves, self._splits, self._copies, self._halves
-        return next((found for rule in rules for found in rule()), "")
+        return next((found for rule in rules for found in rule()), None)
+
+    def _clash(self, problem: str, mine: int | None = None, others: int | None = None) -> Clash:
+        """Make a clash of merged steps; one that its side does not have is not shown."""
+        steps = [
+            None if at is None or at not in work.origins else work.step(at).header
+            for work, at in ((self.one, mine), (self.other, others))
+        ]
+        return Clash(problem, *steps)
 
     @cached_property
     def _reverse(self) -> "Disturbance":
@@ -218,7 +256,7 @@ class Disturbance:
             if place is not None and not self.merged.sources(place, name).isdisjoint(sources):
                 yield place, name
 
-    def _uses(self) -> Iterator[str]:
+    def _uses(self) -> Iterator[Clash]:
         """The value or condition that the other's new work relies on has changed."""
         for i, change in self.other.changes.items():
             if change not in MEANT:
@@ -228,13 +266,15 @@ class Disturbance:
             for name in sorted(self._needed(i)):
                 sources = self.merged.sources(i, name) & affected - {i}
                 if self._lacks(i, name) or any(name in self._sets(at) for at in sources):
-                    yield f"one side changes {_shown(name)}, the other how it is used"
+                    problem = f"one side changes {_shown(name)}, the other how it is used"
+                    changed = min(sources & self.one.changes.keys(), default=None)
+                    yield self._clash(problem, changed, i)
             for head in self.merged.steps[i].within:
                 if head in affected and self.one.changes.get(head) is not Change.NEW:
-                    yield _CONDITION
+                    yield self._clash(_CONDITION, head if head in self.one.changes else None, i)
             own = self.other.step(i).within
             if any(self.other.before.get(head) in self.one.gone for head in own):
-                yield _CONDITION
+                yield self._clash(_CONDITION, None, i)
 
     def _needed(self, merged: int) -> frozenset[bytes]:
         """Return the base's variables whose values the other's step works with."""
@@ -254,7 +294,7 @@ class Disturbance:
     def _known(self) -> frozenset[bytes]:
         return frozenset(name for step in self.one.base.steps for name in step.facts.sets)
 
-    def _rest(self) -> Iterator[str]:
+    def _rest(self) -> Iterator[Clash]:
         """The other's changes reach more or less of the base's statements than in its version."""
         effects = self._reverse
         places, origins = self.other.places, self.other.origins
@@ -262,15 +302,24 @@ class Disturbance:
         own = {(places.get(at), places.get(use), name) for at, use, name in effects.own.flows}
         for at, use, name in effects.sometimes.flows - own:
             if at in origins and use in origins and not {at, use} & mine.keys():
-                yield f"one side changes where {_shown(name)} comes from, the other its value"
+                yield self._clash(
+                    f"one side changes where {_shown(name)} comes from, the other its value"
+                )
         for step, name in effects.own.reads:
             use = places.get(step, -1)
             is_lost = use >= 0 and (use, name) not in effects.sometimes.reads
             if is_lost and use not in mine and not self._passes(use, name):
-                yield f"one side changes where {_shown(name)} comes from, the other its value"
+                yield self._clash(
+                    f"one side changes where {_shown(name)} comes from, the other its value"
+                )
         for step, name in effects.own.reads:
             if self._drops(step, name):
-                yield f"one side removes what uses {_shown(name)}, which the other changes"
+                problem = f"one side changes what uses {_shown(name)}, the other its value"
+                if name not in self._known:
+                    problem = f"one side changes where the other uses its new {_shown(name)}"
+                place = self.other.places.get(step)
+                clash = self._clash(problem, place if place in self.one.changes else None)
+                yield clash._replace(theirs=self.other.graph.steps[step].header)
 
     def _passes(self, use: int, name: bytes) -> bool:
         """Whether a step of the one side takes a value and sets the variable anew from it."""
@@ -286,15 +335,16 @@ class Disturbance:
         is_edited = self.one.changes.get(place) is Change.EDITED
         return is_edited and name not in self.one.step(place).facts.reads
 
-    def _mixes(self) -> Iterator[str]:
+    def _mixes(self) -> Iterator[Clash]:
         """A statement of the base gets a value from the one side or from the other."""
         mine, other = self.always, self._reverse.always
         for use, name in sorted(self._reverse.sometimes.reads):
             sources = self.merged.sources(use, name)
-            if sources & mine - other and sources & other - mine:
-                yield f"both sides change {_shown(name)}"
+            own, others = sources & mine - other, sources & other - mine
+            if own and others:
+                yield self._clash(f"both sides change {_shown(name)}", min(own), min(others))
 
-    def _removes(self) -> Iterator[str]:
+    def _removes(self) -> Iterator[Clash]:
         """Both remove values of one variable, so that an older one comes through."""
         sides = (set(self.one.gone), set(self.other.gone))
         steps = self.one.base.steps
@@ -303,15 +353,16 @@ class Disturbance:
             for gone, shared in (sides, sides[::-1])
         )
         if both := (mine & other) - self.one.sets_anew - self.other.sets_anew:
-            yield f"both sides remove statements that set {_shown(min(both))}"
+            yield self._clash(f"both sides remove statements that set {_shown(min(both))}")
 
-    def _overwrites(self) -> Iterator[str]:
+    def _overwrites(self) -> Iterator[Clash]:
         """The one side sets a variable before the value that the other gave it is used."""
         for i in sorted(self.other.changes):
             for name in sorted(self._sets(i)):
                 for at in self.merged.overwriting(i, name):
                     if self._replaces(at, name) and self._loses(i, at, name):
-                        yield f"one side overwrites {_shown(name)}, which the other computes"
+                        problem = f"one side overwrites {_shown(name)}, which the other computes"
+                        yield self._clash(problem, at, i)
 
     def _replaces(self, at: int, name: bytes) -> bool:
         """Whether a step of the one side always gives a variable a value of its own."""
@@ -329,7 +380,7 @@ class Disturbance:
         outlives = b"." in name and graph.reaches_end(own, name)
         return outlives and not self.merged.reaches_end(computed, name)
 
-    def _both(self) -> Iterator[str]:
+    def _both(self) -> Iterator[Clash]:
         """Both introduce a variable, and the other uses the one side's."""
         common = self.one.origins.keys() & self.other.origins.keys()
         shared = {name for i in common for name in self._sets(i)}
@@ -338,16 +389,18 @@ class Disturbance:
                 for use in self.merged.uses(i, name):
                     is_theirs = use in self.other.changes and use not in self.one.changes
                     if is_theirs and name in self.other.step(use).facts.reads:
-                        yield f"both sides introduce {_shown(name)}"
+                        yield self._clash(f"both sides introduce {_shown(name)}", i, use)
 
-    def _orders(self) -> Iterator[str]:
+    def _orders(self) -> Iterator[Clash]:
         """The one sets a variable anew where the other's new work reads it: in which order?"""
         for i, change in self.one.changes.items():
             if change is not Change.NEW or self._is_optional(i):
                 continue
             for name in sorted(self._sets(i) & self._known):
-                if any(self._reads_beside(i, each, name) for each in self.other.changes):
-                    yield f"one side changes {_shown(name)} where the other's new work reads it"
+                uses = (each for each in self.other.changes if self._reads_beside(i, each, name))
+                if (use := next(uses, None)) is not None:
+                    problem = f"one side changes {_shown(name)} where the other's new work reads it"
+                    yield self._clash(problem, i, use)
 
     def _reads_beside(self, setting: int, use: int, name: bytes) -> bool:
         """Whether the other's new step reads the base's value, with no step of the base between.
@@ -364,14 +417,17 @@ class Disturbance:
             for each in between
         )
 
-    def _leaves(self) -> Iterator[str]:
+    def _leaves(self) -> Iterator[Clash]:
         """The one side leaves before what the other's work affects is done."""
         affected = self._reverse.sometimes.steps - self.one.changes.keys()
         for exit_, skipped in self._exits():
-            if not self._is_optional(exit_) and not affected.isdisjoint(skipped):
-                yield "one side leaves the function before the other's work is done"
+            if not self._is_optional(exit_) and (lost := affected & skipped):
+                done = min(lost & self.other.changes.keys(), default=None)
+                yield self._clash(
+                    "one side leaves the function before the other's work is done", exit_, done
+                )
 
-    def _halves(self) -> Iterator[str]:
+    def _halves(self) -> Iterator[Clash]:
         """The one side's new option leaves with a value of which the other changes more later."""
         always = self.other.always
         for exit_, skipped in self._exits():
@@ -380,8 +436,10 @@ class Disturbance:
                 reached = self._reached(first) if first < head else frozenset[int]()
                 inside = any(head in self.merged.steps[each].within for each in reached)
                 rest = reached & skipped - self.one.changes.keys()
-                if inside and not rest.isdisjoint(always):
-                    yield "one side leaves the function between two steps of the other's work"
+                later = [i for i in always if i in rest and self.other.changes[i] in MEANT]
+                if inside and later:
+                    problem = "one side leaves the function between two steps of the other's work"
+                    yield self._clash(problem, exit_, min(later))
 
     def _is_optional(self, merged: int) -> bool:
         return self.one.is_optional(self.one.origins[merged])
@@ -411,7 +469,7 @@ class Disturbance:
             if head is not None and (is_new or self.one.changes_condition(head)):
                 yield merged, self.merged.onwards(head) - self.merged.onwards(merged)
 
-    def _splits(self) -> Iterator[str]:
+    def _splits(self) -> Iterator[Clash]:
         """The one side's new condition covers a part of the other's work, but not all of it."""
         steps, work = self.merged.steps, self.other
         for i in work.always:
@@ -422,9 +480,10 @@ class Disturbance:
                 if is_new and steps[head].branches:
                     outside = [each for each in work.always if head not in steps[each].within]
                     if any(each < head for each in outside):
-                        yield "one side's new condition covers only a part of the other's work"
+                        problem = "one side's new condition covers only a part of the other's work"
+                        yield self._clash(problem, head, min(outside))
 
-    def _copies(self) -> Iterator[str]:
+    def _copies(self) -> Iterator[Clash]:
         """The other copied a call that the one side changes everywhere."""
         base, one, other, merged = (
             _calls(graph)
@@ -437,7 +496,10 @@ class Disturbance:
             is_extended = all(self._is_extended(place) for place in places)
             if is_extended and all(map(self.other.is_optional, copies)):
                 continue
-            yield f"one side changes a call, the other copies it: {_shown(call)[:40]}"
+            problem = f"one side changes a call of {_shown(call.split()[0])}, the other copies it"
+            yield self._clash(problem, None, None)._replace(
+                theirs=self.other.graph.steps[copies[0]].header
+            )
 
     def _is_extended(self, before: int) -> bool:
         """Whether the one side only extended a step of the base."""
@@ -479,4 +541,4 @@ def _calls_in(elements: Sequence[Element]) -> Iterator[bytes]:
 
 
 def _shown(name: bytes) -> str:
-    return name.decode("utf-8", "replace")
+    return repr(name.decode("utf-8", "replace"))
