@@ -120,6 +120,28 @@ def test_an_unresolved_conflict_stays_open_with_its_reason():
     assert left.reason == "both sides changed the same tokens"
 
 
+def refuse(reason, **fields):
+    """Make a member that leaves every conflict open for a reason."""
+
+    def merge(given):
+        outcome = ce.resolve_conflicts(given, lambda _: None)
+        rows = [attrs.evolve(row, reason=reason, **fields) for row in outcome.ledger]
+        return attrs.evolve(outcome, ledger=rows)
+
+    return Member(merge, reason)
+
+
+def test_the_first_reason_that_is_not_provisional_stays():
+    """Later members understand less; one that could not read the file says nothing about it."""
+    unread, fails = refuse("unread", is_provisional=True), Member(lambda _: 1 / 0, "fails")
+
+    outcome = merge_by(unread, refuse("known"), fails, refuse("late"))
+    nobody = merge_by(unread, refuse("later", is_provisional=True))
+
+    assert {(row.strategy, row.reason) for row in outcome.ledger} == {("known", "known")}
+    assert {(row.strategy, row.reason) for row in nobody.ledger} == {("later", "later")}
+
+
 def test_conflicts_without_lines_stay_open_with_a_row():
     """Tokens have nothing to merge in a file that one side deleted."""
     base = ce.Snapshot.from_files({"g": b"1\n"})

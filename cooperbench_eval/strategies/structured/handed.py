@@ -3,10 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from cooperbench_eval.languages.tree import Construct, Element, Mode, Token, functions_of, same
-
-_Handed = Counter[tuple[bytes, bytes]]
-"""How often each function is called with each argument."""
+from cooperbench_eval.languages.tree import (
+    Construct,
+    Element,
+    Mode,
+    Token,
+    excerpt,
+    functions_of,
+    same,
+)
 
 
 def find_handed_elsewhere(versions: Sequence[Construct], merged: Element) -> str:
@@ -31,13 +36,12 @@ def find_handed_elsewhere(versions: Sequence[Construct], merged: Element) -> str
                 givers = {c for c, a in side.keys() - base.keys() if a == argument}
                 lost = {c for c in givers if now[c, argument] < side[c, argument]}
                 if callee in called and lost:
-                    names = (argument, callee, min(lost))
-                    shown, to, giver = (each.decode("utf-8", "replace") for each in names)
-                    return f"{shown!r} would be given to {to}() instead of {giver}()"
+                    to, giver = (each.decode("utf-8", "replace") for each in (callee, min(lost)))
+                    return f"{argument!r} would be given to {to}() instead of {giver}()"
     return ""
 
 
-def _handed(element: Element) -> Iterator[tuple[bytes, bytes]]:
+def _handed(element: Element) -> Iterator[tuple[bytes, str]]:
     """Yield the last name of each function that is called, with each of its arguments."""
     if isinstance(element, Token):
         return
@@ -47,7 +51,7 @@ def _handed(element: Element) -> Iterator[tuple[bytes, bytes]]:
             if before and each.kind == "group" and each.children[0].plain == b"(":
                 lists = (e for e in each.children if isinstance(e, Construct))
                 items = [i for e in lists if e.mode is Mode.LIST for i in e.children]
-                yield before, b""
-                yield from ((before, item.plain) for item in items)
+                yield before, ""
+                yield from ((before, excerpt(item)) for item in items)
             yield from _handed(each)
         before = each.word if isinstance(each, Token) else b""

@@ -98,6 +98,18 @@ FOUND = {
         "y = g(x, z, 1) / if not y / > u = g(x, z, 1) / > h(u) / return y",
         "one side changes a call of 'g', the other copies it",
     ),
+    "one changes what the other's new work reads": (
+        "y = g(x) / return y",
+        "x = k(x) / y = g(x) / return y",
+        "h(x) / y = g(x) / return y",
+        "one side changes 'x' where the other's new work reads it",
+    ),
+    "both set an attribute": (
+        "z.a = x / g()",
+        "z.a = k(x) / g()",
+        "z.a = x / g() / z.a = h(x)",
+        "one side overwrites 'z.a', which the other computes",
+    ),
     "both introduce a variable": (
         "g() / k() / h()",
         "n = 1 / g() / k(n) / h()",
@@ -186,6 +198,42 @@ def test_what_happens_only_by_a_new_option_disturbs_nobody():
 
     assert interference(base, optional, theirs) == interference(base, own, theirs) == ""
     assert interference(base, by_default, theirs) == f"f: {LEFT}"
+
+
+def test_a_value_that_both_sides_pass_on_goes_through_both():
+    """The order of two such steps is open, but neither is lost."""
+    steps = "x = h(x) / return g(x)", "x = k(x) / return g(x)", "x = h(x) / x = k(x) / return g(x)"
+    texts = [function(each).encode() for each in ("return g(x)", *steps)]
+
+    assert find_interference(*read_python(texts)) == ""
+
+
+def test_an_option_must_not_leave_between_two_steps_of_the_others_work():
+    """What the first one does to its value, only the second one repairs."""
+    base = function("y = g(x) / q() / return y")
+    leaving = "y = g(x) / if n / > return h(y) / q() / return y"
+    ours = function(leaving, "def f(x, z, n=None):")
+    repaired = function("y = g(x, 1) / q() / y = k(y) / return y")
+
+    found = interference(base, ours, repaired)
+
+    assert found == "f: one side leaves the function between two steps of the other's work"
+    assert interference(base, ours, function("y = g(x, 1) / q() / return y")) == ""
+
+
+def test_the_reason_names_a_statement_of_each_side():
+    """With its line in the side's file."""
+    base = function("y = x / return y")
+    texts = (
+        base,
+        "\n" + base.replace("y = x", "y = (x +\n         1)"),
+        base.replace("rn y", "rn -y"),
+    )
+    trees = read_python([text.encode() for text in texts])
+
+    found = find_interference(*trees, TreeMerge().merge(*trees))
+
+    assert found == f"f: {USED} (ours, line 3: `y = (x + 1)`; theirs, line 3: `return -y`)"
 
 
 def test_a_condition_must_cover_all_of_the_work_or_none():
