@@ -57,16 +57,16 @@ def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
     Git merges the contents of a renamed file before it compares them with another file of the
     new name. The conflicts of that merge are text in ours or theirs, between longer markers.
     """
-    before = given.merge
+    before, after = given.merge, outcome.merge or given.merge.concluded(outcome.changes)
     if outcome.merge is None and outcome.conflicts:
-        return outcome
-    after = outcome.merge or before.concluded(outcome.changes)
+        return outcome  # it is not known which conflicts are open
     left = {conflict.path for conflict in after.conflicts}
+    inputs = [entry.data for side in (given.ours, given.theirs) for entry in side.values() if entry]
     marked = set()
     for path in {conflict.path for conflict in before.conflicts} - left:
         entry = after.changes.get(path)
-        markers = set(_MARKER.findall(entry.data)) if entry and entry.mode.is_regular else None
-        if markers and not markers <= _markers_of_inputs(given):
+        markers = set(_MARKER.findall(entry.data)) if entry else ()
+        if not all(any(marker in data for data in inputs) for marker in markers):
             marked.add(path)
     if not marked:
         return outcome
@@ -74,18 +74,6 @@ def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
     rows = [row for row in outcome.ledger if row.path not in marked]
     rows += (LedgerRow.left_open(c, reason) for c in before.conflicts if c.path in marked)
     return _reopened(outcome, before, after, dict.fromkeys(marked, ()), rows)
-
-
-def _markers_of_inputs(given: MergeInput) -> set[bytes]:
-    sides = [given.ours, given.theirs]
-    entries = [entry for side in sides for entry in side.values()]
-    entries += (given.base.get(path) for side in sides for path in side)
-    return {
-        marker
-        for entry in entries
-        if entry and entry.mode.is_regular
-        for marker in _MARKER.findall(entry.data)
-    }
 
 
 def _reopened(
@@ -137,13 +125,9 @@ def _resolved_files(
 
 
 def _whole(conflict: Conflict) -> tuple[bytes, bytes, bytes]:
-    """Return the versions of a conflict about a whole file; a missing one is like the other."""
-    found = [text for text in (conflict.base, conflict.ours, conflict.theirs) if text is not None]
-    base, ours, theirs = (
-        found[0] if text is None else text
-        for text in (conflict.base, conflict.ours, conflict.theirs)
-    )
-    return base, ours, theirs
+    """Return the versions of a file that one side deleted, with the base's text for that side."""
+    base, ours, theirs = conflict.base or b"", conflict.ours, conflict.theirs
+    return base, base if ours is None else ours, base if theirs is None else theirs
 
 
 _Unit = tuple[Answer, ...]
