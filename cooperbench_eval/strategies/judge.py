@@ -23,6 +23,7 @@ from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 from cooperbench_eval.strategies.structured.reading import read_trees
 from cooperbench_eval.strategies.structured.taking import take_functions
+from cooperbench_eval.support.memo import WeighedMemo
 
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 _LEAST_ALIKE = 0.5
@@ -159,8 +160,17 @@ class ConflictFile(Generic[_Place]):
 
 
 def _fault(path: str, versions: Versions, merged: bytes) -> Fault:
-    problem = find_fault(path, versions, merged)
-    return Fault(problem) if problem else _flow_fault(path, versions, merged)
+    key = path, versions, merged
+    found = _known.get(key)
+    if found is None:
+        problem = find_fault(path, versions, merged)
+        found = Fault(problem) if problem else _flow_fault(path, versions, merged)
+        found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
+    return found
+
+
+# A cascade asks about what its members have asked about.
+_known = WeighedMemo[tuple[str, Versions, bytes], Fault](max_bytes=1 << 22)
 
 
 def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:
