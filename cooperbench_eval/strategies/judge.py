@@ -19,7 +19,7 @@ from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.tree import StructureError
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
-from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere
+from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 from cooperbench_eval.strategies.structured.reading import read_trees
 from cooperbench_eval.strategies.structured.taking import take_functions
@@ -181,8 +181,9 @@ def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:
         *trees, after = read_trees(path, [*versions, merged])
     except StructureError:
         return Fault()
-    if problem := find_misplaced(trees, after) or find_handed_elsewhere(trees, after):
-        return Fault(problem)
+    for check in (find_misplaced, find_handed_elsewhere, find_shifted):
+        if problem := check(trees, after):
+            return Fault(problem)
     base, ours, theirs = trees
     return Fault(find_interference(base, ours, theirs, after), interferes=True)
 

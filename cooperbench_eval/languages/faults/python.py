@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from cooperbench_eval.languages.faults.losses import Files, differing, more_often
 from cooperbench_eval.languages.faults.python_binding import find_early_use, find_unordered
-from cooperbench_eval.languages.faults.python_calls import find_misfit, find_shifted
+from cooperbench_eval.languages.faults.python_calls import find_misfit
 from cooperbench_eval.languages.faults.python_slips import count_slips
 from cooperbench_eval.languages.python.facts import (
     BUILTIN_ATTRIBUTES,
@@ -41,7 +41,7 @@ def find_python_fault(
 
 
 def _find_fault(files: Files, *, is_whole: bool) -> str:
-    fault = _slip(files) or find_declared_twice(files) or find_shifted(files)
+    fault = _slip(files) or find_declared_twice(files)
     if fault or not is_whole:
         return fault
     facts = [Facts.of(chunks) for chunks in files]

@@ -112,18 +112,16 @@ class _Uses:
         signatures: The functions that a call in this chunk, or in another one, may mean.
         calls: The calls of each function.
         bound: How often each name is bound other than as a member of a class.
-        positional: Each function, with the parameters that a caller may give by position.
     """
 
     signatures: dict[str, _Signature]
     calls: dict[str, set[_Call]]
     bound: Counter[str]
-    positional: list[tuple[str, tuple[str, ...]]]
 
 
 def find_misfit(files: Files) -> str:
     """Find a call that fits its function in every version, but not in the last file."""
-    changed = [_uses(chunk) for chunk in _changed(files)[-1]]
+    changed = [_uses(chunk) for chunk in differing([Counter(file) for file in files])[-1]]
     names = {name for uses in changed for name in (*uses.signatures, *uses.calls)}
     *before, now = files
     new = _misfits(now, names)
@@ -132,54 +130,6 @@ def find_misfit(files: Files) -> str:
     for name, problem in sorted(new):
         return f"a call to {name} {problem}"
     return ""
-
-
-def find_shifted(files: Files) -> str:
-    """Find an argument that a side's new call gives by position to another parameter than there.
-
-    That is so if the other side inserted a parameter before it. The name of the function tells
-    which one is called, so only names count that a file defines once.
-    """
-    chunks = _changed(files)
-    _, *sides, now = map(_positional, chunks)
-    for i, known in enumerate(sides, start=1):
-        names = {
-            name
-            for name in known.keys() & now.keys()
-            if now[name][: len(known[name])] != known[name]
-        }
-        if not names:
-            continue
-        own, other, merged = (_calls_of(names, chunks[n]) for n in (i, 3 - i, 3))
-        for text in own.keys() & merged.keys() - other.keys():
-            name, positions = own[text]
-            for before, after in zip(known[name][:positions], now[name], strict=False):
-                if before != after and before in now[name]:  # not only renamed
-                    return f"a call to {name} would pass {before!r} as {after!r}"
-    return ""
-
-
-def _changed(files: Files) -> list[list[str]]:
-    return differing([Counter(file) for file in files])
-
-
-def _positional(chunks: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the positional parameters of the functions whose names occur once."""
-    found = [each for chunk in chunks for each in _uses(chunk).positional]
-    counts = Counter(name for name, _ in found)
-    return {name: parameters for name, parameters in found if counts[name] == 1}
-
-
-def _calls_of(names: set[str], chunks: Iterable[str]) -> dict[str, tuple[str, int]]:
-    """Return the name that each call of some functions has, and how many positions it gives."""
-    found = {}
-    for node in (node for chunk in chunks for node in ast.walk(parse_chunk(chunk))):
-        if isinstance(node, ast.Call):
-            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            if name in names:
-                stars = (i for i, each in enumerate(node.args) if isinstance(each, ast.Starred))
-                found[ast.dump(node)] = name, next(stars, len(node.args))
-    return found
 
 
 def _misfits(chunks: Iterable[str], names: set[str]) -> set[tuple[str, str]]:
@@ -205,12 +155,8 @@ def _misfits(chunks: Iterable[str], names: set[str]) -> set[tuple[str, str]]:
 @lru_cache(maxsize=8192)
 def _uses(chunk: str) -> _Uses:
     tree = parse_chunk(chunk)
-    uses = _Uses({}, {}, Counter(_bound_names(tree)), [])
+    uses = _Uses({}, {}, Counter(_bound_names(tree)))
     for node in ast.walk(tree):
-        if isinstance(node, _FUNCTIONS):
-            names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
-            given = names[1:] if names[:1] in (["self"], ["cls"]) else names
-            uses.positional.append((node.name, tuple(given)))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             uses.calls.setdefault(node.func.id, set()).add(_Call.of(node))
     for node in tree.body:

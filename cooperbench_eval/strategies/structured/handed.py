@@ -1,7 +1,8 @@
-"""Finds arguments that a merge gave to another call than their side did."""
+"""Finds arguments that a merge gave to another call or parameter than their side did."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from cooperbench_eval.languages.tree import (
     Construct,
@@ -41,17 +42,66 @@ def find_handed_elsewhere(versions: Sequence[Construct], merged: Element) -> str
     return ""
 
 
+def find_shifted(versions: Sequence[Construct], merged: Construct) -> str:
+    """Return which argument of a side's new call would go to another parameter than there.
+
+    That is so if the other side put a parameter before it. Functions go by their names, so
+    only names count that a version defines once.
+    """
+    _, *sides, now = map(_positional, (*versions, merged))
+    for i, known in enumerate(sides, start=1):
+        names = {n for n in known.keys() & now.keys() if now[n][: len(known[n])] != known[n]}
+        if not names:
+            continue
+        own, other, after = (set(_calls(tree)) for tree in (versions[i], versions[3 - i], merged))
+        for name, arguments in own & after - other:
+            given = takewhile(lambda each: "=" not in each and each[:1] != "*", arguments)
+            for _, before, here in zip(given, known.get(name, ()), now.get(name, ()), strict=False):
+                if name in names and before != here and before in now[name]:  # not only renamed
+                    shown, taken, called = (
+                        b.decode("utf-8", "replace") for b in (before, here, name)
+                    )
+                    return f"a call to {called} would pass {shown!r} as {taken!r}"
+    return ""
+
+
+def _positional(tree: Construct) -> dict[bytes, tuple[bytes, ...]]:
+    """Return the parameters that may be given by position, of functions with one name."""
+    found: dict[bytes, list[tuple[bytes, ...]]] = {}
+    for each in tree.walk():
+        if each.kind == "def" and each.mode is Mode.SEQUENCE:
+            lists = (p for part in each.parts for p in part.children if p.kind == "parameters")
+            names = [next(_tokens(item)).word for items in lists for item in items.children]
+            names = list(takewhile(lambda name: name not in {b"*", b"**"}, names))
+            given = names[1:] if names[:1] in ([b"self"], [b"cls"]) else names
+            found.setdefault(each.key, []).append(tuple(given))
+    return {name: given[0] for name, given in found.items() if len(given) == 1}
+
+
+def _tokens(element: Element) -> Iterator[Token]:
+    if isinstance(element, Token):
+        yield element
+        return
+    for child in element.children:
+        yield from _tokens(child)
+
+
 def _handed(element: Element) -> Iterator[tuple[bytes, str]]:
     """Yield the last name of each function that is called, with each of its arguments."""
+    for callee, arguments in _calls(element):
+        yield callee, ""
+        yield from ((callee, each) for each in arguments)
+
+
+def _calls(element: Element) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+    """Yield the last name of each function that is called, with its arguments."""
     if isinstance(element, Token):
         return
     before = b""
     for each in element.children:
         if isinstance(each, Construct):
             if before and each.kind == "group" and each.children[0].plain == b"(":
-                lists = (e for e in each.children if isinstance(e, Construct))
-                items = [i for e in lists if e.mode is Mode.LIST for i in e.children]
-                yield before, ""
-                yield from ((before, excerpt(item)) for item in items)
-            yield from _handed(each)
+                lists = (e for e in each.children if e.kind == "arguments")
+                yield before, tuple(excerpt(item) for items in lists for item in items.children)
+            yield from _calls(each)
         before = each.word if isinstance(each, Token) else b""

@@ -467,19 +467,3 @@ def test_calls_are_followed_in_chunks_up_to_a_size(size, is_found):
     ]
 
     assert ("does not pass b" in fault_of(*texts)) == is_found
-
-
-BOTH = b"def f(a, *, x=0): 0\nf(1)\n", b"def f(a, b=0): 0\nf(1)\n", b"def f(a, c=0): 0\nf(1, 2)\n"
-
-
-@pytest.mark.parametrize("is_whole", [True, False])
-def test_an_argument_that_goes_to_another_parameter_is_a_fault(is_whole):
-    """A side's call gives by position what it means for its own new parameter."""
-    wrong, right = b"def f(a, b=0, c=0): 0\nf(1, 2)\n", b"def f(a, c=0, b=0): 0\nf(1, 2)\n"
-    renamed = b"def f(a, d=0): 0\nf(1, 2)\n"
-
-    fault = find_fault("a.py", BOTH, wrong, is_whole=is_whole)
-
-    assert fault == "a call to f would pass 'c' as 'b'"
-    assert find_fault("a.py", BOTH, right, is_whole=is_whole) == ""
-    assert "a call" not in find_fault("a.py", BOTH, renamed, is_whole=False)
