@@ -38,7 +38,9 @@ def find_handed_elsewhere(versions: Sequence[Construct], merged: Element) -> str
                 lost = {c for c in givers if now[c, argument] < side[c, argument]}
                 if callee in called and lost:
                     to, giver = (each.decode("utf-8", "replace") for each in (callee, min(lost)))
-                    return f"{argument!r} would be given to {to}() instead of {giver}()"
+                    items = (i for each in sides for _, given in _calls(each) for i in given)
+                    shown = next(excerpt(item) for item in items if item.plain == argument)
+                    return f"{shown!r} would be given to {to}() instead of {giver}()"
     return ""
 
 
@@ -53,11 +55,14 @@ def find_shifted(versions: Sequence[Construct], merged: Construct) -> str:
         names = {n for n in known.keys() & now.keys() if now[n][: len(known[n])] != known[n]}
         if not names:
             continue
-        own, other, after = (set(_calls(tree)) for tree in (versions[i], versions[3 - i], merged))
-        for name, arguments in own & after - other:
-            given = takewhile(lambda each: "=" not in each and each[:1] != "*", arguments)
-            for _, before, here in zip(given, known.get(name, ()), now.get(name, ()), strict=False):
-                if name in names and before != here and before in now[name]:  # not only renamed
+        own, other, after = (
+            {(n, tuple(each.plain for each in given)) for n, given in _calls(tree) if n in names}
+            for tree in (versions[i], versions[3 - i], merged)
+        )
+        for name, arguments in sorted(own & after - other):
+            given = takewhile(lambda each: b"=" not in each and each[:1] != b"*", arguments)
+            for _, before, here in zip(given, known[name], now[name], strict=False):
+                if before != here and before in now[name]:  # not only renamed
                     shown, taken, called = (
                         b.decode("utf-8", "replace") for b in (before, here, name)
                     )
@@ -86,14 +91,14 @@ def _tokens(element: Element) -> Iterator[Token]:
         yield from _tokens(child)
 
 
-def _handed(element: Element) -> Iterator[tuple[bytes, str]]:
+def _handed(element: Element) -> Iterator[tuple[bytes, bytes]]:
     """Yield the last name of each function that is called, with each of its arguments."""
     for callee, arguments in _calls(element):
-        yield callee, ""
-        yield from ((callee, each) for each in arguments)
+        yield callee, b""
+        yield from ((callee, each.plain) for each in arguments)
 
 
-def _calls(element: Element) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+def _calls(element: Element) -> Iterator[tuple[bytes, Sequence[Element]]]:
     """Yield the last name of each function that is called, with its arguments."""
     if isinstance(element, Token):
         return
@@ -102,6 +107,6 @@ def _calls(element: Element) -> Iterator[tuple[bytes, tuple[str, ...]]]:
         if isinstance(each, Construct):
             if before and each.kind == "group" and each.children[0].plain == b"(":
                 lists = (e for e in each.children if e.kind == "arguments")
-                yield before, tuple(excerpt(item) for items in lists for item in items.children)
+                yield before, [item for items in lists for item in items.children]
             yield from _calls(each)
         before = each.word if isinstance(each, Token) else b""
