@@ -7,7 +7,6 @@ from itertools import takewhile
 from cooperbench_eval.languages.tree import (
     Construct,
     Element,
-    Mode,
     Token,
     excerpt,
     functions_of,
@@ -73,13 +72,13 @@ def find_shifted(versions: Sequence[Construct], merged: Construct) -> str:
 def _positional(tree: Construct) -> dict[bytes, tuple[bytes, ...]]:
     """Return the parameters that may be given by position, of functions with one name."""
     found: dict[bytes, list[tuple[bytes, ...]]] = {}
-    for each in tree.walk():
-        if each.kind == "def" and each.mode is Mode.SEQUENCE:
-            lists = (p for part in each.parts for p in part.children if p.kind == "parameters")
-            names = [next(_tokens(item)).word for items in lists for item in items.children]
-            names = list(takewhile(lambda name: name not in {b"*", b"**"}, names))
-            given = names[1:] if names[:1] in ([b"self"], [b"cls"]) else names
-            found.setdefault(each.key, []).append(tuple(given))
+    for _, function in functions_of(tree):
+        clause = next((each for each in function.parts if each.kind == "def"), function)
+        lists = (p for part in clause.parts for p in part.children if p.kind == "parameters")
+        names = [next(_tokens(item)).word for items in lists for item in items.children]
+        names = list(takewhile(lambda name: name not in {b"*", b"**"}, names))
+        given = names[1:] if names[:1] in ([b"self"], [b"cls"]) else names
+        found.setdefault(function.key, []).append(tuple(given))
     return {name: given[0] for name, given in found.items() if len(given) == 1}
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import Construct
+from cooperbench_eval.support.memo import Memo
 
 
 def is_crlf(versions: Sequence[bytes]) -> bool:
@@ -21,6 +22,19 @@ def read_trees(path: str, versions: Sequence[bytes]) -> list[Construct]:
     Raises:
         StructureError: They cannot be read.
     """
+    return _latest.recall((path, *versions), lambda: _read(path, versions))
+
+
+def remember_trees(path: str, versions: Sequence[bytes], trees: Sequence[Construct]) -> None:
+    """Remember what `read_trees` would return; the judge soon asks for the trees of a merge."""
+    _latest.recall((path, *versions), lambda: list(trees))
+
+
+# Trees need about fifty times as much memory as their text.
+_latest = Memo[tuple[str | bytes, ...], list[Construct]](size=2)
+
+
+def _read(path: str, versions: Sequence[bytes]) -> list[Construct]:
     texts = [version or b"\n" for version in versions]
     if is_crlf(versions):
         texts = [text.replace(b"\r\n", b"\n") for text in texts]

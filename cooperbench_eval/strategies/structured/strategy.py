@@ -24,7 +24,7 @@ from cooperbench_eval.strategies.blocks import (
 )
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.merge import TreeMerge
-from cooperbench_eval.strategies.structured.reading import is_crlf, read_trees
+from cooperbench_eval.strategies.structured.reading import is_crlf, read_trees, remember_trees
 from cooperbench_eval.strategies.structured.taking import take_functions
 
 
@@ -152,7 +152,10 @@ class _OrderedMerges:
             return exc
         rule = "structure, theirs first" if theirs_first else "structure"
         text = render(merged)[1:] + b"\n"
-        return Resolution(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
+        text = text.replace(b"\n", b"\r\n") if self._is_crlf else text
+        if isinstance(merged, Construct):
+            remember_trees(self._path, (*self._versions, text), (*self._trees, merged))
+        return Resolution(text=text, rule=rule)
 
     @cached_property
     def _trees(self) -> list[Construct]:
