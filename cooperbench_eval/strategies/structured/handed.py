@@ -65,7 +65,7 @@ def find_shifted(versions: Sequence[Construct], merged: Construct) -> str:
                     shown, taken, called = (
                         b.decode("utf-8", "replace") for b in (before, here, name)
                     )
-                    return f"a call to {called} would pass {shown!r} as {taken!r}"
+                    return f"a call to {called!r} would pass {shown!r} as {taken!r}"
     return ""
 
 

@@ -422,7 +422,7 @@ class Disturbance:
         affected = self._reverse.sometimes.steps - self.one.changes.keys()
         for exit_, skipped in self._exits():
             if not self._is_optional(exit_) and (lost := affected & skipped):
-                done = min(lost & self.other.changes.keys(), default=None)
+                done = max(lost & self.other.changes.keys(), default=None)
                 yield self._clash(
                     "one side leaves the function before the other's work is done", exit_, done
                 )
