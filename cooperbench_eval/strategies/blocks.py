@@ -15,6 +15,7 @@ from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.languages.token_merge import shares_kept
 from cooperbench_eval.strategies.judge import MOST_TRIES, ConflictFile, Fault, ours_of
+from cooperbench_eval.strategies.judging import reopen_marked
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import checked, checked_fields
 
@@ -127,13 +128,14 @@ def resolve_files(
             rows.append(_row_of(block, each, (block.base, block.ours, block.theirs)))
     resolved = merge.resolve_files(rewritten).resolve_blocks(texts.__getitem__)
     others = (LedgerRow.left_open(c, "it has no lines") for c in merge.conflicts if not c.has_lines)
-    return MergeOutcome(
+    outcome = MergeOutcome(
         changes=resolved.changes,
         conflicts=resolved.conflicts,
         conflicts_met=len(merge.conflicts),
         ledger=(*rows, *others),
         merge=resolved,
     )
+    return reopen_marked(merge_input, outcome)
 
 
 def _choose(file: BlockFile, proposal: Proposal) -> list[Resolution] | Resolution:

@@ -36,6 +36,7 @@ def judge_outcome(
         The outcome with the resolutions that were accepted; the rows of rejected ones are
         open, with the reason.
     """
+    outcome = reopen_marked(given, outcome)
     before = given.merge
     after = outcome.merge or before.concluded(outcome.changes)
     tree = given.base.overlay(after.changes)

@@ -12,7 +12,6 @@ from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import GivenPatch, as_patch
 from cooperbench_eval.git.patching.patch_parts import PatchStatus
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.strategies.judging import reopen_marked
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.support.arguments import checked
@@ -71,8 +70,6 @@ def _changes(base: Snapshot, side: GivenPatch | ApplyResult, argument: str) -> C
 def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutcome:
     """Run *strategy*, and check its outcome against the protocol.
 
-    Conflicts that it replaced by conflict markers are opened again.
-
     The outcome's `conflicts_met` is set here, because it is a fact of the three-way merge.
 
     Raises:
@@ -91,7 +88,6 @@ def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutco
     if flaw:
         raise StrategyFailedError(strategy.name, flaw)
     outcome = evolve(outcome, strategy=strategy.name, conflicts_met=len(merge_input.conflicts))
-    outcome = reopen_marked(merge_input, outcome)
     return evolve(outcome, ledger=tuple(_with_lines(outcome.ledger, merge_input.merge)))
 
 

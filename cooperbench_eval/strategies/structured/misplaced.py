@@ -48,6 +48,8 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
                     return f"{_shown(name, side, head)} would be in another block"
         added = [places.counts - known.counts for places in map(_Places.of, sides)]
         for place in added[0] & added[1]:
+            if place[1].startswith((b"import ", b"from ")):
+                continue  # another one changes nothing
             if now.counts[place] - known.counts[place] > max(each[place] for each in added):
                 shown = _shown(name, sides[0], place[1])
                 return f"{shown} would be there twice, though both sides add it"
