@@ -17,7 +17,7 @@ from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import is_code
-from cooperbench_eval.languages.tree import StructureError
+from cooperbench_eval.languages.tree import Construct, StructureError
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
@@ -112,7 +112,8 @@ class ConflictFile(Generic[_Place]):
         for i in answered:
             sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
         base, ours, theirs = (alternate(self.settled, texts) for texts in zip(*sides, strict=True))
-        return _flow_fault(self.path, (base, ours, theirs), merged)
+        fault = _placing_fault(self.path, self.versions, merged)
+        return fault or _flow_fault(self.path, (base, ours, theirs), merged)
 
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text of the whole file."""
@@ -164,7 +165,8 @@ def _fault(path: str, versions: Versions, merged: bytes) -> Fault:
     found = _known.get(key)
     if found is None:
         problem = find_fault(path, versions, merged)
-        found = Fault(problem) if problem else _flow_fault(path, versions, merged)
+        found = Fault(problem) or _placing_fault(path, versions, merged)
+        found = found or _flow_fault(path, versions, merged)
         found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
     return found
 
@@ -173,19 +175,25 @@ def _fault(path: str, versions: Versions, merged: bytes) -> Fault:
 _known = WeighedMemo[tuple[str, Versions, bytes], Fault](max_bytes=1 << 22)
 
 
+def _placing_fault(path: str, versions: Versions, merged: bytes) -> Fault:
+    """Return which statement or argument is not where its side put it."""
+    trees = _trees(path, [*versions, merged])
+    checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
+    return Fault(next((bad for check in checks if (bad := check(trees[:3], trees[3]))), ""))
+
+
 def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:
     """Return how the sides' changes disturb each other in a merged file that can be read."""
-    if not is_code(path):
-        return Fault()
+    trees = _trees(path, [*versions, merged])
+    return Fault(find_interference(*trees) if trees else "", interferes=True)
+
+
+def _trees(path: str, texts: Sequence[bytes]) -> Sequence[Construct]:
+    """Read versions of source; empty if that is not possible."""
     try:
-        *trees, after = read_trees(path, [*versions, merged])
+        return read_trees(path, texts) if is_code(path) else ()
     except StructureError:
-        return Fault()
-    for check in (find_misplaced, find_handed_elsewhere, find_shifted):
-        if problem := check(trees, after):
-            return Fault(problem)
-    base, ours, theirs = trees
-    return Fault(find_interference(base, ours, theirs, after), interferes=True)
+        return ()
 
 
 def alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
