@@ -186,7 +186,7 @@ def not_merged(
     """
     if merge.failure:
         reason = LeftOutReason.STRATEGY_FAILED
-        if isinstance(merge, Step) and merge.is_unreadable:
+        if isinstance(merge, Step) and merge.is_provisionalable:
             reason = LeftOutReason.MISSING_INPUT
         return LeftOut(number=number, reason=reason, features=otherwise, problem=merge.failure)
     files = merge.open_files

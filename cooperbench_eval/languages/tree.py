@@ -8,6 +8,7 @@ construct that moves into another suite is indented correctly there.
 import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, auto
+from textwrap import shorten
 from typing import NamedTuple
 
 from attrs import evolve, field, frozen
@@ -56,13 +57,8 @@ class DisagreementError(StructureError):
     @classmethod
     def at(cls, *elements: "Element") -> "DisagreementError":
         """Make the error for the elements that both sides changed."""
-        words = b" ".join(b" ".join(each.plain.split(_BETWEEN)) for each in elements)
-        shown = words.translate(None, _OPEN + _CLOSE).decode("utf-8", "replace")
-        return cls(f"both sides changed {shown[:60]!r}")
-
-
-class InterferenceError(StructureError):
-    """One side's changes disturb the other's in the merged file."""
+        shown = excerpt(*elements)
+        return cls(f"both sides changed {shown!r}" if shown else "both sides insert there")
 
 
 class BindingError(StructureError):
@@ -297,6 +293,39 @@ def _join_text(element: Construct) -> bytes:
             parts += map(_text, child.tail)
     text = b"".join(parts)
     return text.replace(_INDENTED, _INDENTED + element.indent) if element.indent else text
+
+
+_MOST_SHOWN = 72
+"""The most characters of an excerpt."""
+
+
+def excerpt(*elements: Element) -> str:
+    """Return the source text of elements in one line, for a reason; cut after a whole word."""
+    text = b"".join(map(render, elements)).decode("utf-8", "replace")
+    return shorten(text, _MOST_SHOWN, placeholder=" …")
+
+
+def line_of(tree: Element, part: Element) -> int | None:
+    """Return the line of a file's tree in which a part begins; `None` if it is not in the tree."""
+    line = 0
+    while tree is not part:
+        for child in tree.children if isinstance(tree, Construct) else ():
+            if child is part or any(each is part for each in _parts(child)):
+                tree = child
+                break
+            line += _text(child).count(b"\n")
+        else:
+            return None
+    while isinstance(tree, Construct) and tree.children:
+        tree = tree.children[0]
+    return line + (tree.space.count(b"\n") if isinstance(tree, Token) else 0)
+
+
+def _parts(element: Element) -> Iterator[Element]:
+    yield element
+    if isinstance(element, Construct):
+        for child in element.children:
+            yield from _parts(child)
 
 
 def functions_of(tree: Element, scope: bytes = b"") -> Iterator[tuple[bytes, Construct]]:

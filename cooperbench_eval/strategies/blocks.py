@@ -2,24 +2,24 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice, pairwise, zip_longest
+from itertools import groupby, islice, pairwise
+from operator import attrgetter
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.conflicts import ConflictBlock, LedgerRow
 from cooperbench_eval.git.merging.locating_resolutions import find_between
-from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
+from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.languages.data import find_format
-from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.token_merge import shares_kept
+from cooperbench_eval.strategies.judge import MOST_TRIES, ConflictFile, Fault, ours_of
+from cooperbench_eval.strategies.judging import reopen_marked
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import checked, checked_fields
 
-_MOST_TRIES = 100
-"""The most resolutions of a file that are checked in search of one without a fault."""
 _BLANK_LINES = re.compile(rb"\n(?:[ \t\r]*\n)+")
 _TOP_LEVEL = re.compile(rb"[^\s)\]}]")
 
@@ -33,100 +33,14 @@ class Resolution:
         rule: The rule that resolved it.
         reason: Why it was not resolved.
         is_binding: Whether the reason holds for any text, as in a `LedgerRow`.
+        is_provisional: Whether the strategy could not read the file, as in a `LedgerRow`.
     """
 
     text: bytes | None = None
     rule: str = ""
     reason: str = ""
     is_binding: bool = False
-
-
-@frozen(kw_only=True)
-class ConflictFile:
-    """A file with open blocks.
-
-    Attributes:
-        path: Its path.
-        blocks: Its blocks, in order.
-        settled: The lines before, between and after them, as the line merge left them.
-        is_complete: Whether the blocks contain all of its open conflicts.
-    """
-
-    path: str
-    blocks: tuple[ConflictBlock, ...]
-    settled: tuple[bytes, ...] = field(repr=False)
-    is_complete: bool
-
-    @property
-    def versions(self) -> tuple[bytes, bytes, bytes]:
-        """The whole file in base, ours and theirs."""
-        return self.blocks[0].files
-
-    def around(self, block: ConflictBlock) -> tuple[bytes, bytes]:
-        """Return the text before and after a block, with ours for the other blocks."""
-        at = self.blocks.index(block)
-        ours = [each.ours for each in self.blocks]
-        before = alternate(self.settled[: at + 1], ours[:at])
-        return before, alternate(self.settled[at + 1 :], ours[at + 1 :])
-
-    def filled(self, texts: Mapping[ConflictBlock, bytes]) -> bytes:
-        """Return the file with *texts* for some blocks, and with ours for the others."""
-        return alternate(self.settled, [texts.get(each, each.ours) for each in self.blocks])
-
-    def choice_of(self, whole: "FileMerge") -> "Choice | None":
-        """Return the blocks' texts in a merged file; `None` if it differs outside of them."""
-        texts = find_between(whole.text, self.settled)
-        if texts is None:
-            return None
-        return {
-            block: Resolution(text=text, rule=whole.rule)
-            for block, text in zip(self.blocks, texts, strict=True)
-        }
-
-    def is_confined(self, text: bytes) -> bool:
-        """Whether a merged file differs only in top-level constructs that contain a block.
-
-        Data is merged by key, so that a difference elsewhere is not a mistake of alignment.
-        """
-        if find_format(self.path, text):
-            return True
-        lines = self.filled({})
-        spans = list(self._spans())
-        cuts = [
-            found.start() + 1
-            for found in _BLANK_LINES.finditer(lines)
-            if _TOP_LEVEL.match(lines, found.end())
-        ]
-        runs = [b""]
-        for start, end in pairwise([0, *cuts, len(lines)]):
-            if any(first <= end and start <= last for first, last in spans):
-                runs.append(b"")
-            else:
-                runs[-1] += lines[start:end]
-        return find_between(text, runs) is not None
-
-    def _spans(self) -> Iterator[tuple[int, int]]:
-        """Yield the range of bytes that ours of each block has in `filled({})`."""
-        at = 0
-        for before, block in zip(self.settled, self.blocks, strict=False):
-            at += len(before)
-            yield at, at + len(block.ours)
-            at += len(block.ours)
-
-
-@frozen(kw_only=True)
-class FileMerge:
-    """A merged file.
-
-    Attributes:
-        text: The whole file.
-        rule: The rule that merged it.
-        versions: The versions that it combines, if they are not those of the file.
-    """
-
-    text: bytes = field(repr=False)
-    rule: str
-    versions: tuple[bytes, bytes, bytes] | None = field(default=None, repr=False)
+    is_provisional: bool = False
 
 
 @frozen(kw_only=True)
@@ -140,15 +54,18 @@ class Proposal:
             lines, provided they are in top-level constructs that contain a block.
         each: Returns the possible resolutions of one block, at least one, the best one
             first. Resolutions of different blocks may be combined freely.
+        takes_sides: Whether a merge may lack what a function that was taken as a whole from
+            one side does not contain.
     """
 
-    whole: Iterable[FileMerge] = ()
+    whole: Iterable[Resolution] = ()
     resettles: bool = False
+    takes_sides: bool = False
     each: Callable[[ConflictBlock], Sequence[Resolution]]
 
 
-Choice = Mapping[ConflictBlock, Resolution]
-"""The resolution of each block of a file."""
+BlockFile = ConflictFile[ConflictBlock]
+"""A file with open blocks."""
 
 
 @checked
@@ -178,7 +95,7 @@ def _proposed(
 
 
 def resolve_files(
-    merge_input: MergeInput, propose: Callable[[ConflictFile], Proposal]
+    merge_input: MergeInput, propose: Callable[[BlockFile], Proposal]
 ) -> MergeOutcome:
     """Turn a function for the blocks of one file into a strategy's `merge`.
 
@@ -187,131 +104,120 @@ def resolve_files(
     blocks are combined, as `resolve_blocks` does.
     """
     merge = merge_input.merge
-    resolutions: dict[ConflictBlock, Resolution] = {}
+    texts: dict[ConflictBlock, bytes | None] = {}
     rewritten: dict[str, bytes] = {}
     rows: list[LedgerRow] = []
-    for file in _files(merge):
-        found = _Chooser(file, propose(file)).choose()
-        if isinstance(found, FileMerge):
-            rewritten[file.path] = found.text
-            ours, theirs = shares_kept(file.versions, found.text)
-            rule = f"{found.rule}, around it as well"
-            rows += (
-                evolve(_row(block), rule=rule, ours_kept=ours, theirs_kept=theirs)
-                for block in file.blocks
-            )
+    open_in = Counter(conflict.path for conflict in merge.conflicts if conflict.has_lines)
+    for path, group in groupby(merge.blocks, attrgetter("path")):
+        blocks = tuple(group)
+        file = ConflictFile(
+            path=path,
+            versions=blocks[0].files,
+            places=blocks,
+            settled=merge.settled_around_blocks(path),
+        )
+        proposal = propose(file)
+        if open_in[path] > sum(len(block.conflicts) for block in blocks):
+            proposal = evolve(proposal, resettles=False)
+        found = _choose(evolve(file, takes_sides=proposal.takes_sides), proposal)
+        if isinstance(found, Resolution):
+            rewritten[path] = found.text or b""
+            rows += (_row_of(block, found, file.versions) for block in blocks)
             continue
-        resolutions |= found
-        rows += (_row_of(block, resolution) for block, resolution in found.items())
-    resolved = merge.resolve_files(rewritten).resolve_blocks(lambda block: resolutions[block].text)
+        for block, each in zip(blocks, found, strict=True):
+            texts[block] = each.text
+            rows.append(_row_of(block, each, (block.base, block.ours, block.theirs)))
+    resolved = merge.resolve_files(rewritten).resolve_blocks(texts.__getitem__)
     others = (LedgerRow.left_open(c, "it has no lines") for c in merge.conflicts if not c.has_lines)
-    return MergeOutcome(
+    outcome = MergeOutcome(
         changes=resolved.changes,
         conflicts=resolved.conflicts,
         conflicts_met=len(merge.conflicts),
         ledger=(*rows, *others),
         merge=resolved,
     )
+    return reopen_marked(merge_input, outcome)
 
 
-def _files(merge: ThreeWayMerge) -> Iterator[ConflictFile]:
-    by_path: dict[str, list[ConflictBlock]] = {}
-    for block in merge.blocks:
-        by_path.setdefault(block.path, []).append(block)
-    open_in = Counter(conflict.path for conflict in merge.conflicts if conflict.has_lines)
-    for path, blocks in by_path.items():
-        yield ConflictFile(
-            path=path,
-            blocks=tuple(blocks),
-            settled=merge.settled_around_blocks(path),
-            is_complete=open_in[path] == sum(len(block.conflicts) for block in blocks),
-        )
+def _choose(file: BlockFile, proposal: Proposal) -> list[Resolution] | Resolution:
+    """Return the resolution of each block, or one of the whole file.
+
+    A block that stays open has a resolution without a text.
+    """
+    rejected, good = list[Fault](), list[Resolution]()
+    for whole in islice(proposal.whole, MOST_TRIES):
+        text = whole.text or b""
+        if fault := file.fault_of(text):
+            rejected.append(fault)
+            continue
+        texts = find_between(text, file.settled)
+        if texts is not None:
+            return [evolve(whole, text=each) for each in texts]
+        good.append(whole)
+    for whole in good if proposal.resettles else ():
+        if _is_confined(file, whole.text or b""):
+            return evolve(whole, rule=f"{whole.rule}, around it as well")
+    if rejected and not good and all(fault.interferes for fault in rejected):
+        refusal = Resolution(reason=rejected[0].problem, is_binding=True)
+        return [refusal] * len(file.places)
+    problem = rejected[0].problem if rejected else ""
+    return _combine(
+        file, [[_explained(r, problem) for r in proposal.each(block)] for block in file.places]
+    )
 
 
-def alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
-    """Return settled texts with another text after each of them but the last."""
-    return b"".join(chain.from_iterable(zip_longest(settled, texts, fillvalue=b"")))
+def _is_confined(file: BlockFile, text: bytes) -> bool:
+    """Whether a merged file differs only in top-level constructs that contain a block.
+
+    Data is merged by key, so that a difference elsewhere is not a mistake of alignment.
+    """
+    if find_format(file.path, text):
+        return True
+    lines, spans, at = file.filled((), ours_of), [], 0
+    for before, block in zip(file.settled, file.places, strict=False):
+        at += len(before)
+        spans.append((at, at + len(block.ours)))
+        at += len(block.ours)
+    cuts = [
+        found.start() + 1
+        for found in _BLANK_LINES.finditer(lines)
+        if _TOP_LEVEL.match(lines, found.end())
+    ]
+    runs = [b""]
+    for start, end in pairwise([0, *cuts, len(lines)]):
+        if any(first <= end and start <= last for first, last in spans):
+            runs.append(b"")
+        else:
+            runs[-1] += lines[start:end]
+    return find_between(text, runs) is not None
 
 
-_Chosen = dict[ConflictBlock, Resolution]
+def _combine(file: BlockFile, choices: Sequence[Sequence[Resolution]]) -> list[Resolution]:
+    """Return the first combination without a fault, or the best one without its faults."""
+    best = [given[0] for given in choices]
+    for each in (best, *islice(_others(choices, best), MOST_TRIES)):
+        answers = _answers(each)
+        if not (answers and file.fault(answers)):
+            return each
+    answers = _answers(best)
+    for i, fault in file.faults_of([(answer,) for answer in answers]).items():
+        best[answers[i].conflicts.start] = Resolution(reason=fault.problem)
+    return best
 
 
-class _Chooser:
-    def __init__(self, file: ConflictFile, proposal: Proposal) -> None:
-        self._file = file
-        self._proposal = proposal
-
-    def choose(self) -> Choice | FileMerge:
-        """Return the chosen resolution of each block, or the chosen merge of the whole file.
-
-        The resolution of a block that stays open has no text.
-        """
-        file = self._file
-        offered = []
-        rejected = ""
-        for whole in islice(self._proposal.whole, _MOST_TRIES):
-            offered.append(whole)
-            if choice := file.choice_of(whole):
-                if not (fault := self._fault(choice, whole.versions)):
-                    return choice
-                rejected = rejected or fault
-        for whole in offered if self._proposal.resettles and file.is_complete else ():
-            if file.is_confined(whole.text) and not find_fault(
-                file.path, whole.versions or file.versions, whole.text
-            ):
-                return whole
-        choices = {
-            block: [_explained(each, rejected) for each in self._proposal.each(block)]
-            for block in self._file.blocks
-        }
-        chosen = {block: given[0] for block, given in choices.items()}
-        fault = self._fault(chosen)
-        if not fault:
-            return chosen
-        for other in islice(_others(choices, chosen), _MOST_TRIES):
-            if not self._fault(other):
-                return other
-        return self._without_faulty(chosen) or {
-            block: _refused(resolution, fault) for block, resolution in chosen.items()
-        }
-
-    def _without_faulty(self, chosen: _Chosen) -> Choice | None:
-        """Leave open the blocks that are faulty on their own.
-
-        Returns:
-            The choice; `None` if the file still has a fault, or if this changes nothing.
-        """
-        if len(chosen) > _MOST_TRIES:
-            return None
-        alone = {block: self._fault({block: resolution}) for block, resolution in chosen.items()}
-        if not any(alone.values()) or all(alone.values()):
-            return None
-        kept = {
-            block: resolution if not alone[block] else _refused(resolution, alone[block])
-            for block, resolution in chosen.items()
-        }
-        return None if self._fault(kept) else kept
-
-    def _fault(self, choice: Choice, versions: tuple[bytes, bytes, bytes] | None = None) -> str:
-        """Return what is wrong with the file if *choice* fills its blocks, and ours the others."""
-        texts = {block: r.text for block, r in choice.items() if r.text is not None}
-        if not texts:
-            return ""
-        merged = self._file.filled(texts)
-        whole = len(texts) == len(self._file.blocks)
-        given = versions or self._file.versions
-        return find_fault(self._file.path, given, merged, is_whole=whole)
+def _answers(choice: Sequence[Resolution]) -> list[Answer]:
+    return [Answer(range(i, i + 1), r.text) for i, r in enumerate(choice) if r.text is not None]
 
 
 def _others(
-    choices: Mapping[ConflictBlock, Sequence[Resolution]], chosen: _Chosen
-) -> Iterator[_Chosen]:
-    """Yield choices that differ in one block, then those that differ in all."""
-    for block, given in choices.items():
+    choices: Sequence[Sequence[Resolution]], best: Sequence[Resolution]
+) -> Iterator[list[Resolution]]:
+    """Yield choices that differ from the best one in one block, then those that differ in all."""
+    for i, given in enumerate(choices):
         for resolution in given[1:]:
-            yield chosen | {block: resolution}
-    for rank in range(1, max(map(len, choices.values()))):
-        yield {block: given[min(rank, len(given) - 1)] for block, given in choices.items()}
+            yield [*best[:i], resolution, *best[i + 1 :]]
+    for rank in range(1, max(map(len, choices))):
+        yield [given[min(rank, len(given) - 1)] for given in choices]
 
 
 def _explained(resolution: Resolution, rejected: str) -> Resolution:
@@ -321,28 +227,23 @@ def _explained(resolution: Resolution, rejected: str) -> Resolution:
     return evolve(resolution, reason=f"the merge of the whole file was rejected: {rejected}")
 
 
-def _refused(resolution: Resolution, fault: str) -> Resolution:
-    if resolution.text is None:
-        return resolution
-    return evolve(resolution, text=None, reason=fault)
-
-
-def _row_of(block: ConflictBlock, resolution: Resolution) -> LedgerRow:
-    row = _row(block)
-    if resolution.text is None:
-        return evolve(row, reason=resolution.reason, is_binding=resolution.is_binding)
-    versions = block.base, block.ours, block.theirs
-    ours, theirs = shares_kept(versions, resolution.text)
-    return evolve(row, rule=resolution.rule, ours_kept=ours, theirs_kept=theirs)
-
-
-def _row(block: ConflictBlock) -> LedgerRow:
-    return LedgerRow(
+def _row_of(
+    block: ConflictBlock, resolution: Resolution, versions: tuple[bytes, bytes, bytes]
+) -> LedgerRow:
+    """Return the row of a block; *versions* are what the text of its resolution combines."""
+    row = LedgerRow(
         path=block.path,
         line=block.conflicts[0].line,
         conflicts=len(block.conflicts),
         shape=_shape(block),
+        reason=resolution.reason,
+        is_binding=resolution.is_binding,
+        is_provisional=resolution.is_provisional,
     )
+    if resolution.text is None:
+        return row
+    ours, theirs = shares_kept(versions, resolution.text)
+    return evolve(row, rule=resolution.rule, ours_kept=ours, theirs_kept=theirs)
 
 
 def _shape(block: ConflictBlock) -> str:

@@ -1,6 +1,6 @@
 """Tries several strategies in turn, each on the conflicts that are still open."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from attrs import Factory, evolve, field, frozen
 
@@ -27,9 +27,12 @@ def _default_members(cascade: "CascadeStrategy") -> tuple[str | MergeStrategy, .
 class CascadeStrategy:
     """Tries its members in order, conflict by conflict.
 
-    The ledger shows which member resolved which conflict. A member that fails is
-    skipped. So is one that leaves conflicts open and does not return the merge from
-    which the next member could continue. The judge checks what each member resolved.
+    The ledger shows which member resolved which conflict. If none did, the reason is that of
+    the first member that could read the file and whose text was not rejected.
+
+    A member that fails is skipped. So is one that leaves conflicts open and does not return
+    the merge from which the next member could continue. The judge checks what each member
+    resolved.
 
     If a row of a member's ledger is open and `is_binding`, later members do not get the
     open conflicts of that file.
@@ -72,18 +75,23 @@ class CascadeStrategy:
             service_failed |= outcome.service_failed
             if outcome.failure or (outcome.merge is None and outcome.conflicts):
                 reason = outcome.failure or "it does not show which conflicts it resolved"
-                left = [evolve(row, strategy=member.name, reason=reason) for row in left]
+                failed = [
+                    evolve(row, strategy=member.name, reason=reason, is_provisional=True)
+                    for row in left
+                ]
+                left = list(_explained(merge_input, failed, left))
                 continue
-            judged, ledger = judge_outcome(now, outcome, takes_sides=self.takes_sides)
-            rows = _as_of(merge_input.merge, now.merge, ledger)
+            judged = judge_outcome(now, outcome, takes_sides=self.takes_sides)
+            after = judged.merge or now.merge.concluded(judged.changes)
+            rows = _as_of(merge_input.merge, now.merge, judged.ledger)
             rows = [evolve(row, strategy=member.name) for row in rows]
             done += [row for row in rows if not row.is_open]
-            left = [row for row in rows if row.is_open]
+            left = list(_explained(merge_input, (row for row in rows if row.is_open), left))
             binding = {row.path for row in left if row.is_binding}
-            bound |= {c.path: judged for c in judged.conflicts if c.path in binding}
+            bound |= {c.path: after for c in after.conflicts if c.path in binding}
             refused += [row for row in left if row.path in bound]
             left = [row for row in left if row.path not in bound]
-            now = evolve(now, merge=judged.without_files(bound))
+            now = evolve(now, merge=after.without_files(bound))
         merge = now.merge
         for path, earlier in bound.items():
             merge = merge.reopened(earlier, {path: ()})
@@ -107,6 +115,23 @@ def _as_of(
         row if row.line is None else evolve(row, line=lines.get((row.path, row.line), row.line))
         for row in ledger
     ]
+
+
+def _explained(
+    merge_input: MergeInput, rows: Iterable[LedgerRow], earlier: Iterable[LedgerRow]
+) -> Iterator[LedgerRow]:
+    """Yield open rows, each with the first reason that is not provisional, or else its own."""
+    known: dict[tuple[str, int | None], LedgerRow] = {}
+    for row in earlier:
+        if row.strategy and not row.is_provisional:
+            lines = [c.line for c in merge_input.conflicts if c.path == row.path]
+            start = lines.index(row.line) if row.line in lines else len(lines)
+            known |= {(row.path, line): row for line in lines[start : start + row.conflicts]}
+    for row in rows:
+        old = known.get((row.path, row.line), row)
+        yield evolve(
+            row, strategy=old.strategy, reason=old.reason, is_provisional=old.is_provisional
+        )
 
 
 @checked

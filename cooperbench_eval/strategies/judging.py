@@ -1,100 +1,134 @@
-"""Judges what a member of a cascade resolved, and takes back what has a fault."""
+"""Takes back what a strategy resolved, where the judge finds a fault."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow, Replacement, ResolutionKind
-from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictKind, LedgerRow
+from cooperbench_eval.git.merging.locating_resolutions import locate_conflicts
+from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
-from cooperbench_eval.git.trees.snapshot import Snapshot
-from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.data import find_format
-from cooperbench_eval.languages.faults.faults import find_fault
-from cooperbench_eval.languages.faults.losses import find_lost_token
-from cooperbench_eval.languages.files import find_syntax_fault, is_code
-from cooperbench_eval.strategies.blocks import alternate
+from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.strategies.judge import ConflictFile, Fault
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
-from cooperbench_eval.strategies.structured.data import can_merge_data
-from cooperbench_eval.strategies.structured.taking import take_functions
 
-_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
-_LEAST_ALIKE = 0.5
-"""The share of words from which a line counts as a version of another one."""
-_MOST_TRIES = 100
-"""The most resolutions of a file that are checked one by one."""
+_MARKER = re.compile(rb"^(?:<{7,}|>{7,})(?: .*)?\r?$", re.MULTILINE)
 
 
 def judge_outcome(
     given: MergeInput, outcome: MergeOutcome, *, takes_sides: bool = False
-) -> tuple[ThreeWayMerge, tuple[LedgerRow, ...]]:
-    """Accept the resolutions in which the static judge finds no fault.
+) -> MergeOutcome:
+    """Accept the resolutions in which the judge finds no fault.
 
-    Every file with a resolved conflict between lines is judged; conflicts that are still
-    open contain ours. If it has a fault, the conflicts that are faulty on their own are
-    opened again. If that does not help, all of the file's conflicts are. Conflicts that
-    one row of the ledger or one text resolves together stay together.
+    Every file with a resolved conflict is judged; conflicts that are still open contain
+    ours. If it has a fault, the conflicts that are faulty on their own are opened again.
+    If that does not help, all of the file's conflicts are. Conflicts that one row of the
+    ledger or one text resolves together stay together.
 
     Args:
-        given: What the member got.
+        given: What the strategy got.
         outcome: What it returned. If that shows no merge, it left no conflict open.
         takes_sides: Whether it may take a function from one side that contains what the
             other one adds, although the rest of the other's function is lost.
 
     Returns:
-        The merge with the resolutions that were accepted, and the member's rows; those of
-        rejected resolutions are open, with the reason.
+        The outcome with the resolutions that were accepted; the rows of rejected ones are
+        open, with the reason.
     """
+    outcome = reopen_marked(given, outcome)
     before = given.merge
     after = outcome.merge or before.concluded(outcome.changes)
     tree = given.base.overlay(after.changes)
-    files = list(_files(before, after))
-    answers = _answers(before, before.replacements(tree, after.conflicts)) if files else {}
-    faulty = [
-        (file, fault)
-        for file in files
-        if (fault := file.fault_in(tree) or file.repeated(answers.get(file.path, ())))
-        and not (takes_sides and file.takes_sides(tree))
-    ]
-    if not faulty:
-        return after, outcome.ledger
-    reopened: dict[str, list[Answer]] = {}
-    rows = [row for row in outcome.ledger if row.path not in {file.path for file, _ in faulty}]
-    for file, fault in faulty:
-        of_file = [row for row in outcome.ledger if row.path == file.path]
-        units = file.units(answers.get(file.path, ()), of_file)
-        faults = file.faults_of(units)
-        kept = [each for unit in units if faults and unit not in faults for each in unit]
-        alone = {i: faults[unit] for unit in faults for each in unit for i in each.conflicts}
-        closed = {i for each in kept for i in each.conflicts}
-        reasons = {i: alone.get(i, fault) for i in sorted(file.resolved - closed)}
-        rows += file.rows(of_file, outcome.strategy, reasons)
-        reopened[file.path] = kept
-    return after.reopened(before, reopened), tuple(rows)
+    kept: dict[str, list[Answer]] = {}
+    rows = list(outcome.ledger)
+    for file in _resolved_files(before, after, takes_sides=takes_sides):
+        of_file = [row for row in rows if row.path == file.path]
+        units, faults = file.judge(tree.get(file.path), of_file)
+        if faults:
+            kept[file.path] = [a for i, unit in enumerate(units) if i not in faults for a in unit]
+            rows = [row for row in rows if row.path != file.path]
+            rows += file.rows(of_file, outcome.strategy, units, faults)
+    return _reopened(outcome, before, after, kept, rows) if kept else outcome
 
 
-def _files(before: ThreeWayMerge, after: ThreeWayMerge) -> Iterator["_JudgedFile"]:
-    """Yield the files in which conflicts between lines were resolved."""
-    open_lines = {(path, line) for (path, _), line in after.lines_before(before).items()}
+def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
+    """Open the conflicts of files again that are resolved to conflict markers.
+
+    Git merges the contents of a renamed file before it compares them with another file of the
+    new name. The conflicts of that merge are text in ours or theirs, between longer markers.
+    """
+    before, after = given.merge, outcome.merge or given.merge.concluded(outcome.changes)
+    if outcome.merge is None and outcome.conflicts:
+        return outcome  # it is not known which conflicts are open
+    left = {conflict.path for conflict in after.conflicts}
+    inputs = [entry.data for side in (given.ours, given.theirs) for entry in side.values() if entry]
+    marked = set()
+    for path in {conflict.path for conflict in before.conflicts} - left:
+        entry = after.changes.get(path)
+        markers = set(_MARKER.findall(entry.data)) if entry else ()
+        if not all(any(marker in data for data in inputs) for marker in markers):
+            marked.add(path)
+    if not marked:
+        return outcome
+    reason = "its text would have conflict markers that no version has"
+    rows = [row for row in outcome.ledger if row.path not in marked]
+    rows += (LedgerRow.left_open(c, reason) for c in before.conflicts if c.path in marked)
+    return _reopened(outcome, before, after, dict.fromkeys(marked, ()), rows)
+
+
+def _reopened(
+    outcome: MergeOutcome,
+    before: ThreeWayMerge,
+    after: ThreeWayMerge,
+    kept: Mapping[str, Iterable[Answer]],
+    rows: Iterable[LedgerRow],
+) -> MergeOutcome:
+    merge = after.reopened(before, kept)
+    return evolve(
+        outcome,
+        changes=merge.changes,
+        conflicts=merge.conflicts,
+        ledger=tuple(rows),
+        merge=merge,
+    )
+
+
+def _resolved_files(
+    before: ThreeWayMerge, after: ThreeWayMerge, *, takes_sides: bool
+) -> Iterator["_ResolvedFile"]:
+    """Yield the files in which conflicts were resolved."""
+    still_open = {(each.path, None) for each in after.conflicts if not each.has_lines} | {
+        (path, line) for (path, _), line in after.lines_before(before).items()
+    }
     by_path: dict[str, list[Conflict]] = {}
     for conflict in before.conflicts:
-        if conflict.has_lines:
+        if conflict.has_lines or conflict.kind is ConflictKind.MODIFY_DELETE:
             by_path.setdefault(conflict.path, []).append(conflict)
     for path, conflicts in by_path.items():
-        left = [each for each in after.conflicts if each.path == path and each.has_lines]
-        resolved = {i for i, c in enumerate(conflicts) if (path, c.line) not in open_lines}
+        resolved = {i for i, c in enumerate(conflicts) if (path, c.line) not in still_open}
         if not resolved:
             continue
-        yield _JudgedFile(
+        has_lines = conflicts[0].has_lines
+        left = [c for c in after.conflicts if c.path == path and c.has_lines]
+        judged = ConflictFile(
             path=path,
-            versions=before.versions_of(path),
-            conflicts=tuple(conflicts),
-            resolved=frozenset(resolved),
-            settled=before.settled_in(path),
-            left=tuple(left),
-            settled_after=after.settled_in(path) if left else (),
+            versions=before.versions_of(path) if has_lines else _whole(conflicts[0]),
+            places=conflicts,
+            settled=before.settled_in(path) if has_lines else (b"", b""),
+            takes_sides=takes_sides,
         )
+        yield _ResolvedFile(
+            judged=judged,
+            rest=evolve(judged, places=left, settled=after.settled_in(path)) if left else None,
+            resolved=frozenset(resolved),
+        )
+
+
+def _whole(conflict: Conflict) -> tuple[bytes, bytes, bytes]:
+    """Return the versions of a file that one side deleted, with the base's text for that side."""
+    base, ours, theirs = conflict.base or b"", conflict.ours, conflict.theirs
+    return base, base if ours is None else ours, base if theirs is None else theirs
 
 
 _Unit = tuple[Answer, ...]
@@ -102,200 +136,102 @@ _Unit = tuple[Answer, ...]
 
 
 @frozen(kw_only=True)
-class _JudgedFile:
-    """A file in which a member resolved conflicts.
+class _ResolvedFile:
+    """A file in which a strategy resolved conflicts.
 
     Attributes:
-        path: Its path.
-        versions: Base, ours and theirs.
-        conflicts: The conflicts that were open before, in order.
+        judged: The file, with the conflicts that were open before.
+        rest: The file with those that are still open; `None` if there are none.
         resolved: The indexes of those that were resolved.
-        settled: The text around them.
-        left: The conflicts that are still open.
-        settled_after: The text around those; empty if there are none.
     """
 
-    path: str
-    versions: tuple[bytes, bytes, bytes]
-    conflicts: tuple[Conflict, ...]
+    judged: ConflictFile[Conflict]
+    rest: ConflictFile[Conflict] | None
     resolved: frozenset[int]
-    settled: tuple[bytes, ...]
-    left: tuple[Conflict, ...]
-    settled_after: tuple[bytes, ...]
 
-    def fault_in(self, tree: Snapshot) -> str:
-        """Return what is wrong with the file as the member left it."""
-        entry = tree.get(self.path)
-        if entry is None or not entry.mode.is_regular:
-            return "the file would be missing"
-        if not self.left:
-            return find_fault(self.path, self.versions, entry.data)
-        return self._fault_of_part(
-            alternate(self.settled_after, list(map(_ours, self.left))),
-            alternate(self.settled_after, list(map(_both, self.left))),
-        )
+    @property
+    def path(self) -> str:
+        return self.judged.path
 
-    def repeated(self, answers: Iterable[Answer]) -> str:
-        """Return why an answer must not join the lines of both sides; empty if it may.
+    @property
+    def _places(self) -> Sequence[Conflict]:
+        return self.judged.places
 
-        A line of the base that both sides kept or edited would be in the file twice, and if
-        each side removed a line that the other kept, both would be back. In data, lines are joined
-        only if a merge by key succeeds.
+    def judge(
+        self, entry: Entry | None, rows: Iterable[LedgerRow]
+    ) -> tuple[Sequence[_Unit], Mapping[int, Fault]]:
+        """Return the answers that are accepted or rejected together, and the faulty ones.
+
+        If it is not known which text is whose, there is one unit without answers.
         """
-        is_data = find_format(self.path, self.versions[1]) is not None
-        if not is_data and (
-            not is_code(self.path) or any(find_syntax_fault(self.path, v) for v in self.versions)
-        ):
-            return ""
-        for answer in answers:
-            first, *others = (self.conflicts[i] for i in answer.conflicts)
-            if others or answer.text != _both(first):
-                continue
-            if is_data:
-                if can_merge_data(self.path, self.versions):
-                    continue
-                return "both sides' lines would be joined, and a merge by key refuses them"
-            before, mine, other = map(_lines, (first.base, first.ours, first.theirs))
-            kept = [(_has_alike(mine, words), _has_alike(other, words)) for words in before]
-            if (True, True) in kept or {(True, False), (False, True)} <= set(kept):
-                at = next(i for i, sides in enumerate(kept) if any(sides))
-                shown = b" ".join(before[at][:5]).decode("utf-8", "replace")
-                return f"joining both sides' lines would repeat or restore {shown!r}"
-        return ""
+        if entry is None or not entry.mode.is_regular:
+            # An answer to a conflict about the whole file may delete it.
+            fault = Fault("the file would be missing" if self._places[0].has_lines else "")
+            return [()], {0: fault} if fault else {}
+        answers = self._answers(entry.data)
+        if answers is not None:
+            units = self._units(answers, rows)
+            return units, self.judged.faults_of(units)
+        fault = self.rest.fault(()) if self.rest else self.judged.fault_of(entry.data)
+        return [()], {0: fault} if fault else {}
 
-    def takes_sides(self, tree: Snapshot) -> bool:
-        """Whether the file has no fault except that it takes functions whole from one side."""
-        entry = tree.get(self.path)
-        if self.left or entry is None or not entry.mode.is_regular:
-            return False
-        return any(
-            not find_fault(self.path, taken.versions, entry.data)
-            for taken in take_functions(self.path, self.versions)
-        )
+    def _answers(self, text: bytes) -> list[Answer] | None:
+        """Return the answers to the conflicts; `None` if they are not known exactly."""
+        found = []
+        shown = [b""] * len(self._places)
+        for each in locate_conflicts(self.judged.settled, shown, text):
+            is_answer = self.resolved.issuperset(each.conflicts)
+            if not each.is_exact or not (is_answer or self.resolved.isdisjoint(each.conflicts)):
+                return None
+            if is_answer:
+                found.append(Answer(each.conflicts, each.text))
+        return found
 
-    def units(self, answers: Iterable[Answer], rows: Iterable[LedgerRow]) -> list[_Unit]:
+    def _units(self, answers: Iterable[Answer], rows: Iterable[LedgerRow]) -> list[_Unit]:
         """Group answers that belong to one row."""
         spans = [self._span(row) for row in rows]
-        units: list[list[Answer]] = []
+        units: list[_Unit] = []
         for answer in answers:
             last = units[-1][-1].conflicts if units else range(0)
             if any(last.stop - 1 in span and answer.conflicts.start in span for span in spans):
-                units[-1].append(answer)
+                units[-1] += (answer,)
             else:
-                units.append([answer])
-        return [tuple(unit) for unit in units]
+                units.append((answer,))
+        return units
 
     def _span(self, row: LedgerRow) -> range:
         """Return the indexes of the conflicts that a row covers."""
-        lines = [conflict.line for conflict in self.conflicts]
+        lines = [conflict.line for conflict in self._places]
         if row.line not in lines:
             return range(0)
         start = lines.index(row.line)
         return range(start, min(start + row.conflicts, len(lines)))
 
-    def faults_of(self, units: Sequence[_Unit]) -> dict[_Unit, str]:
-        """Return the units that are faulty on their own.
-
-        Returns:
-            Their faults; empty if the file without them still has a fault.
-        """
-        if not 1 < len(units) <= _MOST_TRIES:
-            return {}
-        faults = {unit: fault for unit in units if (fault := self._fault(unit))}
-        kept = [each for unit in units if unit not in faults for each in unit]
-        return faults if faults and kept and not self._fault(kept) else {}
-
-    def _fault(self, answers: Iterable[Answer]) -> str:
-        """Return what is wrong with the file if only *answers* are given."""
-        answers = tuple(answers)
-        if fault := self.repeated(answers):
-            return fault
-        given = {answer.conflicts.start: answer for answer in answers}
-        return self._fault_of_part(self._filled(given, _ours), self._filled(given, _both))
-
-    def _filled(
-        self, given: Mapping[int, Answer], unanswered: Callable[[Conflict], bytes]
-    ) -> bytes:
-        parts = [self.settled[0]]
-        at = 0
-        while at < len(self.conflicts):
-            answer = given.get(at)
-            parts.append(answer.text if answer else unanswered(self.conflicts[at]))
-            at = answer.conflicts.stop if answer else at + 1
-            parts.append(self.settled[at])
-        return b"".join(parts)
-
-    def _fault_of_part(self, with_ours: bytes, with_both: bytes) -> str:
-        """Return what is wrong with a file of which conflicts are open.
-
-        Args:
-            with_ours: The file with ours in their places.
-            with_both: The file with the lines of both sides there, so that nothing of
-                theirs is missing.
-        """
-        fault = find_fault(self.path, self.versions, with_ours, is_whole=False)
-        return fault or find_lost_token(self.versions, with_both)
-
     def rows(
-        self, rows: Iterable[LedgerRow], member: str, reasons: Mapping[int, str]
+        self,
+        rows: Iterable[LedgerRow],
+        member: str,
+        units: Sequence[_Unit],
+        faults: Mapping[int, Fault],
     ) -> Iterator[LedgerRow]:
-        """Yield the member's rows, open where conflicts were opened again.
-
-        Args:
-            rows: The member's rows for the file.
-            member: The member's name.
-            reasons: Why, by the index of each conflict that was opened again.
-        """
+        """Yield the strategy's rows, open where conflicts were opened again."""
+        unit_of = {i: n for n, unit in enumerate(units) for each in unit for i in each.conflicts}
+        reasons = {
+            i: f"{member}'s text was rejected: {faults[unit_of.get(i, 0)].problem}"
+            for i in sorted(self.resolved)
+            if unit_of.get(i, 0) in faults
+        }
         covered: set[int] = set()
         for row in rows:
-            span = self._span(row) if row.line is not None else range(len(self.conflicts))
+            span = self._span(row) if row.line is not None else range(len(self._places))
             reason = next((reasons[i] for i in span if i in reasons), "")
             covered.update(span)
-            yield _rejected(row, member, reason) if reason and not row.is_open else row
+            yield _opened(row, reason) if reason and not row.is_open else row
         for i, reason in reasons.items():
             if i not in covered:
-                yield _rejected(LedgerRow.left_open(self.conflicts[i], ""), member, reason)
+                yield _opened(LedgerRow.left_open(self._places[i], ""), reason)
 
 
-def _rejected(row: LedgerRow, member: str, fault: str) -> LedgerRow:
-    reason = f"{member}'s text was rejected: {fault}"
-    return evolve(row, rule="", reason=reason, is_binding=False, ours_kept=None, theirs_kept=None)
-
-
-def _answers(before: ThreeWayMerge, replacements: Iterable[Replacement]) -> dict[str, list[Answer]]:
-    """Return the answers to each file's conflicts; none if they are not known exactly."""
-    first: dict[str, int] = {}
-    for i, conflict in enumerate(before.conflicts):
-        if conflict.has_lines:
-            first.setdefault(conflict.path, i)
-    found: dict[str, list[Answer]] = {path: [] for path in first}
-    inexact = set()
-    for each in replacements:
-        start, stop = each.together[0], each.together[-1] + 1
-        conflict = before.conflicts[start]
-        if not conflict.has_lines or each.kind is ResolutionKind.OPEN:
-            continue
-        if each.text is None or not each.is_exact or each.lines_before or each.lines_after:
-            inexact.add(conflict.path)
-        else:
-            at = first[conflict.path]
-            found[conflict.path].append(Answer(range(start - at, stop - at), each.text))
-    return {path: answers for path, answers in found.items() if path not in inexact}
-
-
-def _lines(text: bytes | None) -> list[list[bytes]]:
-    """Return the words of each line that has any."""
-    return [words for line in (text or b"").split(b"\n") if (words := _WORD.findall(line))]
-
-
-def _has_alike(lines: Sequence[Sequence[bytes]], words: Sequence[bytes]) -> bool:
-    return any(similarity(words, each) >= _LEAST_ALIKE for each in lines)
-
-
-def _ours(conflict: Conflict) -> bytes:
-    return conflict.ours or b""
-
-
-def _both(conflict: Conflict) -> bytes:
-    ours, theirs = conflict.ours or b"", conflict.theirs or b""
-    return TextConflict(base=b"", ours=ours, theirs=theirs, newline=conflict.newline).union()
+def _opened(row: LedgerRow, reason: str) -> LedgerRow:
+    row = evolve(row, rule="", reason=reason, is_binding=False, is_provisional=True)
+    return evolve(row, ours_kept=None, theirs_kept=None)

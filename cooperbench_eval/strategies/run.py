@@ -1,9 +1,12 @@
 """Runs a strategy on two sides, and turns its mistakes into one error."""
 
+from collections.abc import Iterable, Iterator
+
 from attrs import evolve
 
 from cooperbench_eval.errors import PatchError, RepositoryError, StrategyFailedError
-from cooperbench_eval.git.merging.three_way_merge import Labels
+from cooperbench_eval.git.merging.conflicts import LedgerRow
+from cooperbench_eval.git.merging.three_way_merge import Labels, ThreeWayMerge
 from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.git.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.git.patching.patch import GivenPatch, as_patch
@@ -84,7 +87,24 @@ def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutco
         raise StrategyFailedError(strategy.name, describe_error(exc)) from exc
     if flaw:
         raise StrategyFailedError(strategy.name, flaw)
-    return evolve(outcome, strategy=strategy.name, conflicts_met=len(merge_input.conflicts))
+    outcome = evolve(outcome, strategy=strategy.name, conflicts_met=len(merge_input.conflicts))
+    return evolve(outcome, ledger=tuple(_with_lines(outcome.ledger, merge_input.merge)))
+
+
+def _with_lines(ledger: Iterable[LedgerRow], merge: ThreeWayMerge) -> Iterator[LedgerRow]:
+    """Yield rows, the open ones with the lines of ours and theirs at which they begin."""
+    places: dict[str, dict[int | None, tuple[range, range, range]]] = {}
+    for row in ledger:
+        if row.line is None or not row.is_open:
+            yield row
+            continue
+        if row.path not in places:
+            lines = [c.line for c in merge.conflicts if c.path == row.path and c.has_lines]
+            found = merge.lines_in(row.path) if lines else ()
+            places[row.path] = dict(zip(lines, found, strict=True))
+        place = places[row.path].get(row.line)
+        ours, theirs = (place[1].start + 1, place[2].start + 1) if place else (None, None)
+        yield evolve(row, ours_line=ours, theirs_line=theirs)
 
 
 def _flaw(outcome: object, merge_input: MergeInput) -> str:

@@ -4,6 +4,7 @@ from attrs import frozen
 
 from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.git.merging.text_merge import TextConflict
+from cooperbench_eval.strategies.judging import reopen_marked
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, resolve_conflicts
 
 
@@ -19,7 +20,7 @@ class UnionStrategy:
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the three-way merge with both sides' lines in each conflict."""
-        return resolve_conflicts(merge_input, _both)
+        return reopen_marked(merge_input, resolve_conflicts(merge_input, _both))
 
 
 def _both(conflict: Conflict) -> bytes | None:

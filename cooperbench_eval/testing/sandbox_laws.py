@@ -372,8 +372,8 @@ def _other_files(bench: SandboxBench) -> None:
 
     execution = bench.run('cat "$2"; echo changed >"$2"; ls "${2%/*}"', str(secret))
 
-    is_unread = b"s3cret" not in execution.output
-    bench.expect(is_unread, came="a file beside the tree was read", wanted=_ABSENT)
+    is_provisional = b"s3cret" not in execution.output
+    bench.expect(is_provisional, came="a file beside the tree was read", wanted=_ABSENT)
     is_same = secret.read_text() == "s3cret"
     bench.expect(is_same, came="a file beside the tree was replaced", wanted=_ABSENT)
 

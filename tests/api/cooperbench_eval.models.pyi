@@ -159,6 +159,9 @@ class LedgerRow:
         rule: str = '',
         reason: str = '',
         is_binding: bool = False,
+        is_provisional: bool = False,
+        ours_line: int | None = None,
+        theirs_line: int | None = None,
         ours_kept: float | None = None,
         theirs_kept: float | None = None,
         attempts: int | None = None,
@@ -172,16 +175,19 @@ class LedgerRow:
     is_binding: bool
     @property
     def is_open(self) -> bool: ...
+    is_provisional: bool
     @classmethod
     def left_open(cls, conflict: Conflict, reason: str) -> Self: ...
     line: int | None
     ours_kept: float | None
+    ours_line: int | None
     path: str
     reason: str
     rule: str
     shape: str
     strategy: str
     theirs_kept: float | None
+    theirs_line: int | None
 
 from cooperbench_eval import MergeStatus as MergeStatus
 

@@ -817,8 +817,10 @@ class Resolution:
         rule: str = '',
         reason: str = '',
         is_binding: bool = False,
+        is_provisional: bool = False,
     ) -> None: ...
     is_binding: bool
+    is_provisional: bool
     reason: str
     rule: str
     text: bytes | None

@@ -136,8 +136,10 @@ def test_the_space_before_a_construct_is_that_before_its_first_token():
 
 
 def test_an_error_shows_what_both_sides_changed():
-    """In words, and not too many."""
-    error = DisagreementError.at(node(b"a", b"\xff"), Token(b"", b"b" * 99))
+    """In the words of the source, cut after a word."""
+    long = (Token(b" ", b"b" * 9) for _ in range(9))
+    error = DisagreementError.at(node(b"a", b"\xff"), Token(b"", b"("), *long)
 
     assert isinstance(error, StructureError)
-    assert str(error) == f"both sides changed {'a � ' + 'b' * 56!r}"
+    assert str(error) == f"both sides changed {'a �(' + 6 * (' ' + 'b' * 9) + ' …'!r}"
+    assert str(DisagreementError.at()) == "both sides insert there"

@@ -231,7 +231,7 @@ def test_compile_errors_in_a_successful_run_are_ignored(read):
     ],
     ids=range(13),
 )
-def test_contradictory_output_is_unreadable(read, lines):
+def test_contradictory_output_is_provisionalable(read, lines):
     """Summaries without lines, lines without summaries, and wrong totals are refused."""
     with pytest.raises(UnreadableResultError):
         read(*lines)

@@ -150,7 +150,7 @@ def test_lines_that_are_not_events_are_ignored(read):
     ],
     ids=range(11),
 )
-def test_an_invalid_result_is_unreadable(read, data):
+def test_an_invalid_result_is_provisionalable(read, data):
     """Cut, mistyped, very long and very deep events raise one kind of error."""
     with pytest.raises(UnreadableResultError):
         read(data)

@@ -195,7 +195,7 @@ BAD_TESTS = [{"ancestorTitles": [], "title": "t", "status": each} for each in ("
     ],
     ids=range(19),
 )
-def test_an_invalid_result_is_unreadable(read, data):
+def test_an_invalid_result_is_provisionalable(read, data):
     """Foreign, mistyped, deep, endless and contradictory results raise one kind of error."""
     with pytest.raises(UnreadableResultError):
         read(data)

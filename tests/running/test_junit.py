@@ -48,7 +48,7 @@ def test_cases_and_their_outcomes_are_read_in_order():
     ],
     ids=range(11),
 )
-def test_xml_that_is_not_plain_junit_is_unreadable(data):
+def test_xml_that_is_not_plain_junit_is_provisionalable(data):
     """Broken, foreign, bomb-like and very deep XML raises one kind of error."""
     with pytest.raises(UnreadableResultError):
         parse_junit(data)

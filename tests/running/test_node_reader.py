@@ -184,13 +184,13 @@ def test_tests_of_an_unfinished_suite_count(read):
     ],
     ids=range(13),
 )
-def test_an_invalid_result_is_unreadable(read, data):
+def test_an_invalid_result_is_provisionalable(read, data):
     """Cut, mistyped and very deep results raise one kind of error."""
     with pytest.raises(UnreadableResultError):
         read(data)
 
 
-def test_a_session_without_an_end_is_unreadable(read):
+def test_a_session_without_an_end_is_provisionalable(read):
     """This holds even if another session ended."""
     with pytest.raises(UnreadableResultError, match="did not end"):
         read(line("a") + END, line("b"))

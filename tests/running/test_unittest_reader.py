@@ -201,7 +201,7 @@ def test_sessions_add_up(count):
     ],
     ids=range(13),
 )
-def test_contradictory_output_is_unreadable(count, text):
+def test_contradictory_output_is_provisionalable(count, text):
     """Unknown, incomplete, impossible or missing counts are refused."""
     with pytest.raises(UnreadableResultError):
         count(text)

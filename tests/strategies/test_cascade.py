@@ -9,7 +9,7 @@ import cooperbench_eval as ce
 from cooperbench_eval.git.merging.conflicts import LedgerRow
 
 GAP = b"".join(b"%d\n" % i for i in range(9))
-BASE = ce.Snapshot.from_files({"f": b"f(a)\n" + GAP + b"x = 1\n"})
+BASE = ce.Snapshot.from_files({"f": b"f(a)\n" + GAP + b"nothing\n"})
 OURS, THEIRS = (
     ce.Changes({"f": ce.Entry(text)})
     for text in (b"f(a, b)\n" + GAP + b"x = 2\n", b"f(a, c)\n" + GAP + b"x = 3\n")
@@ -104,7 +104,7 @@ def test_a_member_is_not_asked_when_nothing_is_open():
     """This holds after the last conflict and in a clean merge."""
     member = Member(lambda _: 1 / 0)
 
-    assert merge_by("union", member).status == "resolved"
+    assert merge_by("tokens", "union", member).status == "resolved"
     assert merge_by(member, theirs=OURS).status == "clean"
     assert member.asked == []
 
@@ -118,6 +118,28 @@ def test_an_unresolved_conflict_stays_open_with_its_reason():
     assert (done.rule, done.reason) == ("tokens", "")
     assert (left.strategy, left.is_open) == ("tokens", True)
     assert left.reason == "both sides changed the same tokens"
+
+
+def refuse(reason, **fields):
+    """Make a member that leaves every conflict open for a reason."""
+
+    def merge(given):
+        outcome = ce.resolve_conflicts(given, lambda _: None)
+        rows = [attrs.evolve(row, reason=reason, **fields) for row in outcome.ledger]
+        return attrs.evolve(outcome, ledger=rows)
+
+    return Member(merge, reason)
+
+
+def test_the_first_reason_that_is_not_provisional_stays():
+    """Later members understand less; one that could not read the file says nothing about it."""
+    unread, fails = refuse("unread", is_provisional=True), Member(lambda _: 1 / 0, "fails")
+
+    outcome = merge_by(unread, refuse("known"), fails, refuse("late"))
+    nobody = merge_by(unread, refuse("later", is_provisional=True))
+
+    assert {(row.strategy, row.reason) for row in outcome.ledger} == {("known", "known")}
+    assert {(row.strategy, row.reason) for row in nobody.ledger} == {("later", "later")}
 
 
 def test_conflicts_without_lines_stay_open_with_a_row():
@@ -151,10 +173,10 @@ def merge_flow(*members):
 
 
 def test_interference_that_one_member_found_binds_the_next():
-    """Tokens would combine the two changes; without structure they do."""
+    """Tokens are not asked; alone, their text is refused too, but another member might do it."""
     alone, after = merge_flow("tokens"), merge_flow("structured", "tokens", "union")
 
-    assert b"y = x + 1\n    return y * 2\n" in alone.changes["a.py"].data
+    assert [(r.path, r.is_binding) for r in alone.ledger if r.is_open] == [("a.py", False)]
     assert [conflict.path for conflict in after.conflicts] == ["a.py"]
     assert after.changes["b.txt"].data == b"f(a, b, c)\n"
     rows = {row.path: (row.strategy, row.is_open, row.is_binding) for row in after.ledger}
@@ -174,15 +196,14 @@ def refusing(path, **fields):
 
 def test_later_members_do_not_see_a_file_that_a_member_refused_for_good():
     """Any member can refuse one; the conflicts are open in the end as git left them."""
-    merged = b"    y = x + 1\n    return y * 2\n"
-    member = Member(lambda given: ce.resolve_conflicts(given, lambda _: merged))
+    member = Member(lambda given: ce.resolve_conflicts(given, lambda _: None))
 
     outcome = merge_flow(refusing("b.txt"), member)
 
     (given,) = member.asked
     assert {conflict.path for conflict in given.conflicts} == {"a.py"}
     assert {block.path for block in given.merge.blocks} == {"a.py"}
-    assert [conflict.path for conflict in outcome.conflicts] == ["b.txt"]
+    assert [conflict.path for conflict in outcome.conflicts] == ["a.py", "b.txt"]
     assert outcome.changes["b.txt"] == merge_flow("naive").changes["b.txt"]
     assert outcome.merge.conflicts == outcome.conflicts
 
@@ -276,7 +297,7 @@ def test_a_members_failed_service_is_recorded(fails):
     )
 
     for last in ("union", no_record()):
-        outcome = merge_by(member, last)
+        outcome = merge_by(member, "tokens", last)
 
         assert (outcome.status, outcome.service_failed) == ("resolved", fails)
 

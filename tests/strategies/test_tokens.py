@@ -184,7 +184,7 @@ def test_the_number_of_checks_of_a_file_is_limited(monkeypatch):
     """Thousands of faulty blocks do not cause thousands of checks."""
     judged = []
     monkeypatch.setattr(
-        "cooperbench_eval.strategies.blocks.find_fault",
+        "cooperbench_eval.strategies.judge.find_fault",
         lambda *_, **__: judged.append(1) or "a fault",
     )
     text = b"".join(b"a = %d\nk%d\nl\nm\nn\no\n" % (i, i) for i in range(300))

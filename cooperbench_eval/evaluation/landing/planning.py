@@ -286,7 +286,7 @@ class _Conclusions:
 
 
 def _outcome(step: Step | None) -> PairOutcome:
-    if step is None or step.is_unreadable:
+    if step is None or step.is_provisionalable:
         return PairOutcome.NOT_EXAMINED
     if step.tree is None:
         return PairOutcome.CONFLICT

@@ -31,14 +31,14 @@ class Step:
         is_resolved: Whether the strategy resolved conflicts.
         open_files: The files in which conflicts are left open.
         failure: Why the strategy failed, or what it needs cannot be read; empty if neither.
-        is_unreadable: Whether what it needs cannot be read.
+        is_provisionalable: Whether what it needs cannot be read.
     """
 
     tree: str | None
     is_resolved: bool = False
     open_files: frozenset[str] = frozenset()
     failure: str = ""
-    is_unreadable: bool = False
+    is_provisionalable: bool = False
 
 
 class Oracle(Protocol):
@@ -165,7 +165,7 @@ class GroupSearch:
                 return (*order, last)
             for tree, order in self.found[part].items():
                 step = self._steps[tree, last]
-                if step.tree is None and not step.is_unreadable:
+                if step.tree is None and not step.is_provisionalable:
                     return (*order, last)
         return ()
 
@@ -291,7 +291,7 @@ class GroupSearch:
         step = self._steps.get((tree, number))
         if step is None:
             step = self._steps[tree, number] = self._oracle.merge(tree, number)
-            if step.is_unreadable:
+            if step.is_provisionalable:
                 self._unknown.add(patches | {number})
         if step.tree is not None:
             order = self.found[patches][tree]

@@ -303,8 +303,8 @@ class _BranchMerger(PatchMerger):
         return Met(state=state)
 
     def _not_merged(self, branch: Branch, step: Step) -> Met:
-        if step.is_unreadable or step.failure:
-            state = ProbeState.UNREADABLE if step.is_unreadable else ProbeState.FAILED
+        if step.is_provisionalable or step.failure:
+            state = ProbeState.UNREADABLE if step.is_provisionalable else ProbeState.FAILED
             return Met(state=state, problem=step.failure)
         # This merge names the conflicts; a step of the search knows only the files.
         return evolve(self._merger.pair(self._onto, branch), state=ProbeState.CONFLICTS)
@@ -343,7 +343,7 @@ class _BranchMerger(PatchMerger):
                 key, partial(self._taken, tree, number), lambda found: not found.step.failure
             )
         except RepositoryError as exc:  # the probe goes on without this merge
-            return Step(tree=None, failure=exc.problem, is_unreadable=True)
+            return Step(tree=None, failure=exc.problem, is_provisionalable=True)
         self.used = used + taken.work  # so that a probe finds the same as the one before
         into = taken.step.tree
         if into is not None and into not in self._first and into not in self._made_by:

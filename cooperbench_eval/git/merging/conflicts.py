@@ -215,13 +215,18 @@ class LedgerRow:
         line: The line of its first opening marker in git's merged file.
         conflicts: The number of git's conflicts that this row covers.
         shape: What each side did, such as `insert/insert` or `edit/delete`.
-        strategy: The member of a cascade that resolved the conflict, or was the last to
-            try; empty outside of a cascade.
+        strategy: The member of a cascade that resolved the conflict, or that gave the reason;
+            empty outside of a cascade.
         rule: The rule that resolved it; empty if it is open.
         reason: Why it is open; empty if it is resolved.
         is_binding: Whether the reason holds for any text with both sides' changes, because the
             changes work against each other. A cascade then leaves all open conflicts of the
             file open, without asking later members about them.
+        is_provisional: Whether another strategy may know a better reason: this one could not read
+            the file, or its text was rejected. A cascade prefers the reason of a later member.
+        ours_line: The line of ours at which an open conflict begins, counted from 1; `None` if
+            it is resolved or has no lines.
+        theirs_line: The same line of theirs.
         ours_kept: The share (0 to 1) of the tokens added by ours that the resolution
             keeps; `None` if it is open, or if the share was not measured.
         theirs_kept: The same share for theirs.
@@ -239,6 +244,9 @@ class LedgerRow:
     rule: str = ""
     reason: str = ""
     is_binding: bool = False
+    is_provisional: bool = False
+    ours_line: int | None = None
+    theirs_line: int | None = None
     ours_kept: float | None = field(default=None, validator=_check_amount)
     theirs_kept: float | None = field(default=None, validator=_check_amount)
     attempts: int | None = None

@@ -20,7 +20,7 @@ from cooperbench_eval.languages.faults.order import find_misordered
 from cooperbench_eval.languages.faults.places import find_misplaced_value
 from cooperbench_eval.languages.faults.python import find_python_fault
 from cooperbench_eval.languages.faults.repeated import find_repeated
-from cooperbench_eval.languages.files import find_syntax_fault, is_code
+from cooperbench_eval.languages.files import SyntaxFault, find_syntax_fault, is_code
 
 
 def find_fault(
@@ -45,7 +45,8 @@ def find_fault(
     if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
         return "a byte order mark would be in the middle of the file"
     if fault := find_parse_fault(path, versions, merged):
-        return fault
+        # Nobody sees the text, so its lines say nothing.
+        return "it would not parse" if is_code(path) else fault
     find = find_python_fault if path.endswith(_PYTHON) else partial(find_name_fault, path)
     found = find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
     found = found or find_misordered(path, versions, merged)
@@ -63,7 +64,9 @@ def _unreadable(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
         return f"a version has more than {_MOST_BYTES:,} bytes, too many to check"
     for name, source in zip(("the base", "ours", "theirs"), versions, strict=True):
         if fault := _syntax_fault(path, source):
-            return f"{name} does not parse ({fault.problem}), so a merge cannot be checked"
+            return (
+                f"{name} does not parse ({show_syntax_fault(fault)}), so a merge cannot be checked"
+            )
     return ""
 
 
@@ -72,7 +75,13 @@ def find_parse_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: by
     if any(_syntax_fault(path, source) for source in versions):
         return ""
     fault = find_syntax_fault(path, merged)
-    return f"it would not parse ({fault.problem})" if fault else ""
+    return f"it would not parse ({show_syntax_fault(fault)})" if fault else ""
+
+
+def show_syntax_fault(fault: SyntaxFault) -> str:
+    """Return the problem with its line."""
+    problem = fault.problem
+    return problem if fault.line is None or "line" in problem else f"{problem}, line {fault.line}"
 
 
 # Many pairs share the versions of a file, but not the merged file.

@@ -5,6 +5,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
+from cooperbench_eval.languages.faults.faults import show_syntax_fault
 from cooperbench_eval.languages.files import SyntaxFault, find_syntax_fault
 from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
 from cooperbench_eval.languages.hazards.project import (
@@ -66,15 +67,9 @@ def parse_errors(merged: Merged) -> Iterator[Hazard]:
                 path=file.path,
                 line=fault.line,
                 message=f"{file.path} parses {merged.with_each}, but not {merged.with_all}: "
-                f"{_problem(fault)}",
+                f"{show_syntax_fault(fault)}",
                 features=merged.features_in([file.path]),
             )
-
-
-def _problem(fault: SyntaxFault) -> str:
-    """Return the problem with its line, but without the name that the compiler was given."""
-    problem = fault.problem.removesuffix(f" (<merged>, line {fault.line})")
-    return problem if fault.line is None or "line" in problem else f"{problem}, line {fault.line}"
 
 
 def _new_fault(file: FileVersions) -> SyntaxFault | None:

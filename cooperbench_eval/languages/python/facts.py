@@ -134,7 +134,8 @@ def _error(text: str) -> tuple[str, int | None] | None:
             # Unlike the parser, the compiler also finds, for example, a repeated argument.
             _compile(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
-        return str(exc) or type(exc).__name__, getattr(exc, "lineno", None)
+        problem = getattr(exc, "msg", "") or str(exc)  # without the name given to the compiler
+        return problem or type(exc).__name__, getattr(exc, "lineno", None)
     return None
 
 

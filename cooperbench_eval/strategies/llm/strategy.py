@@ -12,7 +12,7 @@ from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow
 from cooperbench_eval.git.merging.three_way_merge import Gone, ThreeWayMerge
 from cooperbench_eval.languages.faults.faults import find_parse_fault
 from cooperbench_eval.languages.token_merge import shares_kept
-from cooperbench_eval.strategies.blocks import alternate
+from cooperbench_eval.strategies.judge import alternate
 from cooperbench_eval.strategies.llm.answers import texts_of
 from cooperbench_eval.strategies.llm.cassette import Cassette, Replay
 from cooperbench_eval.strategies.llm.chat import ChatClient, ChatRequest

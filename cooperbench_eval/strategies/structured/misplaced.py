@@ -6,7 +6,7 @@ in a block that the other side put around either. If it does not, the merge took
 different blocks for one.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import count
@@ -14,7 +14,14 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from cooperbench_eval.languages.tree import Construct, Element, functions_of, head_of, same
+from cooperbench_eval.languages.tree import (
+    Construct,
+    Element,
+    excerpt,
+    functions_of,
+    head_of,
+    same,
+)
 from cooperbench_eval.support.memo import WeighedMemo
 
 _MOST_COPIES = 50
@@ -22,7 +29,10 @@ _MOST_COPIES = 50
 
 
 def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
-    """Return which statement is beside the wrong neighbours; empty if none is."""
+    """Return which statement is beside the wrong neighbours, or twice; empty if none is.
+
+    A statement that both sides add to one suite is in it as often as in one of them.
+    """
     before, mine, other, after = (dict(functions_of(tree)) for tree in (*versions, merged))
     for name, function in after.items():
         if not (name in before and name in mine and name in other):
@@ -34,9 +44,23 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
         for side in sides:
             for head, neighbours in known.neighbours(_Places.of(side)):
                 if not now.has_between(head, neighbours):
-                    shown, place = (each.decode("utf-8", "replace") for each in (head[:60], name))
-                    return f"{place}: {shown!r} would be in another block"
+                    return f"{_shown(name, side, head)} would be in another block"
+        added = [places.counts - known.counts for places in map(_Places.of, sides)]
+        for place in added[0] & added[1]:
+            if place[1].startswith((b"import ", b"from ")):
+                continue  # another one changes nothing
+            if now.counts[place] - known.counts[place] > max(each[place] for each in added):
+                shown = _shown(name, sides[0], place[1])
+                return f"{shown} would be there twice, though both sides add it"
     return ""
+
+
+def _shown(name: bytes, function: Construct, head: bytes) -> str:
+    """Show a statement of a function, which goes by its head."""
+    suites = (each for each in function.walk() if each.kind == "suite")
+    members = (each for suite in suites for each in suite.children if isinstance(each, Construct))
+    shown = next((excerpt(each) for each in members if head_of(each) == head), "")
+    return f"{name.decode('utf-8', 'replace')}: {shown!r}"
 
 
 _Path = tuple[tuple[int, int], ...]
@@ -62,10 +86,11 @@ def _statements(function: Construct) -> Iterator[tuple[bytes, _Path]]:
 
 @frozen
 class _Places:
-    """Where the statements of a function are, by their words."""
+    """Where the statements of a function are, by their words, and how often in each suite."""
 
     paths: dict[bytes, list[_Path]]
     suites: dict[int, list[bytes]]
+    counts: Counter[tuple[tuple[bytes, ...], bytes]]
 
     @classmethod
     def of(cls, function: Construct) -> "_Places":
@@ -82,7 +107,13 @@ class _Places:
         for head, path in _statements(function):
             paths[head].append(path)
             suites[path[-1][0]].append(head)
-        return cls(dict(paths), dict(suites))
+        heads = {path[-1]: head for head, places in paths.items() for path in places}
+        counts = Counter(
+            (tuple(heads[each] for each in path[:-1]), head)
+            for head, places in paths.items()
+            for path in places
+        )
+        return cls(dict(paths), dict(suites), counts)
 
     def neighbours(self, side: "_Places") -> Iterator[tuple[bytes, "_Neighbours"]]:
         """Yield each statement that is new in a side, and its unchanged neighbours."""

@@ -11,29 +11,25 @@ from cooperbench_eval.git.merging.conflicts import ConflictBlock
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.languages.data import why_generated
 from cooperbench_eval.languages.faults.data import why_unreadable
-from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import (
     DATA,
     BindingError,
     Construct,
     DisagreementError,
-    InterferenceError,
     OrderError,
     StructureError,
     render,
 )
 from cooperbench_eval.strategies.blocks import (
-    ConflictFile,
-    FileMerge,
+    BlockFile,
     Proposal,
     Resolution,
     resolve_files,
 )
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.data import DataMerge
-from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
-from cooperbench_eval.strategies.structured.misplaced import find_misplaced
+from cooperbench_eval.strategies.structured.reading import is_crlf, read_trees, remember_trees
 from cooperbench_eval.strategies.structured.taking import take_functions
 
 
@@ -75,29 +71,30 @@ class StructuredStrategy:
         """Return the three-way merge with its blocks merged by structure."""
         return resolve_files(merge_input, self._propose)
 
-    def _propose(self, file: ConflictFile) -> Proposal:
+    def _propose(self, file: BlockFile) -> Proposal:
         whole = self._merges(file.path, file.versions)
 
         def each(block: ConflictBlock) -> list[Resolution]:
-            lead, tail = file.around(block)
+            lead, tail = file.around(file.places.index(block))
             versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
             try:
                 _check(whole, file.settled)
                 merged = list(self._merges(file.path, versions))
-                found = {_fitting(each.text, (lead, tail))[0]: each.rule for each in merged}
+                found = {_fitting(each, (lead, tail))[0]: each.rule for each in merged}
             except StructureError as exc:
                 return [_refusal(exc, whole)]
             return [Resolution(text=text, rule=rule) for text, rule in found.items()]
 
         merges = chain(whole.good, self._taken(file) if self.takes_sides else ())
-        return Proposal(whole=merges, resettles=self.resettles, each=each)
+        return Proposal(
+            whole=merges, resettles=self.resettles, takes_sides=self.takes_sides, each=each
+        )
 
-    def _taken(self, file: ConflictFile) -> Iterator[FileMerge]:
+    def _taken(self, file: BlockFile) -> Iterator[Resolution]:
         """Yield the merges in which functions of one side are taken as a whole."""
         for taken in take_functions(file.path, file.versions):
             for merge in self._merges(file.path, taken.versions).good:
-                rule = f"{merge.rule}, {taken.rule}"
-                yield evolve(merge, rule=rule, versions=taken.versions)
+                yield evolve(merge, rule=f"{merge.rule}, {taken.rule}")
 
     def _merges(self, path: str, versions: Sequence[bytes]) -> "_OrderedMerges":
         base, ours, theirs = versions
@@ -106,56 +103,54 @@ class StructuredStrategy:
         return _OrderedMerges(path, (base, ours, theirs), max_bytes=self.max_bytes)
 
 
+class _UnreadError(StructureError):
+    """A version of the file cannot be read."""
+
+
 class _OrderedMerges:
     """The merges of a file in both orders, each computed when it is first needed."""
 
     def __init__(self, path: str, versions: Sequence[bytes], *, max_bytes: int) -> None:
         self._path = path
         self._versions = versions
-        # Trees use "\n" only: the newline before a file's first line is not the file's own,
-        # and a construct that moves takes the newline before it along.
-        self._is_crlf = b"\n" in b"".join(versions) and all(map(_is_crlf, versions))
+        self._is_crlf = is_crlf(versions)
         self._max_bytes = max_bytes
-        self._made: dict[bool, FileMerge | StructureError] = {}
+        self._made: dict[bool, Resolution | StructureError] = {}
 
-    def __iter__(self) -> Iterator[FileMerge]:
+    def __iter__(self) -> Iterator[Resolution]:
         """Yield the merged files.
 
         Raises:
             StructureError: The file cannot be merged.
         """
-        found, interference = False, None
+        found = False
         for theirs_first in (False, True):
             made = self._made.get(theirs_first) or self._try(theirs_first=theirs_first)
             self._made[theirs_first] = made
-            if isinstance(made, FileMerge):
+            if isinstance(made, Resolution):
                 found = True
                 yield made
-            elif isinstance(made, InterferenceError):
-                interference = made
             elif not isinstance(made, OrderError):
                 raise made
-        if interference and not found:
-            raise interference
         if not found:
             raise DisagreementError("both sides insert at one place, and neither order is allowed")
 
     @property
-    def good(self) -> Iterator[FileMerge]:
+    def good(self) -> Iterator[Resolution]:
         """The merged files; empty if the file cannot be merged."""
         with contextlib.suppress(StructureError):
             yield from self
 
     @property
-    def problem(self) -> str:
-        """Why the file cannot be merged; empty if it can."""
+    def problem(self) -> StructureError | None:
+        """Why the file cannot be merged; `None` if it can."""
         try:
             next(iter(self))
         except StructureError as exc:
-            return str(exc)
-        return ""
+            return exc
+        return None
 
-    def _try(self, *, theirs_first: bool) -> FileMerge | StructureError:
+    def _try(self, *, theirs_first: bool) -> Resolution | StructureError:
         try:
             if self._trees[0].kind == DATA:
                 merged = DataMerge(theirs_first).merge_file(*self._trees)
@@ -163,14 +158,12 @@ class _OrderedMerges:
                 merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
         except StructureError as exc:
             return exc
-        if found := find_misplaced(self._trees, merged):
-            return StructureError(found)
-        base, ours, theirs = self._trees
-        if found := find_interference(base, ours, theirs, merged):
-            return InterferenceError(found)
         rule = "structure, theirs first" if theirs_first else "structure"
         text = render(merged)[1:] + b"\n" * self._ends_line
-        return FileMerge(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
+        text = text.replace(b"\n", b"\r\n") if self._is_crlf else text
+        if isinstance(merged, Construct):
+            remember_trees(self._path, (*self._versions, text), (*self._trees, merged))
+        return Resolution(text=text, rule=rule)
 
     @property
     def _ends_line(self) -> bool:
@@ -183,21 +176,13 @@ class _OrderedMerges:
         if reason := why_generated(self._path, max(self._versions, key=len)):
             raise BindingError(reason)
         if max(map(len, self._versions)) > self._max_bytes:
-            raise StructureError(f"a version has more than {self._max_bytes:,} bytes")
+            raise _UnreadError(f"a version has more than {self._max_bytes:,} bytes")
         if reason := why_unreadable(self._path, self._versions):
-            raise StructureError(reason)
-        versions = [_ended(version) for version in self._versions]
-        if self._is_crlf:
-            versions = [version.replace(b"\r\n", b"\n") for version in versions]
-        return read_versions(self._path, versions)
-
-
-def _ended(text: bytes) -> bytes:
-    return text if text.endswith(b"\n") else text + b"\n"
-
-
-def _is_crlf(text: bytes) -> bool:
-    return text.count(b"\n") == text.count(b"\r\n")
+            raise _UnreadError(reason)
+        try:
+            return read_trees(self._path, self._versions)
+        except StructureError as exc:
+            raise _UnreadError(str(exc)) from exc
 
 
 def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
@@ -206,29 +191,29 @@ def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
     A block may not be readable with the lines around it, although the versions are. That
     is not what is in the way: it is what keeps the whole file from being merged.
     """
-    if isinstance(error, InterferenceError | BindingError):
+    if isinstance(error, BindingError):
         return Resolution(reason=str(error), is_binding=True)
     if isinstance(error, DisagreementError):
         return Resolution(reason=str(error))
-    return Resolution(reason=whole.problem or str(error))
+    problem = whole.problem or error
+    return Resolution(reason=str(problem), is_provisional=isinstance(problem, _UnreadError))
 
 
 def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:
     """Refuse a file whose blocks must not be merged one by one.
 
-    That is the case if the sides interfere. It is also the case if merging the whole file
-    changes lines that the line merge settled, because then the line merge took two
-    different constructs for one.
+    That is the case if merging the whole file changes lines that the line merge settled,
+    because then the line merge took two different constructs for one.
     """
     try:
         first = next(iter(merges))
     except DisagreementError:
         return
-    _fitting(first.text, settled)
+    _fitting(first, settled)
 
 
-def _fitting(merged: bytes, settled: Sequence[bytes]) -> list[bytes]:
-    texts = find_between(merged, settled)
+def _fitting(merged: Resolution, settled: Sequence[bytes]) -> list[bytes]:
+    texts = find_between(merged.text or b"", settled)
     if texts is None:
         raise StructureError("lines outside of the conflict would change")
     return texts

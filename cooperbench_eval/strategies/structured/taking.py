@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import (
     Construct,
     Element,
@@ -26,6 +25,7 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured.merge import TreeMerge
+from cooperbench_eval.strategies.structured.reading import is_crlf, read_trees
 
 _MOST_BYTES = 500_000
 
@@ -57,17 +57,15 @@ def take_functions(path: str, versions: tuple[bytes, bytes, bytes]) -> Iterator[
     """
     if max(map(len, versions)) > _MOST_BYTES:
         return
-    is_crlf = all(text.count(b"\n") == text.count(b"\r\n") > 0 for text in versions)
-    texts = list(versions)
-    if is_crlf:
-        texts = [text.replace(b"\r\n", b"\n") for text in versions]
     try:
-        base, ours, theirs = read_versions(path, texts)
+        base, ours, theirs = read_trees(path, versions)
     except StructureError:
         return
     for mine, other, sides in _take(base, ours, theirs):
         texts = [render(tree)[1:] + b"\n" for tree in (base, mine, other)]
-        before, one, two = (text.replace(b"\n", b"\r\n") if is_crlf else text for text in texts)
+        before, one, two = (
+            text.replace(b"\n", b"\r\n") if is_crlf(versions) else text for text in texts
+        )
         yield Taken((before, one, two), "took " + " and ".join(_RULES[each] for each in sides))
 
 

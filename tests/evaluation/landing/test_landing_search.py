@@ -107,7 +107,7 @@ def test_a_merge_that_cannot_be_read_is_not_a_conflict(into):
         def merge(self, tree, number):
             numbers = {*map(int, tree.partition(":")[0].split("+"))}
             if numbers < {1, 2} and numbers <= {*into}:
-                return Step(tree=None, failure="absent", is_unreadable=True)
+                return Step(tree=None, failure="absent", is_provisionalable=True)
             return super().merge(tree, number)
 
     search = searched(Unreadable(1, 1.0, variants=1), (1, 2, 3))

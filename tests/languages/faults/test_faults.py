@@ -37,7 +37,7 @@ FAULTS = {
         b"def f(a): 0\n",
         b"def f(a): 0\n",
         b"def f(a, a): 0\n",
-        "duplicate argument",
+        "it would not parse",
     ),
     "a function defined twice": (b"", ONE, ONE, ONE + ONE, "one would be declared 2 times"),
     "a method defined twice": (
@@ -425,14 +425,14 @@ BROKEN = {
 
 @pytest.mark.parametrize("source", BROKEN.values(), ids=BROKEN)
 def test_a_syntax_error_is_that_of_the_compiler(source):
-    """The message has the compiler's line."""
+    """The problem and the line are, without the name that was given to it."""
     with pytest.raises(SyntaxError) as expected:
         compile(source, "<merged>", "exec", dont_inherit=True)
 
     with pytest.raises(SyntaxFaultError) as found:
         cut(source)
 
-    assert str(found.value) == str(expected.value)
+    assert (str(found.value), found.value.line) == (expected.value.msg, expected.value.lineno)
 
 
 class Whole:
@@ -531,8 +531,8 @@ def plain_python_fault(versions, merged, *, is_whole):
         return "a version"
     try:
         now = Whole(merged)
-    except SyntaxError as exc:
-        return f"it would not parse ({exc})"
+    except SyntaxError:
+        return "it would not parse"
     files = [(source.decode(),) for source in (*versions, merged)]
     fault = slip(files) or _unnamed(find_declared_twice(files))
     if fault or not is_whole:
@@ -714,7 +714,7 @@ def test_source_is_parsed_up_to_a_size(monkeypatch, suffix, size):
     monkeypatch.setattr(faults, "find_parse_fault", lambda *_: parsed.append(1) or "stop")
     base = b"1" * (size - 1) + b"\n" if suffix == ".js" else b"#" * (size - 1) + b"\n"
     fault = find_fault("a" + suffix, (base, b"a\n", b"b\n"), b"a\n", is_whole=False)
-    assert bool(parsed) == (fault == "stop") == (size == 500_000)
+    assert bool(parsed) == (fault == "it would not parse") == (size == 500_000)
     assert parsed or fault == "a version has more than 500,000 bytes, too many to check"
 
 

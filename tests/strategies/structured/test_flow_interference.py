@@ -15,7 +15,7 @@ from cooperbench_eval.languages.tree import render
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 
-USED = "one side changes y, the other how it is used"
+USED = "one side changes 'y', the other how it is used"
 CONDITION = "one side changes a condition, the other what depends on it"
 LEFT = "one side leaves the function before the other's work is done"
 SPLIT = "one side's new condition covers only a part of the other's work"
@@ -36,9 +36,9 @@ def function(text, head="def f(x, z):"):
 
 
 def interference(base, ours, theirs):
-    """Merge three texts and look for interference."""
+    """Merge three texts and look for interference; the places are left out."""
     trees = read_python([text.encode() for text in (base, ours, theirs)])
-    return find_interference(*trees, TreeMerge().merge(*trees))
+    return find_interference(*trees, TreeMerge().merge(*trees)).partition(" (")[0]
 
 
 FOUND = {
@@ -52,7 +52,7 @@ FOUND = {
         "y = x / u = y / g() / return u",
         "y = x / u = y / g() / if u > 3 / > h() / return u",
         "y = x + 1 / u = y / g() / return u",
-        "one side changes u, the other how it is used",
+        "one side changes 'u', the other how it is used",
     ),
     "in one branch": (
         "y = x / g() / return y",
@@ -100,7 +100,19 @@ FOUND = {
         "y = g(x, z, 1) / return y",
         "y = g(x, z, 1, k=2) / return y",
         "y = g(x, z, 1) / if not y / > u = g(x, z, 1) / > h(u) / return y",
-        "one side changes a call, the other copies it: g ( x z 1 )",
+        "one side changes a call of 'g', the other copies it",
+    ),
+    "one changes what the other's new work reads": (
+        "y = g(x) / return y",
+        "x = k(x) / y = g(x) / return y",
+        "h(x) / y = g(x) / return y",
+        "one side changes 'x' where the other's new work reads it",
+    ),
+    "both set an attribute": (
+        "z.a = x / g()",
+        "z.a = k(x) / g()",
+        "z.a = x / g() / z.a = h(x)",
+        "one side overwrites 'z.a', which the other computes",
     ),
     "both introduce a variable": (
         "g() / k() / h()",
@@ -199,12 +211,13 @@ def test_an_option_that_skips_half_of_the_work_it_uses_disturbs_the_other():
     theirs = function("y = g(x, 1) / u = h(y) / if not z / > u = r(u) / return u")
     elsewhere = function("y = g(x) / u = h(y) / if not z / > u = r(u) / return u")
 
-    assert interference(base, ours, theirs) == f"f: {LEFT}"
+    between = "f: one side leaves the function between two steps of the other's work"
+    assert interference(base, ours, theirs) == between
     assert interference(base, ours, elsewhere) == ""
 
 
-HANDED = "f: one side changes x, which the other hands over"
-TAKEN = "f: one side takes x before the other changes it"
+HANDED = "f: one side changes 'x', which the other hands over"
+TAKEN = "f: one side takes 'x' before the other changes it"
 
 
 def test_a_value_that_a_side_always_changes_is_not_handed_over_by_the_other():
@@ -238,6 +251,42 @@ def test_of_two_insertions_the_one_that_reads_comes_before_the_one_that_changes(
     for sides in ((reads, changes), (changes, reads)):
         trees = read_python([text.encode() for text in (base, *sides)])
         assert render(TreeMerge().merge(*trees))[1:].decode() + "\n" == expected
+
+
+def test_a_value_that_both_sides_pass_on_goes_through_both():
+    """The order of two such steps is open, but neither is lost."""
+    steps = "x = h(x) / return g(x)", "x = k(x) / return g(x)", "x = h(x) / x = k(x) / return g(x)"
+    texts = [function(each).encode() for each in ("return g(x)", *steps)]
+
+    assert find_interference(*read_python(texts)) == ""
+
+
+def test_an_option_must_not_leave_between_two_steps_of_the_others_work():
+    """What the first one does to its value, only the second one repairs."""
+    base = function("y = g(x) / q() / return y")
+    leaving = "y = g(x) / if n / > return h(y) / q() / return y"
+    ours = function(leaving, "def f(x, z, n=None):")
+    repaired = function("y = g(x, 1) / q() / y = k(y) / return y")
+
+    found = interference(base, ours, repaired)
+
+    assert found == "f: one side leaves the function between two steps of the other's work"
+    assert interference(base, ours, function("y = g(x, 1) / q() / return y")) == ""
+
+
+def test_the_reason_names_a_statement_of_each_side():
+    """With its line in the side's file."""
+    base = function("y = x / return y")
+    texts = (
+        base,
+        "\n" + base.replace("y = x", "y = (x +\n         1)"),
+        base.replace("rn y", "rn -y"),
+    )
+    trees = read_python([text.encode() for text in texts])
+
+    found = find_interference(*trees, TreeMerge().merge(*trees))
+
+    assert found == f"f: {USED} (ours, line 3: `y = (x + 1)`; theirs, line 3: `return -y`)"
 
 
 def test_a_condition_must_cover_all_of_the_work_or_none():
@@ -311,7 +360,7 @@ def test_other_languages_have_the_same_rules(path, case):
     found = {}
     for name, versions in texts.items():
         trees = read_versions(path, [text.encode() for text in versions])
-        found[name] = find_interference(*trees, TreeMerge().merge(*trees))
+        found[name] = find_interference(*trees, TreeMerge().merge(*trees)).partition(" (")[0]
 
     assert found == {"uses": f"f: {USED}", "leaves": f"f: {LEFT}"}
 
@@ -364,7 +413,7 @@ def test_another_call_in_a_condition_is_a_change_with_a_new_name_too():
     """The name does not hide it."""
     other = GO.replace("_, h := m.find()", "n, h := m.find().next()")
     inside = GO.replace("\t\tuse(h)", "\t\tlog(m)\n\t\tuse(h)")
-    assert found_in_go(GO, other, inside).endswith(CONDITION)
+    assert found_in_go(GO, other, inside).partition(" (ours")[0].endswith(CONDITION)
 
 
 def found_in_go(base, ours, theirs):
@@ -403,4 +452,4 @@ def test_the_reason_does_not_depend_on_the_hashes_of_strings():
         for seed in "1234"
     }
 
-    assert found == {"f: one side changes where b comes from, the other its value\n"}
+    assert found == {"f: one side changes where 'b' comes from, the other its value\n"}

@@ -46,13 +46,26 @@ WRONG = {
 def test_a_statement_with_other_neighbours_is_found(name):
     """Whichever side inserted it."""
     merged = function(*WRONG[name], "three()")
-    problem = "f: 'new ( )' would be in another block"
+    problem = "f: 'new()' would be in another block"
 
     if name == "out of its block":
         assert misplaced(BASE, OURS, THEIRS, merged) == ""  # as if theirs had made the block
     else:
         assert misplaced(BASE, OURS, THEIRS, merged) == problem
         assert misplaced(BASE, THEIRS, OURS, merged) == problem
+
+
+def test_a_statement_that_both_sides_add_to_a_suite_is_there_once():
+    """Or as often as one of them adds it; in another suite it is another statement."""
+    ours, theirs = function("log(a)", "one()", "if a:", "    log(a)"), function("one()", "log(a)")
+    once, twice = function("log(a)", "one()"), function("log(a)", "one()", "log(a)")
+    base = function("one()")
+
+    assert misplaced(base, once, theirs, twice) == (
+        "f: 'log(a)' would be there twice, though both sides add it"
+    )
+    assert misplaced(base, twice, theirs, twice) == ""
+    assert misplaced(base, ours, once, ours) == ""
 
 
 def test_a_block_may_be_put_around_an_edited_statement():

@@ -15,7 +15,7 @@ from hypothesis import event, given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.languages.token_merge import count_tokens
-from cooperbench_eval.strategies.blocks import FileMerge, Proposal, Resolution, resolve_files
+from cooperbench_eval.strategies.blocks import Proposal, Resolution, resolve_files
 from cooperbench_eval.strategies.structured.strategy import StructuredStrategy
 from cooperbench_eval.testing import STRATEGY_LAWS
 from cooperbench_eval.testing.cases import MergeCase, StrategyTrial
@@ -118,7 +118,7 @@ REFUSED = {
             b"def f(x):\n    y = x + 1\n    return y\n",
             b"def f(x):\n    y = x\n    return y * 2\n",
         ),
-        "f: one side changes y",
+        "f: one side changes 'y'",
     ),
     "it would not parse": (
         "f.py",
@@ -199,7 +199,7 @@ def test_a_fault_of_the_merged_file_is_the_reason():
         name = "whole"
 
         def merge(self, given, /):
-            whole = FileMerge(text=b"f(1, 2, 3))\n", rule="whole")
+            whole = Resolution(text=b"f(1, 2, 3))\n", rule="whole")
             part = Resolution(reason="of a part")
             return resolve_files(given, lambda _: Proposal(whole=[whole], each=lambda _: [part]))
 

@@ -130,6 +130,10 @@ class Graph:
         sets = self.sets
         return [i for i in through if i < len(sets) and variable in sets[i]]
 
+    def reaches_end(self, start: int, name: bytes) -> bool:
+        """Whether the value that a step gives a variable may be the last one."""
+        return len(self.steps) in self._search(self.after, start, self.variable(start, name))
+
     def sources(self, use: int, name: bytes) -> frozenset[int]:
         """Return the steps that may have given a variable the value that a step reads."""
         key = use, name

@@ -7,7 +7,9 @@ statements after the merge as before it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
+from typing import NamedTuple
 
 from attrs import frozen
 
@@ -16,7 +18,9 @@ from cooperbench_eval.languages.tree import (
     Construct,
     Element,
     StructureError,
+    excerpt,
     functions_of,
+    line_of,
     same,
 )
 from cooperbench_eval.strategies.structured.flow.graph import Graph, graph_of
@@ -30,7 +34,8 @@ _Functions = Mapping[bytes, Construct]
 def find_interference(base: Construct, ours: Construct, theirs: Construct, merged: Element) -> str:
     """Return how the sides interfere in a merged file; empty if they do not.
 
-    A function that is too long to be analysed counts as interference.
+    The reason names the function, and a statement of each side with its line. A function
+    that is too long to be analysed counts as interference.
     """
     before, mine, other, after = (dict(functions_of(tree)) for tree in (base, ours, theirs, merged))
     for name, function in before.items():
@@ -42,12 +47,25 @@ def find_interference(base: Construct, ours: Construct, theirs: Construct, merge
         if any(same(function, side) for side in versions[1:3]):
             continue
         try:
-            problem = _interfere(*versions)
+            clash = _interfere(*versions)
         except StructureError as exc:
-            problem = str(exc)
-        if problem:
-            return f"{name.decode('utf-8', 'replace')}: {problem}"
+            clash = Clash(str(exc))
+        if clash:
+            shown = [
+                _located(*each)
+                for each in (("ours", ours, clash.ours), ("theirs", theirs, clash.theirs))
+            ]
+            places = "; ".join(filter(None, shown))
+            return f"{name.decode('utf-8', 'replace')}: {clash.problem}" + (
+                f" ({places})" if places else ""
+            )
     return ""
+
+
+def _located(side: str, tree: Construct, header: Construct | None) -> str:
+    """Show a statement of a side, with its line; empty if it is not known."""
+    line = line_of(tree, header.children[0]) if header and header.children else None
+    return f"{side}, line {line}: `{excerpt(header)}`" if header and line is not None else ""
 
 
 def _name_in(side: _Functions, name: bytes, before: _Functions) -> bytes:
@@ -60,11 +78,24 @@ def _name_in(side: _Functions, name: bytes, before: _Functions) -> bytes:
     return next(found, b"")
 
 
-def _interfere(base: Construct, ours: Construct, theirs: Construct, merged: Construct) -> str:
+class Clash(NamedTuple):
+    """How the sides interfere in a function, and a statement of each that takes part."""
+
+    problem: str
+    ours: Construct | None = None
+    theirs: Construct | None = None
+
+
+def _interfere(
+    base: Construct, ours: Construct, theirs: Construct, merged: Construct
+) -> Clash | None:
     before, after = graph_of(base), graph_of(merged)
     mine, other = (Work.of(before, graph_of(side), after) for side in (ours, theirs))
     mine, other = mine.without_shared(other), other.without_shared(mine)
-    return Disturbance(after, mine, other).find() or Disturbance(after, other, mine).find()
+    if found := Disturbance(after, mine, other).find():
+        return found
+    found = Disturbance(after, other, mine).find()
+    return found and Clash(found.problem, found.theirs, found.ours)
 
 
 Read = tuple[int, bytes]
@@ -136,6 +167,7 @@ def _controlled(graph: Graph, head: int) -> Iterator[int]:
 
 
 _SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
+_ADDED = frozenset({Change.NEW, Change.NAMING})
 _CONDITION = "one side changes a condition, the other what depends on it"
 
 
@@ -153,11 +185,27 @@ class Disturbance:
     one: Work
     other: Work
 
-    def find(self) -> str:
-        """Return the first disturbance; empty if there is none."""
+    def find(self) -> Clash | None:
+        """Return the first disturbance, with the one side as ours."""
         values = self._uses, self._rest, self._removes, self._overwrites, self._mixes, self._both
-        rules = *values, self._outdated, self._leaves, self._splits, self._copies
-        return next((found for rule in rules for found in rule()), "")
+        rules = (
+            *values,
+            self._outdated,
+            self._orders,
+            self._leaves,
+            self._splits,
+            self._copies,
+            self._halves,
+        )
+        return next((found for rule in rules for found in rule()), None)
+
+    def _clash(self, problem: str, mine: int | None = None, others: int | None = None) -> Clash:
+        """Make a clash of merged steps; one that its side does not have is not shown."""
+        steps = [
+            None if at is None or at not in work.origins else work.step(at).header
+            for work, at in ((self.one, mine), (self.other, others))
+        ]
+        return Clash(problem, *steps)
 
     @cached_property
     def _reverse(self) -> "Disturbance":
@@ -167,8 +215,7 @@ class Disturbance:
     @cached_property
     def always(self) -> frozenset[int]:
         """The merged steps that are affected even if the one side's new options are not used."""
-        origins = self.one.origins
-        starts = [i for i in self._starts if not self.one.is_optional(origins[i])]
+        starts = [i for i in self._starts if not self._is_optional(i)]
         return self._spread(starts).steps
 
     @cached_property
@@ -213,7 +260,7 @@ class Disturbance:
             if place is not None and not self.merged.sources(place, name).isdisjoint(sources):
                 yield place, name
 
-    def _uses(self) -> Iterator[str]:
+    def _uses(self) -> Iterator[Clash]:
         """The value or condition that the other's new work relies on has changed."""
         for i, change in self.other.changes.items():
             if change not in MEANT:
@@ -223,16 +270,19 @@ class Disturbance:
             for name in sorted(self._needed(i)):
                 sources = self.merged.sources(i, name) & affected - {i}
                 if self._lacks(i, name) or any(name in self._sets(at) for at in sources):
-                    yield f"one side changes {_shown(name)}, the other how it is used"
+                    problem = f"one side changes {_shown(name)}, the other how it is used"
+                    changed = min(sources & self.one.changes.keys(), default=None)
+                    yield self._clash(problem, changed, i)
             if change is Change.NEW:
                 for name in sorted(self._renewed(i)):
-                    yield f"one side changes {_shown(name)}, which the other hands over"
+                    problem = f"one side changes {_shown(name)}, which the other hands over"
+                    yield self._clash(problem, None, i)
             for head in self.merged.steps[i].within:
                 if head in affected and self.one.changes.get(head) is not Change.NEW:
-                    yield _CONDITION
+                    yield self._clash(_CONDITION, head if head in self.one.changes else None, i)
             own = self.other.step(i).within
             if any(self.other.before.get(head) in self.one.gone for head in own):
-                yield _CONDITION
+                yield self._clash(_CONDITION, None, i)
 
     def _needed(self, merged: int) -> frozenset[bytes]:
         """Return the base's variables whose values the other's step works with."""
@@ -240,9 +290,10 @@ class Disturbance:
         return direct & self.other.step(merged).facts.direct & self._known
 
     def _renewed(self, merged: int) -> Iterator[bytes]:
-        """Yield the base's variables that a new step reads after the one side's new value."""
+        """Yield the base's variables of which a new step only reads the one side's new value."""
         facts = self.merged.steps[merged].facts
-        for name in facts.reads & self.other.step(merged).facts.reads & self._known - facts.direct:
+        only = facts.reads & self.other.step(merged).facts.reads - facts.direct - facts.sets
+        for name in only & self._known:
             if any(self._renews(self.one, at, name) for at in self.merged.sources(merged, name)):
                 yield name
 
@@ -253,7 +304,7 @@ class Disturbance:
             return False
         return not work.is_optional(work.origins[at])
 
-    def _outdated(self) -> Iterator[str]:
+    def _outdated(self) -> Iterator[Clash]:
         """The one side takes a value, to work with it, before the other makes a new one from it."""
         steps = self.merged.steps
         for i in self.other.changes:
@@ -262,16 +313,18 @@ class Disturbance:
                     continue
                 uses = self.other.graph.uses(self.other.origins[i], name)
                 places = {self.other.places.get(use, -1) for use in uses} & self.one.changes.keys()
-                if any(
-                    at in self.one.changes
-                    and name in steps[at].facts.reads
-                    and i not in self.merged.sources(at, name)
-                    for place in places
-                    if name not in steps[place].facts.reads
-                    for taken in steps[place].facts.reads
-                    for at in self.merged.sources(place, taken)
-                ):
-                    yield f"one side takes {_shown(name)} before the other changes it"
+                for at in self._taken_for(places, name):
+                    if name in steps[at].facts.reads and i not in self.merged.sources(at, name):
+                        problem = f"one side takes {_shown(name)} before the other changes it"
+                        yield self._clash(problem, at, i)
+
+    def _taken_for(self, places: Collection[int], name: bytes) -> Iterator[int]:
+        """Yield the one side's steps that set what its steps at *places* read instead of a name."""
+        steps = self.merged.steps
+        for place in places:
+            if name not in steps[place].facts.reads:
+                for taken in steps[place].facts.reads:
+                    yield from self.merged.sources(place, taken) & self.one.changes.keys()
 
     def _lacks(self, merged: int, name: bytes) -> bool:
         """Whether the one side no longer computes a value that the other's step reads."""
@@ -286,7 +339,7 @@ class Disturbance:
     def _known(self) -> frozenset[bytes]:
         return frozenset(name for step in self.one.base.steps for name in step.facts.sets)
 
-    def _rest(self) -> Iterator[str]:
+    def _rest(self) -> Iterator[Clash]:
         """The other's changes reach more or less of the base's statements than in its version."""
         effects = self._reverse
         places, origins = self.other.places, self.other.origins
@@ -294,15 +347,24 @@ class Disturbance:
         own = {(places.get(at), places.get(use), name) for at, use, name in effects.own.flows}
         for at, use, name in sorted(effects.sometimes.flows - own):
             if at in origins and use in origins and not {at, use} & mine.keys():
-                yield f"one side changes where {_shown(name)} comes from, the other its value"
+                yield self._clash(
+                    f"one side changes where {_shown(name)} comes from, the other its value"
+                )
         for step, name in sorted(effects.own.reads):
             use = places.get(step, -1)
             is_lost = use >= 0 and (use, name) not in effects.sometimes.reads
             if is_lost and use not in mine and not self._passes(use, name):
-                yield f"one side changes where {_shown(name)} comes from, the other its value"
+                yield self._clash(
+                    f"one side changes where {_shown(name)} comes from, the other its value"
+                )
         for step, name in sorted(effects.own.reads):
             if self._drops(step, name):
-                yield f"one side removes what uses {_shown(name)}, which the other changes"
+                problem = f"one side changes what uses {_shown(name)}, the other its value"
+                if name not in self._known:
+                    problem = f"one side changes where the other uses its new {_shown(name)}"
+                place = self.other.places.get(step)
+                clash = self._clash(problem, place if place in self.one.changes else None)
+                yield clash._replace(theirs=self.other.graph.steps[step].header)
 
     def _passes(self, use: int, name: bytes) -> bool:
         """Whether a step of the one side takes a value and sets the variable anew from it."""
@@ -318,15 +380,16 @@ class Disturbance:
         is_edited = self.one.changes.get(place) is Change.EDITED
         return is_edited and name not in self.one.step(place).facts.reads
 
-    def _mixes(self) -> Iterator[str]:
+    def _mixes(self) -> Iterator[Clash]:
         """A statement of the base gets a value from the one side or from the other."""
         mine, other = self.always, self._reverse.always
         for use, name in sorted(self._reverse.sometimes.reads):
             sources = self.merged.sources(use, name)
-            if sources & mine - other and sources & other - mine:
-                yield f"both sides change {_shown(name)}"
+            own, others = sources & mine - other, sources & other - mine
+            if own and others:
+                yield self._clash(f"both sides change {_shown(name)}", min(own), min(others))
 
-    def _removes(self) -> Iterator[str]:
+    def _removes(self) -> Iterator[Clash]:
         """Both remove values of one variable, so that an older one comes through."""
         sides = (set(self.one.gone), set(self.other.gone))
         steps = self.one.base.steps
@@ -335,68 +398,112 @@ class Disturbance:
             for gone, shared in (sides, sides[::-1])
         )
         if both := (mine & other) - self.one.sets_anew - self.other.sets_anew:
-            yield f"both sides remove statements that set {_shown(min(both))}"
+            yield self._clash(f"both sides remove statements that set {_shown(min(both))}")
 
-    def _overwrites(self) -> Iterator[str]:
+    def _overwrites(self) -> Iterator[Clash]:
         """The one side sets a variable before the value that the other gave it is used."""
         for i in sorted(self.other.changes):
             for name in sorted(self._sets(i)):
                 for at in self.merged.overwriting(i, name):
                     if self._replaces(at, name) and self._loses(i, at, name):
-                        yield f"one side overwrites {_shown(name)}, which the other computes"
+                        problem = f"one side overwrites {_shown(name)}, which the other computes"
+                        yield self._clash(problem, at, i)
 
     def _replaces(self, at: int, name: bytes) -> bool:
         """Whether a step of the one side always gives a variable a value of its own."""
         if self.one.changes.get(at) not in _SETTING or at in self.other.changes:
             return False
         reads = self.merged.steps[at].facts.reads
-        return name not in reads and not self.one.is_optional(self.one.origins[at])
+        return name not in reads and not self._is_optional(at)
 
     def _loses(self, computed: int, at: int, name: bytes) -> bool:
         """Whether a use that the computed value had in the other's version gets another one."""
-        uses = self.other.graph.uses(self.other.origins[computed], name)
-        places = (self.other.places.get(use) for use in uses)
-        return not self.merged.uses(at, name).isdisjoint(places)
+        own, graph = self.other.origins[computed], self.other.graph
+        places = (self.other.places.get(use) for use in graph.uses(own, name))
+        if not self.merged.uses(at, name).isdisjoint(places):
+            return True
+        outlives = b"." in name and graph.reaches_end(own, name)
+        return outlives and not self.merged.reaches_end(computed, name)
 
-    def _both(self) -> Iterator[str]:
+    def _both(self) -> Iterator[Clash]:
         """Both introduce a variable, and the other uses the one side's."""
         common = self.one.origins.keys() & self.other.origins.keys()
         shared = {name for i in common for name in self._sets(i)}
         for i in self.one.changes:
-            for name in sorted(self._sets(i) - self._known - shared):
+            for name in self._sets(i) - self._known - shared:
                 for use in self.merged.uses(i, name):
                     is_theirs = use in self.other.changes and use not in self.one.changes
                     if is_theirs and name in self.other.step(use).facts.reads:
-                        yield f"both sides introduce {_shown(name)}"
+                        yield self._clash(f"both sides introduce {_shown(name)}", i, use)
 
-    def _leaves(self) -> Iterator[str]:
-        """The one side leaves before what the other's work affects is done."""
-        for head, exit_, is_optional in self._exits():
-            if is_optional and not self._reaches(head):
+    def _orders(self) -> Iterator[Clash]:
+        """The one sets a variable anew where the other's new work reads it: in which order?"""
+        for i, change in self.one.changes.items():
+            if change is not Change.NEW or self._is_optional(i):
                 continue
-            affected = self._reverse.always if is_optional else self._reverse.sometimes.steps
-            skipped = self.merged.onwards(head) - self.merged.onwards(exit_)
-            if any(each in skipped and each not in self.one.changes for each in affected):
-                yield "one side leaves the function before the other's work is done"
-                return
+            for name in sorted(self._sets(i) & self._known):
+                uses = (each for each in self.other.changes if self._reads_beside(i, each, name))
+                if (use := next(uses, None)) is not None:
+                    problem = f"one side changes {_shown(name)} where the other's new work reads it"
+                    yield self._clash(problem, i, use)
 
-    def _reaches(self, head: int) -> bool:
-        """Whether the one side's work under a condition reads what the other's sets before it."""
-        steps, work = self.merged.steps, self.other
-        return any(
-            use in self.one.changes and head in steps[use].within
-            for i in work.changes
-            if not work.is_optional(work.origins[i])
-            for name in self._sets(i)
-            for use in self.merged.uses(i, name)
+    def _reads_beside(self, setting: int, use: int, name: bytes) -> bool:
+        """Whether the other's new step reads the base's value, with no step of the base between.
+
+        If it sets the variable as well, as in `x = f(x)`, what both sides do is done in turn.
+        """
+        work, facts = self.other, self.other.step(use).facts
+        if work.changes[use] not in _ADDED or name not in facts.reads - facts.sets:
+            return False
+        sources = work.graph.sources(work.origins[use], name)
+        between = range(min(setting, use), max(setting, use) + 1)
+        return sources <= work.before.keys() and all(
+            self.one.changes.get(each) in _ADDED or work.changes.get(each) in _ADDED
+            for each in between
         )
 
-    def _exits(self) -> Iterator[tuple[int, int, bool]]:
-        """Yield the one side's new exits, each with the condition around it.
+    def _leaves(self) -> Iterator[Clash]:
+        """The one side leaves before what the other's work affects is done."""
+        affected = self._reverse.sometimes.steps - self.one.changes.keys()
+        for exit_, skipped in self._exits():
+            if not self._is_optional(exit_) and (lost := affected & skipped):
+                done = max(lost & self.other.changes.keys(), default=None)
+                yield self._clash(
+                    "one side leaves the function before the other's work is done", exit_, done
+                )
 
-        An exit under a condition that the side edited counts as new. A new error is not
-        expected, so a `raise` does not count. The last value says whether the exit is taken
-        only if an option of the side's own is used.
+    def _halves(self) -> Iterator[Clash]:
+        """The one side's new option leaves with a value of which the other changes more later."""
+        always = self.other.always
+        for exit_, skipped in self._exits():
+            head = self.one.head_of(exit_) or 0
+            for first in always if self._is_optional(exit_) else ():
+                reached = self._reached(first) if first < head else frozenset[int]()
+                inside = any(head in self.merged.steps[each].within for each in reached)
+                rest = reached & skipped - self.one.changes.keys()
+                later = [i for i in always if i in rest and self.other.changes[i] in MEANT]
+                if inside and later:
+                    problem = "one side leaves the function between two steps of the other's work"
+                    yield self._clash(problem, exit_, min(later))
+
+    def _is_optional(self, merged: int) -> bool:
+        return self.one.is_optional(self.one.origins[merged])
+
+    def _reached(self, start: int) -> frozenset[int]:
+        """Return the merged steps that read a step's value, or one made from it."""
+        found, stack = set[int](), [start]
+        while stack:
+            at = stack.pop()
+            uses = {use for name in self._sets(at) for use in self.merged.uses(at, name)} - found
+            found |= uses
+            stack += uses
+        return frozenset(found)
+
+    def _exits(self) -> Iterator[tuple[int, AbstractSet[int]]]:
+        """Yield the one side's new exits under conditions, and the steps that each may skip.
+
+        An exit under a condition that the side edited counts as new. A new
+        error is not expected, so a `raise` does not count.
         """
         for merged, own in self.one.origins.items():
             step = self.one.step(merged)
@@ -405,23 +512,23 @@ class Disturbance:
             head = self.one.head_of(merged)
             is_new = self.one.changes.get(merged) is Change.NEW or self.one.has_moved(own)
             if head is not None and (is_new or self.one.changes_condition(head)):
-                yield head, merged, self.one.is_optional(own)
+                yield merged, self.merged.onwards(head) - self.merged.onwards(merged)
 
-    def _splits(self) -> Iterator[str]:
+    def _splits(self) -> Iterator[Clash]:
         """The one side's new condition covers a part of the other's work, but not all of it."""
         steps, work = self.merged.steps, self.other
-        always = [i for i in work.changes if not work.is_optional(work.origins[i])]
-        for i in always:
+        for i in work.always:
             if work.changes[i] not in MEANT:
                 continue
             for head in steps[i].within:
                 is_new = self.one.changes.get(head) is Change.NEW and head not in work.origins
                 if is_new and steps[head].branches:
-                    outside = [each for each in always if head not in steps[each].within]
+                    outside = [each for each in work.always if head not in steps[each].within]
                     if any(each < head for each in outside):
-                        yield "one side's new condition covers only a part of the other's work"
+                        problem = "one side's new condition covers only a part of the other's work"
+                        yield self._clash(problem, head, min(outside))
 
-    def _copies(self) -> Iterator[str]:
+    def _copies(self) -> Iterator[Clash]:
         """The other copied a call that the one side changes everywhere."""
         base, one, other, merged = (
             calls_in(graph)
@@ -434,7 +541,10 @@ class Disturbance:
             is_extended = all(self._is_extended(place) for place in places)
             if is_extended and all(map(self.other.is_optional, copies)):
                 continue
-            yield f"one side changes a call, the other copies it: {_shown(call)[:40]}"
+            problem = f"one side changes a call of {_shown(call.split()[0])}, the other copies it"
+            yield self._clash(problem, None, None)._replace(
+                theirs=self.other.graph.steps[copies[0]].header
+            )
 
     def _is_extended(self, before: int) -> bool:
         """Whether the one side only extended a step of the base."""
@@ -444,4 +554,4 @@ class Disturbance:
 
 
 def _shown(name: bytes) -> str:
-    return name.decode("utf-8", "replace")
+    return repr(name.decode("utf-8", "replace"))

@@ -74,6 +74,11 @@ class Work:
                 found[merged] = change
         return found
 
+    @cached_property
+    def always(self) -> Sequence[int]:
+        """The merged steps that it changed and that need no option of its own."""
+        return [i for i in self.changes if not self.is_optional(self.origins[i])]
+
     def without_shared(self, other: "Work") -> "Work":
         """Return it without the changes that the other side made as well."""
         both = self.origins.keys() & other.origins.keys()

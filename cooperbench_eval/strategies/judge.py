@@ -1,0 +1,229 @@
+"""The judge: what is wrong with a merged file, and which of its parts are to blame.
+
+Every strategy that works on blocks asks it before it offers a text, and a cascade asks it about
+what each member returns. So nothing is accepted that it refuses.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import Generic, TypeVar
+
+from attrs import field, frozen
+
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictBlock
+from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
+from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.data import find_format
+from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.faults.losses import find_lost_token
+from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.tree import Construct, StructureError
+from cooperbench_eval.strategies.structured.data import can_merge_data
+from cooperbench_eval.strategies.structured.flow.interference import find_interference
+from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
+from cooperbench_eval.strategies.structured.misplaced import find_misplaced
+from cooperbench_eval.strategies.structured.reading import read_trees
+from cooperbench_eval.strategies.structured.taking import take_functions
+from cooperbench_eval.support.memo import WeighedMemo
+
+_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
+_LEAST_ALIKE = 0.5
+"""The share of words from which a line counts as a version of another one."""
+MOST_TRIES = 100
+"""The most resolutions of a file that are checked one by one."""
+
+Versions = tuple[bytes, bytes, bytes]
+"""Base, ours and theirs of a file."""
+
+
+_Place = TypeVar("_Place", bound=Conflict | ConflictBlock)
+
+
+@frozen
+class Fault:
+    """What is wrong with a merged file; false if nothing is.
+
+    Attributes:
+        problem: The fault, in the words of a ledger.
+        interferes: Whether the sides' changes work against each other.
+    """
+
+    problem: str = ""
+    interferes: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.problem)
+
+
+@frozen(kw_only=True)
+class ConflictFile(Generic[_Place]):
+    """A file with open conflicts, and what may be asked about texts for it.
+
+    Attributes:
+        path: Its path.
+        versions: Base, ours and theirs.
+        places: The places in dispute: its open conflicts, or blocks of them, in order.
+        settled: The text before, between and after them, as the line merge left it.
+        takes_sides: Whether a function may be taken from one side that contains what the
+            other one adds, although the rest of the other's function is lost.
+    """
+
+    path: str
+    versions: Versions = field(repr=False)
+    places: Sequence[_Place]
+    settled: Sequence[bytes] = field(repr=False)
+    takes_sides: bool = False
+
+    def filled(self, answers: Iterable[Answer], other: Callable[[_Place], bytes]) -> bytes:
+        """Return the file with *answers*, and with the *other* text of each other place."""
+        given = {answer.conflicts.start: answer for answer in answers}
+        parts, at = [self.settled[0]], 0
+        while at < len(self.places):
+            answer = given.get(at)
+            parts.append(answer.text if answer else other(self.places[at]))
+            at = answer.conflicts.stop if answer else at + 1
+            parts.append(self.settled[at])
+        return b"".join(parts)
+
+    def around(self, at: int) -> tuple[bytes, bytes]:
+        """Return the text before and after a place, with ours for the other places."""
+        ours = [ours_of(each) for each in self.places]
+        before = alternate(self.settled[: at + 1], ours[:at])
+        return before, alternate(self.settled[at + 1 :], ours[at + 1 :])
+
+    def fault(self, answers: Iterable[Answer]) -> Fault:
+        """Return what is wrong with the file if *answers* fill its places, and ours the others.
+
+        Missing text is looked for with the lines of both sides in the other places.
+        """
+        answers = tuple(answers)
+        answered = {i for answer in answers for i in answer.conflicts}
+        merged = self.filled(answers, ours_of)
+        if len(answered) == len(self.places):
+            fault = self.fault_of(merged)
+        else:
+            fault = self._fault_of_part(merged, answered, self.filled(answers, both_of))
+        return fault or Fault(self._repeated(answers))
+
+    def _fault_of_part(self, merged: bytes, answered: Collection[int], with_both: bytes) -> Fault:
+        problem = find_fault(self.path, self.versions, merged, is_whole=False)
+        if problem := problem or find_lost_token(self.versions, with_both):
+            return Fault(problem)
+        sides = [[ours_of(each)] * 3 for each in self.places]
+        for i in answered:
+            sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
+        base, ours, theirs = (alternate(self.settled, texts) for texts in zip(*sides, strict=True))
+        fault = _placing_fault(self.path, self.versions, merged)
+        return fault or _flow_fault(self.path, (base, ours, theirs), merged)
+
+    def fault_of(self, text: bytes) -> Fault:
+        """Return what is wrong with a text of the whole file."""
+        fault = _fault(self.path, self.versions, text)
+        if not (fault and self.takes_sides):
+            return fault
+        taken = take_functions(self.path, self.versions)
+        is_taken = any(not _fault(self.path, each.versions, text) for each in taken)
+        return Fault() if is_taken else fault
+
+    def faults_of(self, units: Sequence[Sequence[Answer]]) -> Mapping[int, Fault]:
+        """Return the units of answers that have to be taken back, each with its fault.
+
+        These are the units that are faulty on their own. If the file still has a fault
+        without them, they are all units.
+        """
+        fault = self.fault(chain.from_iterable(units))
+        if not fault:
+            return {}
+        alone: dict[int, Fault] = {}
+        if 1 < len(units) <= MOST_TRIES:
+            alone = {i: found for i, unit in enumerate(units) if (found := self.fault(unit))}
+            kept = [answer for i, unit in enumerate(units) if i not in alone for answer in unit]
+            if alone and kept and not self.fault(kept):
+                return alone
+        return {i: alone.get(i, fault) for i in range(len(units))}
+
+    def _repeated(self, answers: Iterable[Answer]) -> str:
+        """Return why an answer must not join the lines of both sides; empty if it may.
+
+        A line of the base that both sides kept or edited would be in the file twice, and if
+        each side removed a line that the other kept, both would be back. In data, lines are
+        joined only if a merge by key succeeds.
+        """
+        for answer in answers:
+            first, *others = (self.places[i] for i in answer.conflicts)
+            if others or answer.text != both_of(first):
+                continue
+            if find_format(self.path, self.versions[1]):
+                if can_merge_data(self.path, self.versions):
+                    continue
+                return "both sides' lines would be joined, and a merge by key refuses them"
+            before, mine, other = map(_lines, (first.base, first.ours, first.theirs))
+            kept = [(_has_alike(mine, words), _has_alike(other, words)) for words in before]
+            if (True, True) in kept or {(True, False), (False, True)} <= set(kept):
+                at = next(i for i, sides in enumerate(kept) if any(sides))
+                shown = b" ".join(before[at][:5]).decode("utf-8", "replace")
+                return f"joining both sides' lines would repeat or restore {shown!r}"
+        return ""
+
+
+def _fault(path: str, versions: Versions, merged: bytes) -> Fault:
+    key = path, versions, merged
+    found = _known.get(key)
+    if found is None:
+        problem = find_fault(path, versions, merged)
+        found = Fault(problem) or _placing_fault(path, versions, merged)
+        found = found or _flow_fault(path, versions, merged)
+        found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
+    return found
+
+
+# A cascade asks about what its members have asked about.
+_known = WeighedMemo[tuple[str, Versions, bytes], Fault](max_bytes=1 << 22)
+
+
+def _placing_fault(path: str, versions: Versions, merged: bytes) -> Fault:
+    """Return which statement or argument is not where its side put it."""
+    trees = _trees(path, [*versions, merged])
+    checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
+    return Fault(next((bad for check in checks if (bad := check(trees[:3], trees[3]))), ""))
+
+
+def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:
+    """Return how the sides' changes disturb each other in a merged file that can be read."""
+    trees = _trees(path, [*versions, merged])
+    return Fault(find_interference(*trees) if trees else "", interferes=True)
+
+
+def _trees(path: str, texts: Sequence[bytes]) -> Sequence[Construct]:
+    """Read versions of source; empty if that is not possible."""
+    try:
+        return read_trees(path, texts) if is_code(path) else ()
+    except StructureError:
+        return ()
+
+
+def alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
+    """Return settled texts with another text after each of them but the last."""
+    return b"".join(chain.from_iterable(zip_longest(settled, texts, fillvalue=b"")))
+
+
+def ours_of(place: Conflict | ConflictBlock) -> bytes:
+    """Return the lines of ours."""
+    return place.ours or b""
+
+
+def both_of(place: Conflict | ConflictBlock) -> bytes:
+    """Return the lines of ours, then those of theirs."""
+    return TextConflict(
+        base=b"", ours=place.ours or b"", theirs=place.theirs or b"", newline=place.newline
+    ).union()
+
+
+def _lines(text: bytes | None) -> list[list[bytes]]:
+    """Return the words of each line that has any."""
+    return [words for line in (text or b"").split(b"\n") if (words := _WORD.findall(line))]
+
+
+def _has_alike(lines: Sequence[Sequence[bytes]], words: Sequence[bytes]) -> bool:
+    return any(similarity(words, each) >= _LEAST_ALIKE for each in lines)
