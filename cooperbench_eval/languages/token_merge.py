@@ -1,11 +1,10 @@
-"""Three-way merge of a few lines by their tokens: words, numbers and punctuation.
+"""Three-way merge of a few lines by their tokens: names, values and punctuation.
 
 The white space before a token belongs to it but is merged separately, so that one side
 may reformat what the other extends. If both sides insert at one point, both insertions
-are kept, with one separator between them. The merge knows no programming language.
+are kept, with one separator between them. The result has no token that no version has.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
@@ -14,9 +13,8 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from cooperbench_eval.languages.tree import Token
+from cooperbench_eval.languages.words import Words
 
-_TOKEN = re.compile(rb"(\s*)([A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]|\Z)", re.DOTALL)
-_BARE_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]")
 _FIRST_CHARACTER = 0xF0000  # of a plane in which no character is a letter or a space
 _LEAST_CHARACTERS = 100_000
 
@@ -50,6 +48,7 @@ def merge_tokens(
     ours: bytes,
     theirs: bytes,
     *,
+    words: Words,
     max_tokens: int,
     order: Order = Order.OURS_FIRST,
     coalesce: bool = True,
@@ -60,6 +59,7 @@ def merge_tokens(
         base: The lines of the base.
         ours: The lines of ours.
         theirs: The lines of theirs.
+        words: How they are divided into tokens.
         max_tokens: The most tokens that a version may have.
         order: Which insertion comes first where both insert at one point.
         coalesce: Treat a few kept tokens between many changed ones as changed, because
@@ -67,18 +67,21 @@ def merge_tokens(
             edits, some of which are due to chance.
 
     Raises:
-        TokenMergeError: The sides changed the same tokens, or there are too many.
+        TokenMergeError: The sides changed the same tokens, two tokens would become one, or
+            there are too many.
     """
     if not all(text.endswith(b"\n") for text in (base, ours, theirs) if text):
         raise TokenMergeError("the last line of a version has no newline")
     if order is Order.CONTENT and theirs < ours:
         ours, theirs = theirs, ours
     ending = _ending((base, ours, theirs))
-    old, edits, spaces = _compared(base, ours, theirs, max_tokens, coalesce=coalesce)
+    old, edits, spaces = _compared((base, ours, theirs), words, max_tokens, coalesce=coalesce)
     merged = _merge(old, edits, spaces, order)
-    if any(map(_are_glued, merged, merged[1:])):
-        raise TokenMergeError("two words would become one word")
-    text = b"".join(token.space + token.word for token in merged)
+    text = b"".join(token.source for token in merged)
+    for token, (_, word) in zip(merged, words.split(text), strict=False):
+        if token.word != word:
+            shown = word.decode("utf-8", "replace")
+            raise TokenMergeError(f"two words would become one word, {shown!r}")
     return text.removeprefix(ending) + ending if text else b""
 
 
@@ -87,11 +90,11 @@ _Comparison = tuple[list[Token], list[list[TokenEdit]], list[dict[int, bytes]]]
 
 @lru_cache(maxsize=4)  # for both orders of insertions
 def _compared(
-    base: bytes, ours: bytes, theirs: bytes, max_tokens: int, *, coalesce: bool
+    texts: tuple[bytes, bytes, bytes], words: Words, max_tokens: int, *, coalesce: bool
 ) -> _Comparison:
     """Return the tokens of the base, and each side's edits and white space."""
-    ending = _ending((base, ours, theirs))
-    versions = [_tokens(text, ending, max_tokens + 1) for text in (base, ours, theirs)]
+    ending = _ending(texts)
+    versions = [_tokens(text, ending, words, max_tokens + 1) for text in texts]
     if max(map(len, versions)) > max_tokens:
         raise TokenMergeError(f"there are more than {max_tokens} tokens")
     old, mine, other = versions
@@ -101,15 +104,11 @@ def _compared(
     return old, edits, spaces
 
 
-def count_tokens(text: bytes) -> Counter[bytes]:
-    """Count how often each token occurs."""
-    return Counter(_BARE_TOKEN.findall(text))
-
-
-def shares_kept(versions: tuple[bytes, bytes, bytes], text: bytes) -> tuple[float, float]:
+def shares_kept(
+    words: Words, versions: tuple[bytes, bytes, bytes], text: bytes
+) -> tuple[float, float]:
     """Return which share of each side's added tokens *text* contains."""
-    base, ours, theirs = map(count_tokens, versions)
-    there = count_tokens(text)
+    base, ours, theirs, there = map(words.count, (*versions, text))
     return _share_kept(base, ours, there), _share_kept(base, theirs, there)
 
 
@@ -124,16 +123,13 @@ def _ending(texts: Sequence[bytes]) -> bytes:
     return b"\r\n" if all(text.endswith(b"\r\n") for text in texts if text) else b"\n"
 
 
-def _tokens(text: bytes, ending: bytes, most: int) -> list[Token]:
+def _tokens(text: bytes, ending: bytes, words: Words, most: int) -> list[Token]:
     """Split lines into tokens; the newline before a line belongs to its first token.
 
     Reading stops soon after *most* tokens.
     """
     moved = ending + text.removesuffix(ending) if text else b""
-    found = islice(_TOKEN.finditer(moved), most + 1)  # the end may be found twice
-    tokens = [Token(each[1], each[2]) for each in found]
-    # If white space precedes the end, the pattern matches the end twice.
-    return tokens[:-1] if tokens[-2:-1] and not tokens[-2].word else tokens
+    return [Token(space, word) for space, word in islice(words.split(moved), most)]
 
 
 def _merge(
@@ -198,13 +194,6 @@ def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[
             raise TokenMergeError("both sides insert at one point without a separator")
         first.append(Token(b"", b","))
     return first + second
-
-
-def _are_glued(token: Token, following: Token) -> bool:
-    return not following.space and all(_WORD.match(each.word) for each in (token, following))
-
-
-_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 
 
 def _starts_or_ends(one: Sequence[bytes], longer: Sequence[bytes]) -> bool:

@@ -224,7 +224,7 @@ class _JudgedFile:
                 theirs is missing.
         """
         fault = find_fault(self.path, self.versions, with_ours, is_whole=False)
-        return fault or find_lost_token(self.versions, with_both)
+        return fault or find_lost_token(self.path, self.versions, with_both)
 
     def rows(
         self, rows: Iterable[LedgerRow], member: str, reasons: Mapping[int, str]

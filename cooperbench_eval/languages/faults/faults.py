@@ -1,7 +1,8 @@
 """Checks a merged file without running it.
 
 Does the file parse? Is a name defined twice, no longer bound or no longer defined? Did it
-lose something that both sides kept or that one side added? A merge that fails a check is
+lose something that both sides kept or that one side added, or is something in it that no
+version has? A merge that fails a check is
 not offered at all, because an open conflict is better than a wrong merge.
 
 Most of a file is the same in base, ours, theirs and merged. All checks compare how often
@@ -13,14 +14,19 @@ suspicion.
 import codecs
 from functools import lru_cache
 
-from cooperbench_eval.languages.faults.losses import find_lost_token
+from cooperbench_eval.languages.faults.losses import find_lost_token, find_new_token
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.python import find_python_fault
 from cooperbench_eval.languages.files import find_syntax_fault, is_code
 
 
 def find_fault(
-    path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_whole: bool = True
+    path: str,
+    versions: tuple[bytes, bytes, bytes],
+    merged: bytes,
+    *,
+    is_whole: bool = True,
+    may_invent: bool = False,
 ) -> str:
     """Return what is wrong with a merged file; empty if nothing is.
 
@@ -32,18 +38,22 @@ def find_fault(
         merged: The merged file.
         is_whole: Whether all of it is merged. If some conflicts still have ours in their
             place, the checks for missing text are skipped.
+        may_invent: Whether it may have names and values that no version has, because a
+            model wrote it.
     """
     if is_code(path) and (fault := _unreadable(path, versions)):
         return fault
-    if is_whole and (fault := find_lost_token(versions, merged)):
+    if is_whole and (fault := find_lost_token(path, versions, merged)):
         return fault
     if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
         return "a byte order mark would be in the middle of the file"
     if fault := find_parse_fault(path, versions, merged):
         return fault
     if path.endswith(_PYTHON):
-        return find_python_fault(versions, merged, is_whole=is_whole)
-    return find_name_fault(path, versions, merged, is_whole=is_whole)
+        fault = find_python_fault(versions, merged, is_whole=is_whole)
+    else:
+        fault = find_name_fault(path, versions, merged, is_whole=is_whole)
+    return fault or ("" if may_invent else find_new_token(path, versions, merged))
 
 
 _PYTHON = (".py", ".pyi")

@@ -1,4 +1,4 @@
-"""Finds what a merged file lost, and what differs between versions.
+"""Finds what a merged file lost or made up, and what differs between versions.
 
 Most of a file is the same in base, ours, theirs and merged. The checks compare how often
 something occurs in each, so a piece that occurs equally often in all four cannot matter.
@@ -9,7 +9,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from cooperbench_eval.languages.token_merge import count_tokens
+from cooperbench_eval.languages.files import words_of
+from cooperbench_eval.languages.words import WORD, Words
 
 Files = Sequence[Sequence[str]]
 """The chunks of base, ours and theirs, and of the merged file last, as `cut` divides them."""
@@ -33,7 +34,7 @@ def _differing_counts(files: Sequence[Counter[_Piece]]) -> list[dict[_Piece, int
     ]
 
 
-def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+def find_lost_token(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """Find a token that occurs less often than the sides' changes can explain.
 
     The lowest number that these changes can explain assumes that both sides made the same
@@ -43,15 +44,34 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """
     paragraphs = differing([*map(_paragraphs, versions), Counter(merged.split(b"\n\n"))])
     lines = _differing_counts([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
-    base, ours, theirs, there = map(_count_tokens, lines)
+    words = words_of(path)
+    base, ours, theirs, there = (_count_tokens(words, each) for each in lines)
     before, mine, other, _ = map(Counter[bytes], lines)
-    twice = _count_tokens((mine - before) & (other - before))
+    twice = _count_tokens(words, (mine - before) & (other - before))
     for token in dict.fromkeys((*base, *ours, *theirs)):
         both = ours[token] + theirs[token] - base[token] - twice[token]
         least = min(max(ours[token], theirs[token]), both)
         if there[token] < least and token not in _SEPARATORS:
             return f"{token.decode('utf-8', 'replace')!r} is lost"
     return ""
+
+
+def find_new_token(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Find a name or a value that no version has; rules may add punctuation.
+
+    No token spans lines, so the lines that occur in a version and in merged say nothing new.
+    """
+    words = words_of(path)
+    before, now = list(map(_lines, versions)), _lines(merged)
+    gone = frozenset().union(*before) - now
+    added = b"\n".join(sorted(now.difference(*before)))
+    new = [token for token in words.count(added) if WORD.search(token)]
+    for text in (b"\n".join(gone), *versions):
+        if not new:
+            return ""
+        known = words.count(text)
+        new = [token for token in new if token not in known]
+    return f"{new[0].decode('utf-8', 'replace')!r} is in no version" if new else ""
 
 
 def more_often(
@@ -67,14 +87,19 @@ def more_often(
 _SEPARATORS = frozenset({b",", b";"})
 
 
-def _count_tokens(lines: Mapping[bytes, int]) -> Counter[bytes]:
+def _count_tokens(words: Words, lines: Mapping[bytes, int]) -> Counter[bytes]:
     """Count the tokens of lines of which each occurs a number of times."""
-    counts = count_tokens(b"\n".join(line for line, times in lines.items() if times == 1))
+    counts = words.count(b"\n".join(line for line, times in lines.items() if times == 1))
     for line, times in lines.items():
         if times > 1:
-            for token, count in count_tokens(line).items():
+            for token, count in words.count(line).items():
                 counts[token] += times * count
     return counts
+
+
+@lru_cache(maxsize=64)
+def _lines(source: bytes) -> frozenset[bytes]:
+    return frozenset(source.split(b"\n"))
 
 
 @lru_cache(maxsize=64)
