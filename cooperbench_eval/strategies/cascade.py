@@ -8,7 +8,12 @@ from cooperbench_eval.errors import ArgumentError, StrategyFailedError
 from cooperbench_eval.git.merging.conflicts import LedgerRow, ModelUsage
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.strategies.judging import judge_outcome
-from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
+from cooperbench_eval.strategies.protocol import (
+    MergeInput,
+    MergeOutcome,
+    MergeStrategy,
+    may_invent,
+)
 from cooperbench_eval.strategies.registry import as_strategy, get_strategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.arguments import checked
@@ -50,6 +55,11 @@ class CascadeStrategy:
     name: str = "cascade"
 
     @property
+    def may_invent(self) -> bool:
+        """Whether a member may write names and values that no version has."""
+        return any(map(may_invent, self.rungs))
+
+    @property
     def members(self) -> tuple[MergeStrategy, ...]:
         """The strategies that it tries, in order."""
         return self.rungs
@@ -74,7 +84,9 @@ class CascadeStrategy:
                 reason = outcome.failure or "it does not show which conflicts it resolved"
                 left = [evolve(row, strategy=member.name, reason=reason) for row in left]
                 continue
-            judged, ledger = judge_outcome(now, outcome, takes_sides=self.takes_sides)
+            judged, ledger = judge_outcome(
+                now, outcome, takes_sides=self.takes_sides, may_invent=may_invent(member)
+            )
             rows = _as_of(merge_input.merge, now.merge, ledger)
             rows = [evolve(row, strategy=member.name) for row in rows]
             done += [row for row in rows if not row.is_open]

@@ -25,7 +25,11 @@ _MOST_TRIES = 100
 
 
 def judge_outcome(
-    given: MergeInput, outcome: MergeOutcome, *, takes_sides: bool = False
+    given: MergeInput,
+    outcome: MergeOutcome,
+    *,
+    takes_sides: bool = False,
+    may_invent: bool = False,
 ) -> tuple[ThreeWayMerge, tuple[LedgerRow, ...]]:
     """Accept the resolutions in which the static judge finds no fault.
 
@@ -39,6 +43,7 @@ def judge_outcome(
         outcome: What it returned. If that shows no merge, it left no conflict open.
         takes_sides: Whether it may take a function from one side that contains what the
             other one adds, although the rest of the other's function is lost.
+        may_invent: Whether its texts may have names and values that no version has.
 
     Returns:
         The merge with the resolutions that were accepted, and the member's rows; those of
@@ -47,7 +52,7 @@ def judge_outcome(
     before = given.merge
     after = outcome.merge or before.concluded(outcome.changes)
     tree = given.base.overlay(after.changes)
-    files = list(_files(before, after))
+    files = list(_files(before, after, may_invent=may_invent))
     answers = _answers(before, before.replacements(tree, after.conflicts)) if files else {}
     faulty = [
         (file, fault)
@@ -72,7 +77,9 @@ def judge_outcome(
     return after.reopened(before, reopened), tuple(rows)
 
 
-def _files(before: ThreeWayMerge, after: ThreeWayMerge) -> Iterator["_JudgedFile"]:
+def _files(
+    before: ThreeWayMerge, after: ThreeWayMerge, *, may_invent: bool
+) -> Iterator["_JudgedFile"]:
     """Yield the files in which conflicts between lines were resolved."""
     open_lines = {(path, line) for (path, _), line in after.lines_before(before).items()}
     by_path: dict[str, list[Conflict]] = {}
@@ -92,6 +99,7 @@ def _files(before: ThreeWayMerge, after: ThreeWayMerge) -> Iterator["_JudgedFile
             settled=before.settled_in(path),
             left=tuple(left),
             settled_after=after.settled_in(path) if left else (),
+            may_invent=may_invent,
         )
 
 
@@ -111,6 +119,7 @@ class _JudgedFile:
         settled: The text around them.
         left: The conflicts that are still open.
         settled_after: The text around those; empty if there are none.
+        may_invent: Whether the texts may have names and values that no version has.
     """
 
     path: str
@@ -120,6 +129,7 @@ class _JudgedFile:
     settled: tuple[bytes, ...]
     left: tuple[Conflict, ...]
     settled_after: tuple[bytes, ...]
+    may_invent: bool
 
     def fault_in(self, tree: Snapshot) -> str:
         """Return what is wrong with the file as the member left it."""
@@ -127,7 +137,7 @@ class _JudgedFile:
         if entry is None or not entry.mode.is_regular:
             return "the file would be missing"
         if not self.left:
-            return find_fault(self.path, self.versions, entry.data)
+            return self._find_fault(entry.data)
         return self._fault_of_part(
             alternate(self.settled_after, list(map(_ours, self.left))),
             alternate(self.settled_after, list(map(_both, self.left))),
@@ -223,8 +233,13 @@ class _JudgedFile:
             with_both: The file with the lines of both sides there, so that nothing of
                 theirs is missing.
         """
-        fault = find_fault(self.path, self.versions, with_ours, is_whole=False)
+        fault = self._find_fault(with_ours, is_whole=False)
         return fault or find_lost_token(self.path, self.versions, with_both)
+
+    def _find_fault(self, merged: bytes, *, is_whole: bool = True) -> str:
+        return find_fault(
+            self.path, self.versions, merged, is_whole=is_whole, may_invent=self.may_invent
+        )
 
     def rows(
         self, rows: Iterable[LedgerRow], member: str, reasons: Mapping[int, str]

@@ -56,7 +56,7 @@ def find_lost_token(path: str, versions: tuple[bytes, bytes, bytes], merged: byt
     return ""
 
 
-def find_new_token(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+def find_new_token(path: str, versions: Sequence[bytes], merged: bytes) -> str:
     """Find a name or a value that no version has; rules may add punctuation.
 
     No token spans lines, so the lines that occur in a version and in merged say nothing new.
