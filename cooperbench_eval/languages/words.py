@@ -18,6 +18,15 @@ WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 
 # In the patterns, L is a character of a word.
 _URL = rb"""[A-Za-z][A-Za-z0-9+.-]{0,15}:// (?: [.;:!?]{0,9}[^\s.;:!?"'<>()\[\]{}`,\\] )++"""
+_MONTH = rb"""(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?
+    |Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"""
+_FIELD = rb"(?:\*|[0-9]{1,2})(?:[-,/][0-9*]{1,2}){0,6}"
+_SPACED = rb"""(?<!L)(?:
+    %b[ ][0-9]{1,2}(?:,?[ ][0-9]{4})?(?!L)                  # Jan 5, 2024
+  | [0-9]{1,2}[ ]%b(?:[ ][0-9]{4})?(?!L)                    # 5 January 2024
+  | (?=(?:[0-9,/-]{1,12}[ ]){0,4}\*)(?:%b[ ]){4}%b          # 0 3 * * *
+)""" % (_MONTH, _MONTH, _FIELD, _FIELD)
+_PATTERN = rb"\^[^\s$]{1,80}\$"  # ^a+$
 _VALUE = rb"""
     (?: (?:[<>=!~]=|[<>~^]|===)(?=v?[0-9])                  # >=1.2, ^3
       | (?<!L)(?:[-+~^!@\#$&./]|\*(?=[*./])){1,12}+(?=L)    # -1, --all, ../a, $5, *.py
@@ -50,8 +59,14 @@ class Words:
         pattern: A token without the strings and comments, for `re.VERBOSE`.
     """
 
-    def __init__(self, *kinds: bytes, prefix: bytes = b"", sign: bytes = rb"(?!)") -> None:
-        """Make it of patterns of tokens; strings have a *prefix*, and comments a *sign*."""
+    def __init__(
+        self, *kinds: bytes, prefix: bytes = b"", sign: bytes = rb"(?!)", longs: bytes = rb"(?!)"
+    ) -> None:
+        """Make it of patterns of tokens; strings have a *prefix*, and comments a *sign*.
+
+        *longs* finds the strings and comments of several lines in a file, and may find more.
+        """
+        self._longs = re.compile(longs, re.VERBOSE | re.DOTALL | re.MULTILINE)
         self.pattern = b"|".join((*kinds, _OTHER)).replace(b"L", WORD.pattern[:-1])
         outer = b"(\\s*+)(?: %b | %b | (%b) )" % (_QUOTED % prefix, _REMARK % sign, self.pattern)
         self._tokens = re.compile(outer.replace(b"L", WORD.pattern[:-1]), re.VERBOSE)
@@ -87,6 +102,16 @@ class Words:
                 yield space, word
         return space
 
+    def lines(self, source: bytes) -> Iterator[tuple["Words", bytes]]:
+        """Yield the lines of a file; those in strings and comments of several lines are text."""
+        end = 0
+        for found in self._longs.finditer(source):
+            if b"\n" in found[0]:
+                yield from ((self, line) for line in source[end : found.start()].split(b"\n"))
+                yield from ((TEXT, line) for line in found[0].split(b"\n"))
+                end = found.end()
+        yield from ((self, line) for line in source[end:].split(b"\n"))
+
     def count(self, text: bytes) -> Counter[bytes]:
         """Count how often each token occurs."""
         return Counter(word for _, word in self.split(text) if word)
@@ -94,11 +119,16 @@ class Words:
 
 DIVIDED = re.compile(rb"""[\s"'`]|\{(?![0-9])""")
 """What makes a string several tokens: white space, a quote, or a place for a value."""
+_LONG_STRING = rb"""
+    \"{3} (?: [^"\\] | \\. | "(?!"") )*+ \"{3} | '{3} (?: [^'\\] | \\. | '(?!'') )*+ '{3}
+    | " (?: [^"\\\n] | \\. )*+ " | ' (?: [^'\\\n] | \\. )*+ ' | \#[^\n]*+
+"""
+_LONG_COMMENT = rb"^[ \t]*+/\* (?: [^*] | \*(?!/) )*+ \*/"
 _PREFIX = rb"[bBcCfFrRuUtT]{0,2}"
 
-TEXT = Words(_URL, _VALUE)
+TEXT = Words(_URL, _SPACED, _PATTERN, _VALUE)
 """Data and text for people."""
-SCRIPT = Words(_NUMBER, b"L+", prefix=_PREFIX, sign=rb"\#")
+SCRIPT = Words(_NUMBER, b"L+", prefix=_PREFIX, sign=rb"\#", longs=_LONG_STRING)
 """Source with comments that begin with `#`."""
-CURLY = Words(_REGEX, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"//|/\*")
+CURLY = Words(_REGEX, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"//|/\*", longs=_LONG_COMMENT)
 """Source with comments that begin with `//` or `/*`."""

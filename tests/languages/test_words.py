@@ -97,6 +97,10 @@ DIVIDED = {
     "a requirement": (TEXT, "flask==2.3.1, x", "flask ==2.3.1 , x"),
     "a key and a value": (TEXT, "key=web-api x: 1", "key = web-api x : 1"),
     "the end of a sentence": (TEXT, "See a.b. (It is 1.5)", "See a.b . ( It is 1.5 )"),
+    "a date in words": (TEXT, "- May 5, 2024: 3 March 2020", "- May_5,_2024 : 3_March_2020"),
+    "a month alone": (TEXT, "May be 5 Marches", "May be 5 Marches"),
+    "a schedule": (TEXT, 'cron: "*/5 3 * 1-5 *" 1 2 3 4 5', 'cron : " */5_3_*_1-5_* " 1 2 3 4 5'),
+    "an anchored pattern": (TEXT, "x: ^[a-z]{2}-\\d+$ 2^3", "x : ^[a-z]{2}-\\d+$ 2 ^3"),
     "date and time": (TEXT, "at 2024-01-05 12:30.", "at 2024-01-05_12:30 ."),
     "emphasis": (TEXT, "**1.4.0** *x*", "* * 1.4.0 * * * x *"),
     "strings": (TEXT, '{"a":"b c","d":1}', '{ "a" : " b c " , "d" : 1 }'),
@@ -133,6 +137,25 @@ def test_the_language_says_how_a_file_is_divided():
 
 PIECES = [b"a", b'"', b"'", b"`", b"\\", b".", b"-", b"*", b":", b"://", b"1", b",", b"%", b"{"]
 PIECES += [b" ", b"\n", b"\r\n", b"# ", b"//", b"/x", b">=", b",<1", b"1-11 ", b"\xff", b"@", b"0x"]
+
+
+LONG = {
+    "a docstring": (SCRIPT, b'x = """a-b\nc-d"""\ne-f # """\n', [b'"""a-b', b'c-d"""']),
+    "quotes in quotes": (SCRIPT, b'x = \'"""\'\na-b\ny = \'"""\'\n', []),
+    "an open string": (SCRIPT, b'x = """a-b\nc-d\n', []),
+    "a comment": (CURLY, b"  /* a-b\n * c-d */\ne-f\n", [b"  /* a-b", b" * c-d */"]),
+    "a comment of one line": (CURLY, b"/* a-b */\ne-f /* c\n", []),
+    "any other file": (TEXT, b'"""a\nb"""\n', [b'"""a', b'b"""', b""]),
+}
+
+
+@pytest.mark.parametrize(("words", "source", "expected"), LONG.values(), ids=LONG)
+def test_lines_of_long_strings_and_comments_are_text(words, source, expected):
+    lines = list(words.lines(source))
+
+    assert [line for kind, line in lines if kind is TEXT] == expected
+    rest = b"".join(line for _, line in lines)
+    assert rest == source.replace(b"\n", b"")
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join))

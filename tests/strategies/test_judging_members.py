@@ -252,6 +252,24 @@ def test_a_value_that_no_version_has_is_rejected_unless_a_model_may_write_it(pat
     assert accepted.changes[path].data.endswith(b"b = 2.5\nc = 2.7\n")
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", b'def f():\n    """Do.\n\n    See %b.\n    """\n'),
+        ("a.ts", b"/**\n * See %b.\n */\nf();\n"),
+        ("a.go", b"package a\n\n// See %b.\nvar x = 1\n"),
+    ],
+)
+def test_dashed_and_dotted_words_are_values_in_the_comments_of_source(path, text):
+    """Docstrings and comments of several lines included."""
+    texts = {path.replace(".", "_"): [text % name for name in (b"web-api", b"web-ui", b"svc-api")]}
+
+    for member in ("tokens", "structured", "cascade"):
+        outcome, git = merge_by(member, **texts)
+
+        assert outcome.changes == git.changes
+
+
 def test_names_of_both_sides_may_be_joined():
     """A rule may write punctuation between them; only the names must be there."""
     texts = b"f(a)\n", b"f(a.b)\n", b"f(c)\n"

@@ -5,12 +5,12 @@ something occurs in each, so a piece that occurs equally often in all four canno
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
 from cooperbench_eval.languages.files import words_of
-from cooperbench_eval.languages.words import WORD, Words
+from cooperbench_eval.languages.words import TEXT, WORD, Words
 
 Files = Sequence[Sequence[str]]
 """The chunks of base, ours and theirs, and of the merged file last, as `cut` divides them."""
@@ -62,16 +62,19 @@ def find_new_token(path: str, versions: Sequence[bytes], merged: bytes) -> str:
     No token spans lines, so the lines that occur in a version and in merged say nothing new.
     """
     words = words_of(path)
-    before, now = list(map(_lines, versions)), _lines(merged)
-    gone = frozenset().union(*before) - now
-    added = b"\n".join(sorted(now.difference(*before)))
-    new = [token for token in words.count(added) if WORD.search(token)]
-    for text in (b"\n".join(gone), *versions):
+    before, now = [_lines(words, version) for version in versions], _lines(words, merged)
+    new = [token for token in _tokens(now.difference(*before)) if WORD.search(token)]
+    for lines in (frozenset().union(*before) - now, *before):  # usually the first is enough
         if not new:
             return ""
-        known = words.count(text)
+        known = set(_tokens(lines))
         new = [token for token in new if token not in known]
     return f"{new[0].decode('utf-8', 'replace')!r} is in no version" if new else ""
+
+
+def _tokens(lines: Iterable[tuple[Words, bytes]]) -> Iterator[bytes]:
+    for words, line in sorted(lines, key=lambda each: (each[1], each[0] is TEXT)):
+        yield from words.count(line)
 
 
 def more_often(
@@ -98,8 +101,8 @@ def _count_tokens(words: Words, lines: Mapping[bytes, int]) -> Counter[bytes]:
 
 
 @lru_cache(maxsize=64)
-def _lines(source: bytes) -> frozenset[bytes]:
-    return frozenset(source.split(b"\n"))
+def _lines(words: Words, source: bytes) -> frozenset[tuple[Words, bytes]]:
+    return frozenset(words.lines(source))
 
 
 @lru_cache(maxsize=64)

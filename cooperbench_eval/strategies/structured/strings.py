@@ -62,8 +62,8 @@ def merge_literals(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Merge a string in quotes by its parts: words, punctuation and inserted values.
 
     A program may depend on every character. So between two edits there must be white
-    space, an inserted value or a quote that neither side changed. An inserted value is
-    one part, and so is a string without white space and inserted values.
+    space, an inserted value in braces or a quote that neither side changed. An inserted
+    value is one part, and so is a string without white space and inserted values.
 
     Returns:
         The merged string; `None` if it is not a string in the same quotes in all versions,
@@ -99,7 +99,7 @@ def merge_literals(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     return b"".join([*out, *before[at:]])
 
 
-_SEPARATOR = re.compile(rb"[\s\"']|" + _HOLE.pattern)
+_SEPARATOR = re.compile(rb"[\s\"'{]|\$\{")
 
 
 _SIGNS = (b"///", b"//!", b"//", b"#")
