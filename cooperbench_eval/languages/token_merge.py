@@ -12,8 +12,9 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.languages.tree import Token
-from cooperbench_eval.languages.words import Words
+from cooperbench_eval.languages.words import PART, Words, count_parts
 
 _FIRST_CHARACTER = 0xF0000  # of a plane in which no character is a letter or a space
 _LEAST_CHARACTERS = 100_000
@@ -104,11 +105,9 @@ def _compared(
     return old, edits, spaces
 
 
-def shares_kept(
-    words: Words, versions: tuple[bytes, bytes, bytes], text: bytes
-) -> tuple[float, float]:
-    """Return which share of each side's added tokens *text* contains."""
-    base, ours, theirs, there = map(words.count, (*versions, text))
+def shares_kept(versions: tuple[bytes, bytes, bytes], text: bytes) -> tuple[float, float]:
+    """Return which share of each side's added words and signs *text* contains."""
+    base, ours, theirs, there = map(count_parts, (*versions, text))
     return _share_kept(base, ours, there), _share_kept(base, theirs, there)
 
 
@@ -153,9 +152,37 @@ def _merge(
             out += _both(both[0].new, both[1].new, order)
         elif _texts(both[0].new) == _texts(both[-1].new):
             out += both[0].new
+        elif word := _containing(base[edit.start : edit.end], both[0].new, both[-1].new):
+            out.append(word)
         else:
             raise TokenMergeError(_SAME_CHANGED)
     return out + _kept(base, spaces, range(at, len(base)))
+
+
+def _containing(
+    base: Sequence[Token], ours: Sequence[Token], theirs: Sequence[Token]
+) -> Token | None:
+    """Return one side's value if the other one changed only parts of it, and those alike."""
+    if not len(base) == len(ours) == len(theirs) == 1:
+        return None
+    word = containing_value(base[0].word, ours[0].word, theirs[0].word)
+    return next((each for each in (*ours, *theirs) if each.word == word), None)
+
+
+def containing_value(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return one side's value if it has all changes of the other's, such as a higher bound.
+
+    Of `>=1.2,<2`, changed to `>=1.3,<3` and to `>=1.3,<2`, it is the first.
+    """
+    before, *sides = (PART.findall(value) for value in (base, ours, theirs))
+    mine, other = (
+        {
+            (change.a_start, change.a_end, *side[change.b_start : change.b_end])
+            for change in diff_lines(before, side)
+        }
+        for side in sides
+    )
+    return ours if other <= mine else theirs if mine <= other else None
 
 
 def _place(edit: TokenEdit) -> tuple[int, int]:

@@ -15,6 +15,8 @@ from collections.abc import Generator, Iterator
 
 WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 """Letters, digits and underscores, and all bytes beyond ASCII."""
+PART = re.compile(WORD.pattern + rb"|\S")
+"""A part of a token: a word, or a sign."""
 
 # In the patterns, L is a character of a word.
 _URL = rb"""[A-Za-z][A-Za-z0-9+.-]{0,15}:// (?: [.;:!?]{0,9}[^\s.;:!?"'<>()\[\]{}`,\\] )++"""
@@ -50,6 +52,11 @@ _REGEX = rb"(?<!L)(?<![\])<]) / (?![*/>\s]) (?: [^/\\\n]++ | \\. )++ / [a-z]*+"
 _QUOTED = rb"""(?<!L)(%b(["'`])) ( (?: [^"'`\\\n]++ | \\. | (?!\3)["'`] )*+ ) (\3)"""
 _REMARK = rb"(%b) ([^\n]*)"
 _OTHER = rb"\\\S | (?!L)\S"  # an escaped quote neither opens nor closes a string
+
+
+def count_parts(text: bytes) -> Counter[bytes]:
+    """Count how often each word and each sign occurs, also those within values."""
+    return Counter(PART.findall(text))
 
 
 class Words:

@@ -13,7 +13,6 @@ from cooperbench_eval.git.merging.conflicts import ConflictBlock, LedgerRow
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.languages.faults.faults import find_fault
-from cooperbench_eval.languages.files import words_of
 from cooperbench_eval.languages.token_merge import shares_kept
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import checked, checked_fields
@@ -189,7 +188,7 @@ def resolve_files(
         found = _Chooser(file, propose(file)).choose()
         if isinstance(found, FileMerge):
             rewritten[file.path] = found.text
-            ours, theirs = shares_kept(words_of(file.path), file.versions, found.text)
+            ours, theirs = shares_kept(file.versions, found.text)
             rule = f"{found.rule}, around it as well"
             rows += (
                 evolve(_row(block), rule=rule, ours_kept=ours, theirs_kept=theirs)
@@ -327,7 +326,7 @@ def _row_of(block: ConflictBlock, resolution: Resolution) -> LedgerRow:
     if resolution.text is None:
         return evolve(row, reason=resolution.reason, is_binding=resolution.is_binding)
     versions = block.base, block.ours, block.theirs
-    ours, theirs = shares_kept(words_of(block.path), versions, resolution.text)
+    ours, theirs = shares_kept(versions, resolution.text)
     return evolve(row, rule=resolution.rule, ours_kept=ours, theirs_kept=theirs)
 
 

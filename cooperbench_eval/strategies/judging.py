@@ -1,6 +1,5 @@
 """Judges what a member of a cascade resolved, and takes back what has a fault."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
@@ -13,11 +12,11 @@ from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import find_syntax_fault, is_code
+from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.blocks import alternate
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.taking import take_functions
 
-_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 _LEAST_ALIKE = 0.5
 """The share of words from which a line counts as a version of another one."""
 _MOST_TRIES = 100
@@ -234,7 +233,7 @@ class _JudgedFile:
                 theirs is missing.
         """
         fault = self._find_fault(with_ours, is_whole=False)
-        return fault or find_lost_token(self.path, self.versions, with_both)
+        return fault or find_lost_token(self.versions, with_both)
 
     def _find_fault(self, merged: bytes, *, is_whole: bool = True) -> str:
         return find_fault(
@@ -290,7 +289,7 @@ def _answers(before: ThreeWayMerge, replacements: Iterable[Replacement]) -> dict
 
 def _lines(text: bytes | None) -> list[list[bytes]]:
     """Return the words of each line that has any."""
-    return [words for line in (text or b"").split(b"\n") if (words := _WORD.findall(line))]
+    return [words for line in (text or b"").split(b"\n") if (words := WORD.findall(line))]
 
 
 def _has_alike(lines: Sequence[Sequence[bytes]], words: Sequence[bytes]) -> bool:

@@ -51,6 +51,12 @@ COMBINED = {
         b"return f(a, b)\n",
         b"return g(a, b)\n",
     ),
+    "a value that has the other side's change": (
+        b"x>=1.2,<2\n",
+        b"x>=1.3,<3\n",
+        b"x>=1.3,<2\n",
+        b"x>=1.3,<3\n",
+    ),
     "a name that both changed alike": (
         b"old(a) + c\n",
         b"new(a) + c\n",

@@ -43,7 +43,7 @@ def find_fault(
     """
     if is_code(path) and (fault := _unreadable(path, versions)):
         return fault
-    if is_whole and (fault := find_lost_token(path, versions, merged)):
+    if is_whole and (fault := find_lost_token(versions, merged)):
         return fault
     if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
         return "a byte order mark would be in the middle of the file"

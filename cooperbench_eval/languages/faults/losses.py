@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from cooperbench_eval.languages.files import words_of
-from cooperbench_eval.languages.words import TEXT, WORD, Words
+from cooperbench_eval.languages.words import TEXT, WORD, Words, count_parts
 
 Files = Sequence[Sequence[str]]
 """The chunks of base, ours and theirs, and of the merged file last, as `cut` divides them."""
@@ -34,20 +34,19 @@ def _differing_counts(files: Sequence[Counter[_Piece]]) -> list[dict[_Piece, int
     ]
 
 
-def find_lost_token(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Find a token that occurs less often than the sides' changes can explain.
+def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Find a word or sign that occurs less often than the sides' changes can explain.
 
     The lowest number that these changes can explain assumes that both sides made the same
-    additions and different removals. A line that both sides added counts once. No token
+    additions and different removals. A line that both sides added counts once. None
     spans lines, and a line that occurs equally often in all files adds the same to this
     number and to the actual one. So only the other lines are counted.
     """
     paragraphs = differing([*map(_paragraphs, versions), Counter(merged.split(b"\n\n"))])
     lines = _differing_counts([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
-    words = words_of(path)
-    base, ours, theirs, there = (_count_tokens(words, each) for each in lines)
+    base, ours, theirs, there = map(_count_parts, lines)
     before, mine, other, _ = map(Counter[bytes], lines)
-    twice = _count_tokens(words, (mine - before) & (other - before))
+    twice = _count_parts((mine - before) & (other - before))
     for token in dict.fromkeys((*base, *ours, *theirs)):
         both = ours[token] + theirs[token] - base[token] - twice[token]
         least = min(max(ours[token], theirs[token]), both)
@@ -90,12 +89,12 @@ def more_often(
 _SEPARATORS = frozenset({b",", b";"})
 
 
-def _count_tokens(words: Words, lines: Mapping[bytes, int]) -> Counter[bytes]:
-    """Count the tokens of lines of which each occurs a number of times."""
-    counts = words.count(b"\n".join(line for line, times in lines.items() if times == 1))
+def _count_parts(lines: Mapping[bytes, int]) -> Counter[bytes]:
+    """Count the words and signs of lines of which each occurs a number of times."""
+    counts = count_parts(b"\n".join(line for line, times in lines.items() if times == 1))
     for line, times in lines.items():
         if times > 1:
-            for token, count in words.count(line).items():
+            for token, count in count_parts(line).items():
                 counts[token] += times * count
     return counts
 

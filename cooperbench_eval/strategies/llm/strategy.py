@@ -11,7 +11,6 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow
 from cooperbench_eval.git.merging.three_way_merge import Gone, ThreeWayMerge
 from cooperbench_eval.languages.faults.faults import find_parse_fault
-from cooperbench_eval.languages.files import words_of
 from cooperbench_eval.languages.token_merge import shares_kept
 from cooperbench_eval.strategies.blocks import alternate
 from cooperbench_eval.strategies.llm.answers import texts_of
@@ -275,8 +274,7 @@ class _Conversation:
         if both_added and not any(text.strip() for text in answers.values()):
             return "it has nothing of what both sides added"
         for conflict, text in answers.items():
-            shares = shares_kept(words_of(conflict.path), texts_of(conflict), text)
-            for name, share in zip("AB", shares, strict=True):
+            for name, share in zip("AB", shares_kept(texts_of(conflict), text), strict=True):
                 if not conflict.base and share < self._strategy.min_kept:
                     return f"it has only {share:.0%} of what side {name} added"
         return ""
@@ -379,8 +377,7 @@ def _settle(
             yield conflict, answer, evolve(row, rule=f"model, side {exchange.side}")
         elif exchange.texts:
             text = exchange.texts[i]
-            words = words_of(conflict.path)
-            ours_kept, theirs_kept = shares_kept(words, texts_of(conflict), text)
+            ours_kept, theirs_kept = shares_kept(texts_of(conflict), text)
             row = evolve(
                 row,
                 rule="model",
