@@ -11,7 +11,7 @@ from cooperbench_eval.languages.token_merge import (
     merge_tokens,
 )
 from cooperbench_eval.languages.tree import Token
-from cooperbench_eval.languages.words import SCRIPT
+from cooperbench_eval.languages.words import SCRIPT, TEXT
 
 OVERLAP = "both sides changed the same tokens"
 UNSEPARATED = "without a separator"
@@ -51,12 +51,6 @@ COMBINED = {
         b"return f(a, b)\n",
         b"return g(a, b)\n",
     ),
-    "a value that has the other side's change": (
-        b"x>=1.2,<2\n",
-        b"x>=1.3,<3\n",
-        b"x>=1.3,<2\n",
-        b"x>=1.3,<3\n",
-    ),
     "a name that both changed alike": (
         b"old(a) + c\n",
         b"new(a) + c\n",
@@ -77,6 +71,18 @@ def test_edits_of_different_tokens_are_combined(base, ours, theirs, expected):
     """Even on one line, and whichever side is ours."""
     assert merge(base, ours, theirs) == expected
     assert merge(base, theirs, ours) == expected
+
+
+def test_a_value_that_has_the_other_sides_change_is_taken_whole():
+    """A third value is never made, even if the edits of the parts would fit together."""
+    base, both, one, other = (
+        b"x%b\n" % v for v in (b">=1.2,<2", b">=1.3,<3", b">=1.3,<2", b">1.2,<2")
+    )
+
+    assert merge(base, both, one, words=TEXT) == both
+    assert merge(base, one, both, words=TEXT) == both
+    with pytest.raises(TokenMergeError, match=OVERLAP):
+        merge(base, one, other, words=TEXT)
 
 
 def test_one_side_may_reformat_what_the_other_extends():
