@@ -6,7 +6,7 @@ are kept, with one separator between them. The result has no token that no versi
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -138,7 +138,8 @@ def _merge(
     order: Order,
 ) -> list[Token]:
     """Make the edits of both sides."""
-    ours, theirs = (list(reversed(of_side)) for of_side in edits)
+    sides = (edits[0], edits[1]), (edits[1], edits[0])
+    ours, theirs = (list(reversed(list(_not_repeated(*each)))) for each in sides)
     out: list[Token] = []
     at = 0
     while ours or theirs:
@@ -157,6 +158,20 @@ def _merge(
         else:
             raise TokenMergeError(_SAME_CHANGED)
     return out + _kept(base, spaces, range(at, len(base)))
+
+
+def _not_repeated(edits: Sequence[TokenEdit], others: Sequence[TokenEdit]) -> Iterator[TokenEdit]:
+    """Leave out insertions with which the other side's change beside them begins or ends."""
+    before = {each.end: _texts(each.new) for each in others if each.start < each.end}
+    after = {each.start: _texts(each.new) for each in others if each.start < each.end}
+    for edit in edits:
+        new = _texts(edit.new)
+        repeats = (
+            before.get(edit.start, [])[-len(new) :] == new
+            or after.get(edit.start, [])[: len(new)] == new
+        )
+        if edit.start < edit.end or not repeats:
+            yield edit
 
 
 def _containing(

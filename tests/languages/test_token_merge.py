@@ -141,6 +141,12 @@ INSERTED = {
     "the same": (b"f(a)\n", b"f(a, b)\n", b"f(a, b)\n", b"f(a, b)\n"),
     "lines": (b"a\n", b"a\nb\n", b"a\nc\n", b"a\nb\nc\n"),
     "the same line": (b"a\n", b"a\nb = 1\n", b"a\nb = 1\n", b"a\nb = 1\n"),
+    "what precedes the other one's edit": (
+        b"- uses: a # 1\n- uses: b # 2\n",
+        b"with:\n  c: d\n- uses: e # 3\n- uses: f # 4\n",
+        b"with:\n  c: d\n- uses: a # 1\n- uses: b # 2\n",
+        b"with:\n  c: d\n- uses: e # 3\n- uses: f # 4\n",
+    ),
     "into nothing": (b"", b"b\n", b"c\n", b"b\nc\n"),
     "the same into nothing": (b"", b"b\n", b"b\n", b"b\n"),
 }
