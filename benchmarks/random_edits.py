@@ -3,10 +3,12 @@
     python benchmarks/random_edits.py FILE_OR_FOLDER ... [--count N] [--seed N] [--first N]
 
 Both sides insert, delete, repeat, move, wrap and indent statements, and change words,
-arguments and brackets. Then `structured`, `tokens` and `cascade` merge the sides. If all
-three versions parse, a file that has no conflict left must parse as well, for the grammar
-and for the real compiler or formatter if its program is installed (`node`, `gofmt`). It
-must keep its line ends and its byte order mark, and each token that both sides kept.
+parts of values, arguments and brackets. Then `structured`, `tokens`, `cascade` and `union`
+merge the sides. A file that has no conflict left must have no name, number, URL, dotted or
+dashed word that no version has. Except of `union`, it must keep its line ends and its byte
+order mark, and each token that both sides kept. If all three versions parse, it must parse
+as well, for the grammar and for the real compiler or formatter if its program is installed
+(`node`, `gofmt`).
 """
 
 import argparse
@@ -23,11 +25,18 @@ from pathlib import Path
 import cooperbench_eval as ce
 from cooperbench_eval.languages.files import find_syntax_fault, is_code
 
-STRATEGIES = ("structured", "tokens", "cascade")
+STRATEGIES = ("structured", "tokens", "cascade", "union")
 MOST_BYTES = 60_000
 _BOM = b"\xef\xbb\xbf"
 _WORD = re.compile(rb"[A-Za-z_]\w+")
 _TOKEN = re.compile(rb"\w+|[^\w\s,;]")
+_DIGIT = re.compile(rb"[0-9]")
+_TEXTS = (".cfg", ".ini", ".json", ".md", ".rst", ".toml", ".txt", ".yaml", ".yml", "Dockerfile")
+_NAMES = re.compile(rb"\w+")
+_VALUES_OF_CODE = re.compile(
+    rb"""(?<![\w.)\]])\d\w*(?:\.\d\w*)*|(?<!\w)(["'])[\w.:/@+-]+\1(?!\w)"""
+)
+_VALUES_OF_TEXT = re.compile(rb"[^\s,;()\[\]{}\"'<>|`=*]*\d[^\s,;()\[\]{}\"'<>|`=*]*")
 PROGRAMS = {".js": ("node", "--check"), ".mjs": ("node", "--check"), ".go": ("gofmt", "-e", "-l")}
 
 Versions = tuple[bytes, bytes, bytes]
@@ -114,6 +123,14 @@ class Editor:
         """Change words of a line."""
         lines[at : at + 1] = self._varied(lines[at : at + 1])
 
+    def value(self, lines: list[bytes], at: int) -> None:
+        """Change a digit, which may be a part of a longer value."""
+        places = [found.start() for found in _DIGIT.finditer(lines[at])]
+        if places:
+            place = self._chance.choice(places)
+            digit = b"%d" % self._chance.randrange(1, 10)
+            lines[at] = lines[at][:place] + digit + lines[at][place + 1 :]
+
     def argument(self, lines: list[bytes], at: int) -> None:
         """Add an argument or an item."""
         new = b"extra%d" % self._chance.randrange(3)
@@ -154,7 +171,7 @@ class Editor:
 _EDITS = (
     Editor.delete, Editor.repeat, Editor.copy, Editor.move, Editor.wrap, Editor.unwrap,
     Editor.rename, Editor.rename, Editor.argument, Editor.argument, Editor.operand,
-    Editor.bracket,
+    Editor.bracket, Editor.value, Editor.value, Editor.value,
 )  # fmt: skip
 
 
@@ -202,7 +219,24 @@ def find_damage(path: str, versions: Versions, strategy: str, counts: Counter[st
     if entry is None:
         return "is deleted"
     merged = entry.data
+    if found := _invention(path, versions, merged):
+        return found
+    if strategy == "union":
+        return ""
     return _loss(versions, merged) or _syntax_problem(path, versions, merged)
+
+
+def _invention(path: str, versions: Versions, merged: bytes) -> str:
+    known = set[bytes]().union(*(_pieces(path, text) for text in versions))
+    new = _pieces(path, merged) - known
+    return f"invented {min(new)!r}" if new else ""
+
+
+def _pieces(path: str, text: bytes) -> set[bytes]:
+    """Return the names and values of a text."""
+    values = _VALUES_OF_CODE if is_code(path) else _VALUES_OF_TEXT
+    found = {each[0].strip(b".:!?") for each in values.finditer(text)}
+    return found.union(_NAMES.findall(text))
 
 
 def _loss(versions: Versions, merged: bytes) -> str:
@@ -250,7 +284,7 @@ def _files(places: Sequence[Path]) -> Iterator[Path]:
             each
             for each in found
             if each.is_file()
-            and is_code(each.name)
+            and (is_code(each.name) or each.name.endswith(_TEXTS))
             and ".min." not in each.name
             and 0 < each.stat().st_size < MOST_BYTES
         )

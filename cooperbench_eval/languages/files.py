@@ -14,11 +14,8 @@ from cooperbench_eval.languages.readers.grammars import Grammar, parse_soundly
 from cooperbench_eval.languages.readers.prose import read_prose
 from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.readers.syntax import read_syntax
-from cooperbench_eval.languages.tree import (
-    Construct,
-    StructureError,
-    SyntaxFaultError,
-)
+from cooperbench_eval.languages.tree import Construct, StructureError, SyntaxFaultError
+from cooperbench_eval.languages.words import CURLY, SCRIPT, TEXT, Words
 
 PYTHON = frozenset({".py", ".pyi"})
 """The suffixes of Python files."""
@@ -54,6 +51,12 @@ class SyntaxFault(NamedTuple):
 def is_code(path: str) -> bool:
     """Whether a file is in one of the supported languages."""
     return PurePosixPath(path).suffix in PYTHON | GRAMMARS.keys()
+
+
+def words_of(path: str) -> Words:
+    """Return how a file is divided into tokens: source in one way, all else in another."""
+    suffix = PurePosixPath(path).suffix
+    return SCRIPT if suffix in PYTHON else CURLY if suffix in GRAMMARS else TEXT
 
 
 def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:

@@ -1,23 +1,22 @@
-"""Three-way merge of a few lines by their tokens: words, numbers and punctuation.
+"""Three-way merge of a few lines by their tokens: names, values and punctuation.
 
 The white space before a token belongs to it but is merged separately, so that one side
 may reformat what the other extends. If both sides insert at one point, both insertions
-are kept, with one separator between them. The merge knows no programming language.
+are kept, with one separator between them. The result has no token that no version has.
 """
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
+from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.languages.sequences import has_word, split_entries, weave
 from cooperbench_eval.languages.tree import Token
+from cooperbench_eval.languages.words import PART, Words, count_parts
 
-_TOKEN = re.compile(rb"(\s*)([A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]|\Z)", re.DOTALL)
-_BARE_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]")
 _FIRST_CHARACTER = 0xF0000  # of a plane in which no character is a letter or a space
 _LEAST_CHARACTERS = 100_000
 
@@ -51,6 +50,7 @@ def merge_tokens(
     ours: bytes,
     theirs: bytes,
     *,
+    words: Words,
     max_tokens: int,
     order: Order = Order.OURS_FIRST,
     coalesce: bool = True,
@@ -61,6 +61,7 @@ def merge_tokens(
         base: The lines of the base.
         ours: The lines of ours.
         theirs: The lines of theirs.
+        words: How they are divided into tokens.
         max_tokens: The most tokens that a version may have.
         order: Which insertion comes first where both insert at one point.
         coalesce: Treat a few kept tokens between many changed ones as changed, because
@@ -68,18 +69,21 @@ def merge_tokens(
             edits, some of which are due to chance.
 
     Raises:
-        TokenMergeError: The sides changed the same tokens, or there are too many.
+        TokenMergeError: The sides changed the same tokens, two tokens would become one, or
+            there are too many.
     """
     if not all(text.endswith(b"\n") for text in (base, ours, theirs) if text):
         raise TokenMergeError("the last line of a version has no newline")
     if order is Order.CONTENT and theirs < ours:
         ours, theirs = theirs, ours
     ending = _ending((base, ours, theirs))
-    old, edits, spaces = _compared(base, ours, theirs, max_tokens, coalesce=coalesce)
+    old, edits, spaces = _compared((base, ours, theirs), words, max_tokens, coalesce=coalesce)
     merged = _merge(old, edits, spaces, order)
-    if any(map(_are_glued, merged, merged[1:])):
-        raise TokenMergeError("two words would become one word")
-    text = b"".join(token.space + token.word for token in merged)
+    text = b"".join(token.source for token in merged)
+    for token, (_, word) in zip(merged, words.split(text), strict=False):
+        if token.word != word:
+            shown = word.decode("utf-8", "replace")
+            raise TokenMergeError(f"two words would become one word, {shown!r}")
     return text.removeprefix(ending) + ending if text else b""
 
 
@@ -88,11 +92,11 @@ _Comparison = tuple[list[Token], list[list[TokenEdit]], list[dict[int, bytes]]]
 
 @lru_cache(maxsize=4)  # for both orders of insertions
 def _compared(
-    base: bytes, ours: bytes, theirs: bytes, max_tokens: int, *, coalesce: bool
+    texts: tuple[bytes, bytes, bytes], words: Words, max_tokens: int, *, coalesce: bool
 ) -> _Comparison:
     """Return the tokens of the base, and each side's edits and white space."""
-    ending = _ending((base, ours, theirs))
-    versions = [_tokens(text, ending, max_tokens + 1) for text in (base, ours, theirs)]
+    ending = _ending(texts)
+    versions = [_tokens(text, ending, words, max_tokens + 1) for text in texts]
     if max(map(len, versions)) > max_tokens:
         raise TokenMergeError(f"there are more than {max_tokens} tokens")
     old, mine, other = versions
@@ -102,15 +106,9 @@ def _compared(
     return old, edits, spaces
 
 
-def count_tokens(text: bytes) -> Counter[bytes]:
-    """Count how often each token occurs."""
-    return Counter(_BARE_TOKEN.findall(text))
-
-
 def shares_kept(versions: tuple[bytes, bytes, bytes], text: bytes) -> tuple[float, float]:
-    """Return which share of each side's added tokens *text* contains."""
-    base, ours, theirs = map(count_tokens, versions)
-    there = count_tokens(text)
+    """Return which share of each side's added words and signs *text* contains."""
+    base, ours, theirs, there = map(count_parts, (*versions, text))
     return _share_kept(base, ours, there), _share_kept(base, theirs, there)
 
 
@@ -125,16 +123,13 @@ def _ending(texts: Sequence[bytes]) -> bytes:
     return b"\r\n" if all(text.endswith(b"\r\n") for text in texts if text) else b"\n"
 
 
-def _tokens(text: bytes, ending: bytes, most: int) -> list[Token]:
+def _tokens(text: bytes, ending: bytes, words: Words, most: int) -> list[Token]:
     """Split lines into tokens; the newline before a line belongs to its first token.
 
     Reading stops soon after *most* tokens.
     """
     moved = ending + text.removesuffix(ending) if text else b""
-    found = islice(_TOKEN.finditer(moved), most + 1)  # the end may be found twice
-    tokens = [Token(each[1], each[2]) for each in found]
-    # If white space precedes the end, the pattern matches the end twice.
-    return tokens[:-1] if tokens[-2:-1] and not tokens[-2].word else tokens
+    return [Token(space, word) for space, word in islice(words.split(moved), most)]
 
 
 def _merge(
@@ -144,7 +139,8 @@ def _merge(
     order: Order,
 ) -> list[Token]:
     """Make the edits of both sides."""
-    ours, theirs = (list(reversed(of_side)) for of_side in edits)
+    sides = (edits[0], edits[1]), (edits[1], edits[0])
+    ours, theirs = (list(reversed(list(_not_repeated(*each)))) for each in sides)
     out: list[Token] = []
     at = 0
     while ours or theirs:
@@ -158,9 +154,51 @@ def _merge(
             out += _both(both[0].new, both[1].new, order)
         elif _texts(both[0].new) == _texts(both[-1].new):
             out += both[0].new
+        elif word := _containing(base[edit.start : edit.end], both[0].new, both[-1].new):
+            out.append(word)
         else:
             raise TokenMergeError(_SAME_CHANGED)
     return out + _kept(base, spaces, range(at, len(base)))
+
+
+def _not_repeated(edits: Sequence[TokenEdit], others: Sequence[TokenEdit]) -> Iterator[TokenEdit]:
+    """Leave out insertions with which the other side's change beside them begins or ends."""
+    before = {each.end: _texts(each.new) for each in others if each.start < each.end}
+    after = {each.start: _texts(each.new) for each in others if each.start < each.end}
+    for edit in edits:
+        new = _texts(edit.new)
+        repeats = (
+            before.get(edit.start, [])[-len(new) :] == new
+            or after.get(edit.start, [])[: len(new)] == new
+        )
+        if edit.start < edit.end or not repeats:
+            yield edit
+
+
+def _containing(
+    base: Sequence[Token], ours: Sequence[Token], theirs: Sequence[Token]
+) -> Token | None:
+    """Return one side's value if the other one changed only parts of it, and those alike."""
+    if not len(base) == len(ours) == len(theirs) == 1:
+        return None
+    word = containing_value(base[0].word, ours[0].word, theirs[0].word)
+    return next((each for each in (*ours, *theirs) if each.word == word), None)
+
+
+def containing_value(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return one side's value if it has all changes of the other's, such as a higher bound.
+
+    Of `>=1.2,<2`, changed to `>=1.3,<3` and to `>=1.3,<2`, it is the first.
+    """
+    before, *sides = (PART.findall(value) for value in (base, ours, theirs))
+    mine, other = (
+        {
+            (change.a_start, change.a_end, *side[change.b_start : change.b_end])
+            for change in diff_lines(before, side)
+        }
+        for side in sides
+    )
+    return ours if other <= mine else theirs if mine <= other else None
 
 
 def _place(edit: TokenEdit) -> tuple[int, int]:
@@ -214,13 +252,6 @@ def _joined(
     for i, item in enumerate(items):
         out += [comma, *item] if i else item
     return [*out, comma] if b"," in {first[-1].word, second[-1].word} else out
-
-
-def _are_glued(token: Token, following: Token) -> bool:
-    return not following.space and all(_WORD.match(each.word) for each in (token, following))
-
-
-_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 
 
 def _texts(tokens: Sequence[Token]) -> list[bytes]:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.languages.words import PART
+
 _BETWEEN = b"\x1f"  # ASCII's separators, which readers refuse in source text
 _OPEN, _CLOSE = b"\x1d", b"\x1e"
 ABSOLUTE = b"\0"  # precedes an indentation that does not start with the suite's
@@ -343,7 +345,6 @@ def functions_of(tree: Element, scope: bytes = b"") -> Iterator[tuple[bytes, Con
 
 _MOST_TOKENS = 50_000
 """The most tokens of a version that are read; each takes about 30 microseconds."""
-_TOKEN = re.compile(rb"\w+|[^\w\s]")
 
 
 def check_size(texts: Iterable[bytes]) -> None:
@@ -356,5 +357,5 @@ def check_size(texts: Iterable[bytes]) -> None:
     # A text has no more tokens than bytes, so that few files are searched.
     if sum(map(len, parts)) <= _MOST_TOKENS:
         return
-    if sum(1 for part in parts for _ in _TOKEN.finditer(part)) > _MOST_TOKENS:
+    if sum(1 for part in parts for _ in PART.finditer(part)) > _MOST_TOKENS:
         raise StructureError(f"the definitions that differ have more than {_MOST_TOKENS:,} tokens")

@@ -8,7 +8,12 @@ from cooperbench_eval.errors import ArgumentError, StrategyFailedError
 from cooperbench_eval.git.merging.conflicts import LedgerRow, ModelUsage
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.strategies.judging import judge_outcome
-from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
+from cooperbench_eval.strategies.protocol import (
+    MergeInput,
+    MergeOutcome,
+    MergeStrategy,
+    may_invent,
+)
 from cooperbench_eval.strategies.registry import as_strategy, get_strategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.support.arguments import checked
@@ -53,6 +58,11 @@ class CascadeStrategy:
     name: str = "cascade"
 
     @property
+    def may_invent(self) -> bool:
+        """Whether a member may write names and values that no version has."""
+        return any(map(may_invent, self.rungs))
+
+    @property
     def members(self) -> tuple[MergeStrategy, ...]:
         """The strategies that it tries, in order."""
         return self.rungs
@@ -81,7 +91,9 @@ class CascadeStrategy:
                 ]
                 left = list(_explained(merge_input, failed, left))
                 continue
-            judged = judge_outcome(now, outcome, takes_sides=self.takes_sides)
+            judged = judge_outcome(
+                now, outcome, takes_sides=self.takes_sides, may_invent=may_invent(member)
+            )
             after = judged.merge or now.merge.concluded(judged.changes)
             rows = _as_of(merge_input.merge, now.merge, judged.ledger)
             rows = [evolve(row, strategy=member.name) for row in rows]

@@ -4,7 +4,6 @@ Every strategy that works on blocks asks it before it offers a text, and a casca
 what each member returns. So nothing is accepted that it refuses.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
@@ -19,6 +18,7 @@ from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.tree import Construct, StructureError
+from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import can_merge_data
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
@@ -27,7 +27,6 @@ from cooperbench_eval.strategies.structured.reading import read_trees
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
-_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 _LEAST_ALIKE = 0.5
 """The share of words from which a line counts as a version of another one."""
 MOST_TRIES = 100
@@ -67,6 +66,7 @@ class ConflictFile(Generic[_Place]):
         settled: The text before, between and after them, as the line merge left it.
         takes_sides: Whether a function may be taken from one side that contains what the
             other one adds, although the rest of the other's function is lost.
+        may_invent: Whether texts may have names and values that no version has.
     """
 
     path: str
@@ -74,6 +74,7 @@ class ConflictFile(Generic[_Place]):
     places: Sequence[_Place]
     settled: Sequence[bytes] = field(repr=False)
     takes_sides: bool = False
+    may_invent: bool = False
 
     def filled(self, answers: Iterable[Answer], other: Callable[[_Place], bytes]) -> bytes:
         """Return the file with *answers*, and with the *other* text of each other place."""
@@ -107,7 +108,9 @@ class ConflictFile(Generic[_Place]):
         return fault or Fault(self._repeated(answers))
 
     def _fault_of_part(self, merged: bytes, answered: Collection[int], with_both: bytes) -> Fault:
-        problem = find_fault(self.path, self.versions, merged, is_whole=False)
+        problem = find_fault(
+            self.path, self.versions, merged, is_whole=False, may_invent=self.may_invent
+        )
         if problem := problem or find_lost_token(self.versions, with_both):
             return Fault(problem)
         sides = [[ours_of(each)] * 3 for each in self.places]
@@ -119,11 +122,13 @@ class ConflictFile(Generic[_Place]):
 
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text of the whole file."""
-        fault = _fault(self.path, self.versions, text)
+        fault = _fault(self.path, self.versions, text, self.may_invent)
         if not (fault and self.takes_sides):
             return fault
         taken = take_functions(self.path, self.versions)
-        is_taken = any(not _fault(self.path, each.versions, text) for each in taken)
+        is_taken = any(
+            not _fault(self.path, each.versions, text, self.may_invent) for each in taken
+        )
         return Fault() if is_taken else fault
 
     def faults_of(self, units: Sequence[Sequence[Answer]]) -> Mapping[int, Fault]:
@@ -167,11 +172,11 @@ class ConflictFile(Generic[_Place]):
         return ""
 
 
-def _fault(path: str, versions: Versions, merged: bytes) -> Fault:
-    key = path, versions, merged
+def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fault:
+    key = path, versions, merged, may_invent
     found = _known.get(key)
     if found is None:
-        problem = find_fault(path, versions, merged)
+        problem = find_fault(path, versions, merged, may_invent=may_invent)
         found = Fault(problem) or _placing_fault(path, versions, merged)
         found = found or _flow_fault(path, versions, merged)
         found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
@@ -179,7 +184,7 @@ def _fault(path: str, versions: Versions, merged: bytes) -> Fault:
 
 
 # A cascade asks about what its members have asked about.
-_known = WeighedMemo[tuple[str, Versions, bytes], Fault](max_bytes=1 << 22)
+_known = WeighedMemo[tuple[str, Versions, bytes, bool], Fault](max_bytes=1 << 22)
 
 
 def _placing_fault(path: str, versions: Versions, merged: bytes) -> Fault:
@@ -222,7 +227,7 @@ def both_of(place: Conflict | ConflictBlock) -> bytes:
 
 def _lines(text: bytes | None) -> list[list[bytes]]:
     """Return the words of each line that has any."""
-    return [words for line in (text or b"").split(b"\n") if (words := _WORD.findall(line))]
+    return [words for line in (text or b"").split(b"\n") if (words := WORD.findall(line))]
 
 
 def _has_alike(lines: Sequence[Sequence[bytes]], words: Sequence[bytes]) -> bool:

@@ -17,7 +17,11 @@ _MARKER = re.compile(rb"^(?:<{7,}|>{7,})(?: .*)?\r?$", re.MULTILINE)
 
 
 def judge_outcome(
-    given: MergeInput, outcome: MergeOutcome, *, takes_sides: bool = False
+    given: MergeInput,
+    outcome: MergeOutcome,
+    *,
+    takes_sides: bool = False,
+    may_invent: bool = False,
 ) -> MergeOutcome:
     """Accept the resolutions in which the judge finds no fault.
 
@@ -31,6 +35,7 @@ def judge_outcome(
         outcome: What it returned. If that shows no merge, it left no conflict open.
         takes_sides: Whether it may take a function from one side that contains what the
             other one adds, although the rest of the other's function is lost.
+        may_invent: Whether its texts may have names and values that no version has.
 
     Returns:
         The outcome with the resolutions that were accepted; the rows of rejected ones are
@@ -42,7 +47,7 @@ def judge_outcome(
     tree = given.base.overlay(after.changes)
     kept: dict[str, list[Answer]] = {}
     rows = list(outcome.ledger)
-    for file in _resolved_files(before, after, takes_sides=takes_sides):
+    for file in _resolved_files(before, after, takes_sides=takes_sides, may_invent=may_invent):
         of_file = [row for row in rows if row.path == file.path]
         units, faults = file.judge(tree.get(file.path), of_file)
         if faults:
@@ -95,7 +100,7 @@ def _reopened(
 
 
 def _resolved_files(
-    before: ThreeWayMerge, after: ThreeWayMerge, *, takes_sides: bool
+    before: ThreeWayMerge, after: ThreeWayMerge, *, takes_sides: bool, may_invent: bool
 ) -> Iterator["_ResolvedFile"]:
     """Yield the files in which conflicts were resolved."""
     still_open = {(each.path, None) for each in after.conflicts if not each.has_lines} | {
@@ -117,6 +122,7 @@ def _resolved_files(
             places=conflicts,
             settled=before.settled_in(path) if has_lines else (b"", b""),
             takes_sides=takes_sides,
+            may_invent=may_invent,
         )
         yield _ResolvedFile(
             judged=judged,

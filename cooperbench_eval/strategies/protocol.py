@@ -132,6 +132,10 @@ class MergeStrategy(Protocol):
     A strategy may have an attribute `is_symmetric`. If it is true, the strategy promises
     that swapping the sides leaves the same files open and gives the same contents for all
     other files. `cooperbench_eval.testing` checks that.
+
+    A strategy whose texts may have names and values that no version has, such as a
+    model's answers, has a true attribute `may_invent`. Otherwise the judge of a cascade
+    rejects such texts, and `cooperbench_eval.testing` reports them.
     """
 
     @property
@@ -145,6 +149,11 @@ class MergeStrategy(Protocol):
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Merge theirs into ours."""
         ...
+
+
+def may_invent(strategy: MergeStrategy) -> bool:
+    """Whether a strategy declares that its texts may have names that no version has."""
+    return getattr(strategy, "may_invent", False) is True
 
 
 @checked

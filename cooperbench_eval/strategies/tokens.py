@@ -5,6 +5,7 @@ from itertools import product
 from attrs import field, frozen, validators
 
 from cooperbench_eval.git.merging.conflicts import ConflictBlock
+from cooperbench_eval.languages.files import words_of
 from cooperbench_eval.languages.token_merge import Order, TokenMergeError, merge_tokens
 from cooperbench_eval.strategies.blocks import Resolution, resolve_blocks
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
@@ -53,6 +54,7 @@ class TokensStrategy:
                 block.base,
                 block.ours,
                 block.theirs,
+                words=words_of(block.path),
                 max_tokens=self.max_tokens,
                 order=order,
                 coalesce=coalesce,

@@ -8,7 +8,7 @@ from typing import Any
 
 from cooperbench_eval.errors import StrategyLoadError
 from cooperbench_eval.running.processes.calls import call_in_process
-from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.protocol import MergeStrategy, may_invent
 from cooperbench_eval.strategies.registry import as_strategy, get_strategy
 from cooperbench_eval.support.arguments import checked
 from cooperbench_eval.testing import generators
@@ -36,7 +36,6 @@ from cooperbench_eval.testing.strategy_laws import STRATEGY_LAWS, StrategyLaw
 _ELSEWHERE_SECONDS = 60.0
 _MOST_REMEMBERED = 12
 _WARM_EXAMPLES = 5
-_UNDECLARED = "the strategy does not declare `is_symmetric`"
 
 
 @checked
@@ -96,7 +95,7 @@ def check_strategy(
         def check_here(report: Callable[[Any], None] = lambda _: None) -> LawResult:
             return check_law(found, law, files=known, examples=examples, seed=seed, report=report)
 
-        if deadline_seconds is None or not hasattr(os, "fork") or not _applies(law, found):
+        if deadline_seconds is None or not hasattr(os, "fork") or _exempt(law, found):
             return check_here()
         return check_in_fork(law, check_here, patience_seconds=deadline_seconds, wanted=WANTED)
 
@@ -120,9 +119,13 @@ def _warm_up() -> None:
     generators.find_broken(lambda _: None, cases, examples=_WARM_EXAMPLES, seed=0)
 
 
-def _applies(law: StrategyLaw, strategy: MergeStrategy) -> bool:
-    """Whether a strategy must keep a law; that of swapped sides only if it declares this."""
-    return law.name != "symmetry" or getattr(strategy, "is_symmetric", False) is True
+def _exempt(law: StrategyLaw, strategy: MergeStrategy) -> str:
+    """Return which declaration exempts a strategy from a law; empty if it must keep it."""
+    if law.name == "symmetry" and getattr(strategy, "is_symmetric", False) is not True:
+        return "the strategy does not declare `is_symmetric`"
+    if law.name == "no_invention" and may_invent(strategy):
+        return "the strategy declares `may_invent`"
+    return ""
 
 
 def check_law(
@@ -136,8 +139,8 @@ def check_law(
     report: Callable[[Any], None] = lambda _: None,
 ) -> LawResult:
     """Check one law in this process, and report each case and each counterexample."""
-    if not _applies(law, strategy):
-        return LawResult(law=law, status=LawStatus.OPTED_OUT, reason=_UNDECLARED)
+    if reason := _exempt(law, strategy):
+        return LawResult(law=law, status=LawStatus.OPTED_OUT, reason=reason)
     trials: list[StrategyTrial] = []
 
     def check(case: MergeCase) -> None:

@@ -17,6 +17,7 @@ from cooperbench_eval.git.merging.conflicts import Conflict, ConflictKind, Merge
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes
+from cooperbench_eval.languages.faults.losses import find_new_token
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.testing.cases import (
     MergeCase,
@@ -296,6 +297,26 @@ def _symmetry(trial: StrategyTrial, case: MergeCase) -> None:
     if left != left_there or Changes.between(*trees).keys() - left:
         shown = shown_outcome(other, case.base)
         raise broken(case, came=one, wanted=f"the outcome with the sides swapped:\n{shown}")
+
+
+# --- names and values -------------------------------------------------------------------
+
+
+@_law(
+    "Without `may_invent`, a resolved file has only names and values that a version has.",
+    cases="edited_cases",
+)
+def _no_invention(trial: StrategyTrial, case: MergeCase) -> None:
+    given = case.fresh_input()
+    outcome = trial.merge(case, given)
+    resolved = {c.path for c in given.conflicts} - {c.path for c in outcome.conflicts}
+    for path in sorted(resolved):
+        entry = outcome.changes.get(path)
+        if entry is None or _MARKER_LINE.search(entry.data):
+            continue  # the law of markers
+        versions = [version.data for version in _versions(case, path) if version]
+        if found := find_new_token(path, versions, entry.data):
+            raise broken(case, came=outcome, wanted=f"no new text in {path!r}, but {found}")
 
 
 # --- unusual files ----------------------------------------------------------------------

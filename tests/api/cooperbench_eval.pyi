@@ -489,6 +489,7 @@ class LLMStrategy:
     max_attempts: int
     max_invented_lines: int | None
     max_tokens: int
+    may_invent: bool = True
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome: ...
     min_kept: float
     model: str

@@ -8,18 +8,18 @@ from cooperbench_eval.languages import token_merge
 from cooperbench_eval.languages.token_merge import (
     Order,
     TokenMergeError,
-    count_tokens,
     merge_tokens,
 )
 from cooperbench_eval.languages.tree import Token
+from cooperbench_eval.languages.words import SCRIPT, TEXT
 
 OVERLAP = "both sides changed the same tokens"
 UNSEPARATED = "without a separator"
 
 
-def merge(base, ours, theirs, *, order=Order.OURS_FIRST, max_tokens=4000):
+def merge(base, ours, theirs, *, order=Order.OURS_FIRST, max_tokens=4000, words=SCRIPT):
     """Merge with a bound that no small text meets."""
-    return merge_tokens(base, ours, theirs, max_tokens=max_tokens, order=order)
+    return merge_tokens(base, ours, theirs, words=words, max_tokens=max_tokens, order=order)
 
 
 def merged_or_none(base, ours, theirs, order=Order.OURS_FIRST):
@@ -71,6 +71,18 @@ def test_edits_of_different_tokens_are_combined(base, ours, theirs, expected):
     """Even on one line, and whichever side is ours."""
     assert merge(base, ours, theirs) == expected
     assert merge(base, theirs, ours) == expected
+
+
+def test_a_value_that_has_the_other_sides_change_is_taken_whole():
+    """A third value is never made, even if the edits of the parts would fit together."""
+    base, both, one, other = (
+        b"x%b\n" % v for v in (b">=1.2,<2", b">=1.3,<3", b">=1.3,<2", b">1.2,<2")
+    )
+
+    assert merge(base, both, one, words=TEXT) == both
+    assert merge(base, one, both, words=TEXT) == both
+    with pytest.raises(TokenMergeError, match=OVERLAP):
+        merge(base, one, other, words=TEXT)
 
 
 def test_one_side_may_reformat_what_the_other_extends():
@@ -131,6 +143,12 @@ INSERTED = {
     ),
     "one line twice by one side": (b"a\n", b"a\nb\n", b"a\nb\nb\n", b"a\nb\nb\n"),
     "the same line": (b"a\n", b"a\nb = 1\n", b"a\nb = 1\n", b"a\nb = 1\n"),
+    "what precedes the other one's edit": (
+        b"- uses: a # 1\n- uses: b # 2\n",
+        b"with:\n  c: d\n- uses: e # 3\n- uses: f # 4\n",
+        b"with:\n  c: d\n- uses: a # 1\n- uses: b # 2\n",
+        b"with:\n  c: d\n- uses: e # 3\n- uses: f # 4\n",
+    ),
     "into nothing": (b"", b"b\n", b"c\n", b"b\nc\n"),
     "the same into nothing": (b"", b"b\n", b"b\n", b"b\n"),
 }
@@ -290,8 +308,8 @@ def test_no_token_is_made_up(texts):
 
     merged = merged_or_none(base, ours, theirs)
 
-    known = count_tokens(ours).keys() | count_tokens(theirs).keys()
-    assert count_tokens(merged or b"").keys() <= known | {b","}
+    known = SCRIPT.count(ours).keys() | SCRIPT.count(theirs).keys()
+    assert SCRIPT.count(merged or b"").keys() <= known | {b","}
 
 
 def test_reading_stops_after_too_many_tokens(monkeypatch):

@@ -64,10 +64,10 @@ def test_each_member_continues_with_the_conflicts_left_open(strategy):
 
 
 def answering(number):
-    """Make a member that adds seven lines to the sides of one conflict."""
+    """Make a member that adds seven empty lines to the sides of one conflict."""
 
     def answer(conflict):
-        return conflict.ours + conflict.theirs + b"x\n" * 7 if number in conflict.ours else None
+        return conflict.ours + conflict.theirs + b"\n" * 7 if number in conflict.ours else None
 
     return Member(lambda given: ce.resolve_conflicts(given, answer))
 

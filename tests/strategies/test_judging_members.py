@@ -237,6 +237,50 @@ def test_files_without_a_grammar_are_judged_by_their_lines(path):
     assert merge_by(answering(lambda c: c.ours), **{path: VALUES})[0].status == "conflicts"
 
 
+@pytest.mark.parametrize("path", ["a.py", "a.toml", "a"])
+def test_a_value_that_no_version_has_is_rejected_unless_a_model_may_write_it(path):
+    """In source as in any other file; the reason names the value."""
+    texts = {path.replace(".", "_"): (b"# c\n", b"# c\na = 1.7\n", b"# c\nb = 2.5\n")}
+    member = answering(lambda c: both(c) + b"c = 2.7\n")
+
+    refused, git = merge_by(member, **texts)
+    member.may_invent = True
+    accepted, _ = merge_by(member, **texts)
+
+    assert refused.changes == git.changes
+    assert [row.reason for row in refused.ledger] == [
+        "member's text was rejected: '2.7' is in no version"
+    ]
+    assert accepted.changes[path].data.endswith(b"b = 2.5\nc = 2.7\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", b'def f():\n    """Do.\n\n    See %b.\n    """\n'),
+        ("a.ts", b"/**\n * See %b.\n */\nf();\n"),
+        ("a.go", b"package a\n\n// See %b.\nvar x = 1\n"),
+    ],
+)
+def test_dashed_and_dotted_words_are_values_in_the_comments_of_source(path, text):
+    """Docstrings and comments of several lines included."""
+    texts = {path.replace(".", "_"): [text % name for name in (b"web-api", b"web-ui", b"svc-api")]}
+
+    for member in ("tokens", "structured", "cascade"):
+        outcome, git = merge_by(member, **texts)
+
+        assert outcome.changes == git.changes
+
+
+def test_names_of_both_sides_may_be_joined():
+    """A rule may write punctuation between them; only the names must be there."""
+    texts = b"f(a)\n", b"f(a.b)\n", b"f(c)\n"
+
+    outcome, _ = merge_by(answering(lambda _: b"f(c.b, a)\n"), a_py=texts)
+
+    assert outcome.status == "resolved"
+
+
 def test_other_languages_are_judged():
     """Two heads of one function, and two constructors of one class."""
     need_package("tree_sitter_typescript")

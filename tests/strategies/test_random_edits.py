@@ -227,6 +227,69 @@ impl fmt::Display for Shelf {
 """,
 }
 
+TEXTS = {
+    "shelf.toml": """\
+[project]
+name = "shelf-api"
+version = "1.4.0"
+released = 2024-01-05
+requires-python = ">=3.11,<4"
+dependencies = [
+    "flask==2.3.1",
+    "attrs>=23.2",
+]
+
+[server]
+address = "10.0.0.1:8080"
+url = "https://shelf.example/v1/books?page=1"
+timeout = 1.5
+""",
+    "shelf.yml": """\
+on: [push]
+env:
+  PORT: 8080
+  SINCE: 2024-01-05T12:30:00Z
+jobs:
+  test:
+    runs-on: ubuntu-22.04
+    container: python:3.11.4-slim
+    steps:
+      - uses: actions/checkout@v3.5.0
+      - uses: actions/setup-python@v4
+        with:
+          python-version: "3.11"
+      - run: pytest --max-fail=1 -n 2
+""",
+    "Dockerfile": """\
+FROM python:3.11.4-slim AS build
+ENV PORT=8080 RATE=1.5
+RUN apt-get install -y curl=7.88.1-10 && pip install flask==2.3.1
+COPY --chmod=0755 bin/run-1 /usr/local/bin/
+EXPOSE 8080:80/tcp
+""",
+    "requirements.txt": """\
+# Pinned on 2024-01-05.
+flask==2.3.1
+attrs>=23.2,<24
+requests[socks]~=2.31.0; python_version < "3.12"
+git+https://shelf.example/x.git@v1.0.2#egg=x-1
+""",
+    "CHANGELOG.md": """\
+# Changes
+
+## 1.4.0 (2024-01-05)
+
+- `--max-depth 3` is the default, and a page has 1,000 books (50% more).
+- See https://shelf.example/v1.4/notes.html#new-2 for more.
+
+## 1.3.2 (2023-11-30)
+
+- Python 3.8.1 or later is needed; `shelf-api` 0.9 is not.
+""",
+}
+"""Other files: `structured` merges few of these or none."""
+FILES = SOURCES | TEXTS
+
 
 @pytest.fixture(scope="module")
 def edits():
@@ -237,23 +300,24 @@ def edits():
     return module
 
 
-@pytest.mark.parametrize("strategy", ["structured", "tokens", "cascade"])
-@pytest.mark.parametrize("path", SOURCES)
+@pytest.mark.parametrize("strategy", ["structured", "tokens", "cascade", "union"])
+@pytest.mark.parametrize("path", FILES)
 @given(seed=indices())
-def test_every_accepted_file_parses_and_keeps_what_both_sides_kept(edits, path, strategy, seed):
-    """Its line ends and its byte order mark are kept as well."""
+def test_every_accepted_file_is_made_of_what_the_versions_have(edits, path, strategy, seed):
+    """No value is invented. But for a union, it parses and keeps what both sides kept."""
     edits.PROGRAMS = {}  # the benchmark asks the compilers
-    versions = edits.make_versions(seed, path, SOURCES[path].encode())
+    versions = edits.make_versions(seed, path, FILES[path].encode())
 
     assert edits.find_damage(path, versions, strategy, Counter()) == ""
 
 
-@pytest.mark.parametrize("path", SOURCES)
+@pytest.mark.parametrize("path", FILES)
 def test_the_edits_produce_conflicts_that_are_merged(edits, path):
     """Otherwise the property above would hold for no reason."""
     counts = Counter()
+    strategy = "structured" if path in SOURCES else "tokens"
     for seed in range(200):
-        versions = edits.make_versions(seed, path, SOURCES[path].encode())
-        edits.find_damage(path, versions, "structured", counts)
+        versions = edits.make_versions(seed, path, FILES[path].encode())
+        edits.find_damage(path, versions, strategy, counts)
 
-    assert min(counts["structured accepted"], counts["structured declined"]) > 2
+    assert min(counts[f"{strategy} accepted"], counts[f"{strategy} declined"]) > 2

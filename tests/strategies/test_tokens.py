@@ -10,7 +10,7 @@ from generators import three_way_tokens
 from hypothesis import assume, given, settings
 
 import cooperbench_eval as ce
-from cooperbench_eval.languages.token_merge import count_tokens
+from cooperbench_eval.languages.words import count_parts
 from cooperbench_eval.strategies.tokens import TokensStrategy
 
 fewer = settings(max_examples=settings().max_examples // 2)  # slow cases
@@ -114,7 +114,7 @@ def test_by_content_the_sides_may_be_swapped():
 @given(three_way_tokens())
 def test_no_token_that_one_side_added_is_lost_silently(texts):
     """Except in open conflicts, all of them are kept, apart from separators."""
-    base, ours, theirs = map(count_tokens, texts)
+    base, ours, theirs = map(count_parts, texts)
     assume(base not in (ours, theirs))
 
     outcome = merge_file(*texts)
@@ -122,7 +122,7 @@ def test_no_token_that_one_side_added_is_lost_silently(texts):
     if outcome.status != "resolved":
         assert outcome.status == "clean" or any(row.is_open for row in outcome.ledger)
         return
-    there = count_tokens(text_of(outcome))
+    there = count_parts(text_of(outcome))
     for one, other in ((ours, theirs), (theirs, ours)):
         for token in (one - base).keys() - {b",", b";"}:
             if other[token] == base[token]:
@@ -133,7 +133,7 @@ def test_no_token_that_one_side_added_is_lost_silently(texts):
 @given(three_way_tokens())
 def test_the_ledger_counts_every_conflict(texts):
     """The open rows match the open conflicts."""
-    base, ours, theirs = map(count_tokens, texts)
+    base, ours, theirs = map(count_parts, texts)
     assume(base not in (ours, theirs))
 
     outcome = merge_file(*texts)

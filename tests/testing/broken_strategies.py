@@ -177,6 +177,13 @@ class CallsItselfSymmetric(Strategy):
         return resolved(given, lambda c: both(c) if c.ours and c.theirs else None)
 
 
+class WritesANumber(Strategy):
+    """Adds a number that neither side has."""
+
+    def merge(self, given, /):
+        return resolved(given, lambda c: both(c) + b"# 2 versions" + c.newline)
+
+
 class KnowsOnlyUtf8(Strategy):
     """Decodes lines as UTF-8 and replaces other bytes."""
 

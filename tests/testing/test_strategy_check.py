@@ -38,6 +38,7 @@ CULPRITS = {
     broken.OrdersByHash: ("determinism", "and in another"),
     broken.Pretends: ("markers", "with markers for only 0 open conflicts"),
     broken.Apologises: ("markers", "because that conflict is open"),
+    broken.WritesANumber: ("no_invention", "no new text in"),
     broken.CallsItselfSymmetric: ("symmetry", "with the sides swapped"),
     broken.KnowsOnlyUtf8: ("survival", "which no version has"),
     broken.RaisesOnLatin1: ("survival", "UnicodeDecodeError"),
@@ -369,7 +370,11 @@ def test_a_registered_name_is_accepted():
 
 def test_an_opt_out_keeps_its_reason():
     """The reason is shown whether or not the law is broken."""
-    reasons = {"determinism": "it numbers its answers", "identity": "to be safe"}
+    reasons = {
+        "determinism": "it numbers its answers",
+        "no_invention": "it writes the numbers",
+        "identity": "to be safe",
+    }
 
     results = check_strategy(broken.Counts(), opt_out=reasons, examples=20, deadline_seconds=None)
 

@@ -9,6 +9,7 @@ import cooperbench_eval as ce
 from cooperbench_eval.testing import STRATEGY_LAWS
 from cooperbench_eval.testing.cases import MergeCase, StrategyTrial
 from cooperbench_eval.testing.laws import BrokenError
+from cooperbench_eval.testing.strategy_check import check_law
 
 LAWS = {law.name: law for law in STRATEGY_LAWS}
 
@@ -72,6 +73,11 @@ def resolve_one_order(given):
     return ce.resolve_conflicts(given, lambda c: c.ours if c.ours == b"b\n" else None)
 
 
+def write_a_number(given):
+    """Write a value that neither side has."""
+    return ce.resolve_conflicts(given, lambda c: c.ours + b"1.5\n")
+
+
 @pytest.mark.parametrize(
     ("law", "case", "merge", "wanted"),
     [
@@ -80,6 +86,7 @@ def resolve_one_order(given):
         ("disjoint_files", DISJOINT, forget_our_g, "no open conflict, and\n'f': b'a\\n'"),
         ("no_mutation", CONFLICT, go_elsewhere, "no change of the working directory"),
         ("symmetry", CONFLICT, resolve_one_order, "the outcome with the sides swapped"),
+        ("no_invention", CONFLICT, write_a_number, "'1.5' is in no version"),
         ("markers", CONFLICT, invent_a_conflict, "no conflict of kind binary at 'f'"),
     ],
 )
@@ -92,6 +99,16 @@ def test_a_law_is_broken_by_what_it_forbids(monkeypatch, law, case, merge, wante
 
     assert wanted in caught.value.counterexample.wanted
     LAWS[law].check(StrategyTrial(By(leave_open)), case)
+
+
+def test_a_strategy_that_may_invent_need_not_keep_the_law_against_it():
+    """A model may write what no version has."""
+    strategy = By(write_a_number)
+    strategy.may_invent = True
+
+    result = check_law(strategy, LAWS["no_invention"], files={}, examples=5)
+
+    assert (result.status, result.reason) == ("opted_out", "the strategy declares `may_invent`")
 
 
 def test_a_failure_names_the_line_of_the_strategy():

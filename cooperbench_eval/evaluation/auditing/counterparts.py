@@ -17,6 +17,7 @@ from itertools import accumulate, groupby
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of, same_lines
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile
 from cooperbench_eval.git.merging.line_diff import diff_lines
+from cooperbench_eval.languages.words import count_parts
 
 Place = tuple[TrackedFile, int]
 """A file and a line of its expected or of its merged text."""
@@ -28,7 +29,6 @@ _MOST_LINES = 16
 _MOST_COMPARISONS = 20_000
 """More are not made for one merged tree; the rest of its lines count as missing."""
 _MOST_BYTES = 500
-_TOKEN = re.compile(rb"[0-9A-Za-z_\x80-\xff]+|[^0-9A-Za-z_\x80-\xff\s]")
 
 
 def is_telling(line: bytes) -> bool:
@@ -268,7 +268,7 @@ def _shown(line: bytes) -> bytes:
 
 
 def _tokens(line: bytes) -> Counter[bytes]:
-    return Counter(_TOKEN.findall(_shown(line)))
+    return count_parts(_shown(line))
 
 
 def _similarity(one: bytes, other: bytes) -> float:

@@ -1,7 +1,8 @@
 """Checks a merged file without running it.
 
 Does the file parse? Is a name defined twice, no longer bound or no longer defined? Did it
-lose something that both sides kept or that one side added? A merge that fails a check is
+lose something that both sides kept or that one side added, or is something in it that no
+version has? A merge that fails a check is
 not offered at all, because an open conflict is better than a wrong merge.
 
 Most of a file is the same in base, ours, theirs and merged. All checks compare how often
@@ -14,7 +15,7 @@ import codecs
 from functools import lru_cache, partial
 
 from cooperbench_eval.languages.faults.data import find_data_fault
-from cooperbench_eval.languages.faults.losses import find_lost_token
+from cooperbench_eval.languages.faults.losses import find_lost_token, find_new_token
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.order import find_misordered
 from cooperbench_eval.languages.faults.places import find_misplaced_value
@@ -24,7 +25,12 @@ from cooperbench_eval.languages.files import SyntaxFault, find_syntax_fault, is_
 
 
 def find_fault(
-    path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_whole: bool = True
+    path: str,
+    versions: tuple[bytes, bytes, bytes],
+    merged: bytes,
+    *,
+    is_whole: bool = True,
+    may_invent: bool = False,
 ) -> str:
     """Return what is wrong with a merged file; empty if nothing is.
 
@@ -36,6 +42,8 @@ def find_fault(
         merged: The merged file.
         is_whole: Whether all of it is merged. If some conflicts still have ours in their
             place, the checks for missing text are skipped.
+        may_invent: Whether it may have names and values that no version has, because a
+            model wrote it.
     """
     if is_code(path) and (fault := _unreadable(path, versions)):
         return fault
@@ -50,7 +58,8 @@ def find_fault(
     find = find_python_fault if path.endswith(_PYTHON) else partial(find_name_fault, path)
     found = find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
     found = found or find_misordered(path, versions, merged)
-    return found or find_misplaced_value(path, versions, merged)
+    found = found or find_misplaced_value(path, versions, merged)
+    return found or ("" if may_invent else find_new_token(path, versions, merged))
 
 
 _PYTHON = (".py", ".pyi")

@@ -1,15 +1,16 @@
-"""Finds what a merged file lost, and what differs between versions.
+"""Finds what a merged file lost or made up, and what differs between versions.
 
 Most of a file is the same in base, ours, theirs and merged. The checks compare how often
 something occurs in each, so a piece that occurs equally often in all four cannot matter.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from cooperbench_eval.languages.token_merge import count_tokens
+from cooperbench_eval.languages.files import words_of
+from cooperbench_eval.languages.words import TEXT, WORD, Words, count_parts
 
 Files = Sequence[Sequence[str]]
 """The chunks of base, ours and theirs, and of the merged file last, as `cut` divides them."""
@@ -34,17 +35,17 @@ def _differing_counts(files: Sequence[Counter[_Piece]]) -> list[dict[_Piece, int
 
 
 def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Find a token that occurs less often than the sides' changes can explain.
+    """Find a word or sign that occurs less often than the sides' changes can explain.
 
     The lowest number that these changes can explain assumes that both sides made the same
-    additions and different removals. A line that both sides added counts once. No token
+    additions and different removals. A line that both sides added counts once. None
     spans lines, and a line that occurs equally often in all files adds the same to this
     number and to the actual one. So only the other lines are counted.
     """
     lines = differing_lines(versions, merged)
-    base, ours, theirs, there = map(_count_tokens, lines)
+    base, ours, theirs, there = map(_count_parts, lines)
     before, mine, other, _ = map(Counter[bytes], lines)
-    twice = _count_tokens((mine - before) & (other - before))
+    twice = _count_parts((mine - before) & (other - before))
     for token in dict.fromkeys((*base, *ours, *theirs)):
         both = ours[token] + theirs[token] - base[token] - twice[token]
         least = min(max(ours[token], theirs[token]), both)
@@ -62,6 +63,27 @@ def differing_lines(
     return _differing_counts([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
 
 
+def find_new_token(path: str, versions: Sequence[bytes], merged: bytes) -> str:
+    """Find a name or a value that no version has; rules may add punctuation.
+
+    No token spans lines, so the lines that occur in a version and in merged say nothing new.
+    """
+    words = words_of(path)
+    before, now = [_lines(words, version) for version in versions], _lines(words, merged)
+    new = [token for token in _tokens(now.difference(*before)) if WORD.search(token)]
+    for lines in (frozenset().union(*before) - now, *before):  # usually the first is enough
+        if not new:
+            return ""
+        known = set(_tokens(lines))
+        new = [token for token in new if token not in known]
+    return f"{new[0].decode('utf-8', 'replace')!r} is in no version" if new else ""
+
+
+def _tokens(lines: Iterable[tuple[Words, bytes]]) -> Iterator[bytes]:
+    for words, line in sorted(lines, key=lambda each: (each[1], each[0] is TEXT)):
+        yield from words.count(line)
+
+
 def more_often(
     versions: Sequence[Mapping[_Piece, int]], merged: Mapping[_Piece, int]
 ) -> Iterator[_Piece]:
@@ -75,14 +97,19 @@ def more_often(
 _SEPARATORS = frozenset({b",", b";"})
 
 
-def _count_tokens(lines: Mapping[bytes, int]) -> Counter[bytes]:
-    """Count the tokens of lines of which each occurs a number of times."""
-    counts = count_tokens(b"\n".join(line for line, times in lines.items() if times == 1))
+def _count_parts(lines: Mapping[bytes, int]) -> Counter[bytes]:
+    """Count the words and signs of lines of which each occurs a number of times."""
+    counts = count_parts(b"\n".join(line for line, times in lines.items() if times == 1))
     for line, times in lines.items():
         if times > 1:
-            for token, count in count_tokens(line).items():
+            for token, count in count_parts(line).items():
                 counts[token] += times * count
     return counts
+
+
+@lru_cache(maxsize=64)
+def _lines(words: Words, source: bytes) -> frozenset[tuple[Words, bytes]]:
+    return frozenset(words.lines(source))
 
 
 @lru_cache(maxsize=64)

@@ -18,12 +18,12 @@ from cooperbench_eval.languages.tree import (
     Token,
     suite,
 )
+from cooperbench_eval.languages.words import TEXT
 
 _BLOCK = re.compile(
     # An empty line ends a block, and so does a line that starts an item, a row or a directive.
     rb"\n(?=[ \t]*(?:\n|[-*+][ \t]|\d+[.)][ \t]|\#\.[ \t]|\||\.\.[ \t]|<!--))"
 )
-_WORD = re.compile(rb"(\s*)(\w+|[^\w\s])")
 
 
 def read_prose(versions: Sequence[bytes]) -> list[Construct]:
@@ -70,7 +70,6 @@ def _read(blocks: Sequence[tuple[bytes, bytes]], common: set[tuple[bytes, bytes]
 
 
 def _block(space: bytes, block: bytes) -> Element:
-    words = [Token(*found) for found in _WORD.findall(space + block)]
-    rest = (space + block)[sum(len(word.source) for word in words) :]
-    children = (*words, Token(rest, b"")) if rest else tuple(words)
+    *words, end = (Token(*found) for found in TEXT.split(space + block))
+    children = (*words, end) if end.space else tuple(words)
     return Construct(kind="block", children=children)

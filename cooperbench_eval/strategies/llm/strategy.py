@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import Attribute, evolve, field, fields, frozen, validators
 
@@ -95,9 +95,12 @@ class LLMStrategy:
         options: Further arguments for litellm. Arguments with names like those of
             secrets, such as `extra_headers`, are not stored in a cassette.
         client: The client to ask instead of litellm.
+        may_invent: True: a model may write names and values that no version has.
     """
 
     __module__ = "cooperbench_eval.strategies.llm"  # where it is registered; reports name it
+
+    may_invent: ClassVar[bool] = True
 
     model: str = field(default="")
     name: str = field(default="llm", kw_only=True)

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.languages.token_merge import containing_value
 from cooperbench_eval.languages.tree import (
     DOCUMENT,
     Construct,
@@ -321,7 +322,7 @@ def _merge_tokens(base: Token, ours: Token, theirs: Token) -> Token:
     if theirs.word == base.word:
         return ours.with_space(space)
     words = base.word, ours.word, theirs.word
-    word = merge_strings(*words) or merge_literals(*words)
+    word = merge_strings(*words) or merge_literals(*words) or containing_value(*words)
     if word is None:
         raise DisagreementError.at(base)
     return ours._replace(space=space, word=word)

@@ -8,6 +8,7 @@ from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
 from cooperbench_eval.languages.sequences import join_lines
 from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
 from cooperbench_eval.languages.tree import Elements, Token
+from cooperbench_eval.languages.words import DIVIDED, TEXT
 
 _MOST_TOKENS = 4000
 _QUOTES = (b'"""', b"'''")
@@ -46,38 +47,41 @@ def _settled(chunk: bytes | TextConflict) -> bytes | None:
         return chunk
     if not chunk.base:
         return join_lines(chunk.ours, chunk.theirs)
-    return merge_tokens(chunk.base, chunk.ours, chunk.theirs, max_tokens=_MOST_TOKENS)
+    versions = chunk.base, chunk.ours, chunk.theirs
+    return merge_tokens(*versions, words=TEXT, max_tokens=_MOST_TOKENS)
 
 
 _OPENING = re.compile(rb"[A-Za-z]{0,3}(?:\"\"\"|\'\'\'|[\"\'`])")
 _HOLE = re.compile(rb"\$?\{(?:[^{}]|\{[^{}]*\})*\}|%[-+#0-9.*]*[A-Za-z]")
 """Where a value is inserted: `{x}`, `${x}` or `%s`."""
-_PIECE = re.compile(
-    rb"(?s)" + _HOLE.pattern + rb"|\\.|[A-Za-z0-9_\x80-\xff]+|\s+|.",
-)
+_PIECE = re.compile(b"|".join((_HOLE.pattern, rb"\s+", TEXT.pattern)), re.VERBOSE)
 
 
 def merge_literals(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Merge a string in quotes by its parts: words, punctuation and inserted values.
 
     A program may depend on every character. So between two edits there must be white
-    space, an inserted value or a quote that neither side changed. An inserted value is
-    one part.
+    space, an inserted value in braces or a quote that neither side changed. An inserted
+    value is one part, and so is a string without white space and inserted values.
 
     Returns:
         The merged string; `None` if it is not a string in the same quotes in all versions,
         if the edits are not apart, or if both sides changed how many values are inserted.
     """
     versions = base, ours, theirs
-    opened = [_OPENING.match(word) for word in versions]
-    if len({match and match.group() for match in opened}) != 1 or None in opened:
+    opening = _OPENING.match(base)
+    if not opening or not all(word.startswith(opening[0]) for word in versions):
         return None
     if max(map(len, versions)) > _MOST_TOKENS:
         return None
     holes = [len(_HOLE.findall(word)) for word in versions]
     if holes[0] not in holes[1:] or any(b"{" in _HOLE.sub(b"", word) for word in versions):
         return None
-    before, *sides = (_PIECE.findall(word) for word in versions)
+    inside = opening.end()
+    before, *sides = (
+        _PIECE.findall(word) if DIVIDED.search(word, inside, len(word) - 1) else [word]
+        for word in versions
+    )
     edits = sorted(
         (change.a_start, change.a_end, i, side[change.b_start : change.b_end])
         for i, side in enumerate(sides)
@@ -94,7 +98,7 @@ def merge_literals(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     return b"".join([*out, *before[at:]])
 
 
-_SEPARATOR = re.compile(rb"[\s\"\'{%]|\$\{")
+_SEPARATOR = re.compile(rb"[\s\"'{]|\$\{")
 
 
 _SIGNS = (b"///", b"//!", b"//", b"#")

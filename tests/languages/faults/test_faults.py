@@ -476,7 +476,7 @@ def plain_fault(versions, merged, *, is_whole):
 
 def fault_of(versions, merged, *, is_whole):
     """Return the fault found; `a version` if one does not parse."""
-    fault = find_fault("a.py", tuple(versions), merged, is_whole=is_whole)
+    fault = find_fault("a.py", tuple(versions), merged, is_whole=is_whole, may_invent=True)
     return "a version" if "does not parse" in fault else _unnamed(fault)
 
 
@@ -700,7 +700,7 @@ def test_equal_lines_are_read_once(monkeypatch):
         read.append(text)
         return Counter(text.split())
 
-    monkeypatch.setattr(losses, "count_tokens", count)
+    monkeypatch.setattr(losses, "count_parts", count)
     many, fewer, least = (b"a b b\n" * n for n in (9000, 8000, 7000))
     assert find_fault("a", (many, fewer, many), fewer) == ""
     assert "'a' is lost" in find_fault("a", (fewer, fewer, many), least)

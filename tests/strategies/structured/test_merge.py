@@ -217,6 +217,12 @@ KEPT = {
         "x = [a, lambda: 2]\n",
         "x = [a, lambda: 1, lambda: 2]\n",
     ),
+    "a value that has the other side's change": (
+        'x = "x>=1.2,<2"\n',
+        'x = "x>=1.3,<3"\n',
+        'x = "x>=1.3,<2"\n',
+        'x = "x>=1.3,<3"\n',
+    ),
     "strings at different places": (
         'x = ("a"\n     "b")\n',
         'x = ("a"\n     "c"\n     "b")\n',

@@ -102,6 +102,8 @@ UNCLEAR = {
     "nothing between": (b"'a-b'", b"'x-b'", b"'a-y'"),
     "values for both": (b"'%s of it'", b"'%s %d of it'", b"'%s of it %s'"),
     "holes in holes": (b"`a ${b({c: {d: {}}})} e`", b"`f ${b({c: {d: {}}})} e`", b"`a ${0} g`"),
+    "a format of dates": (b"'%Y-%m-%d of it'", b"'%Y-%m of it'", b"'%y-%m-%d of it'"),
+    "one value": (b"'{0}/a/{1}/b'", b"'{0}/x/{1}/b'", b"'{0}/a/{1}/y'"),
     "other quotes": (b"'a b c'", b"'x b c'", b'"a b d"'),
     "no literal": (b"a b c", b"x b c", b"a b y"),
 }

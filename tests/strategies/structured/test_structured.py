@@ -14,7 +14,7 @@ from generators import three_way_programs, three_way_texts
 from hypothesis import event, given, settings
 
 import cooperbench_eval as ce
-from cooperbench_eval.languages.token_merge import count_tokens
+from cooperbench_eval.languages.words import count_parts
 from cooperbench_eval.strategies.blocks import Proposal, Resolution, resolve_files
 from cooperbench_eval.strategies.structured.strategy import StructuredStrategy
 from cooperbench_eval.testing import STRATEGY_LAWS
@@ -286,8 +286,8 @@ def test_python_stays_valid_and_keeps_the_additions_of_both_sides(texts):
         return
     merged = text_of(outcome)
     ast.parse(merged)
-    base, ours, theirs = map(count_tokens, texts)
-    there = count_tokens(merged)
+    base, ours, theirs = map(count_parts, texts)
+    there = count_parts(merged)
     for one, other in ((ours, theirs), (theirs, ours)):
         for token in (one - base).keys() - {b","}:
             if other[token] == base[token]:

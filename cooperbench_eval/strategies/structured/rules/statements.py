@@ -16,9 +16,9 @@ from cooperbench_eval.languages.tree import (
     Mode,
     Token,
 )
+from cooperbench_eval.languages.words import WORD
 
 _NAME = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*\Z")
-_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 _QUOTES = frozenset({b'"', b"'", b"`"})
 _ENDS = frozenset({b";"})
 
@@ -105,7 +105,7 @@ def _is_variable(parent: Construct, index: int) -> bool:
 def may_be_formatted(element: Element, name: bytes) -> bool:
     """Whether a string in an element may read a variable, as Python's `f"{name}"` does."""
     return any(
-        word[-1:] in _QUOTES and name in _WORD.findall(word) and (b"{" in word or b"$" in word)
+        word[-1:] in _QUOTES and name in WORD.findall(word) and (b"{" in word or b"$" in word)
         for word in element.words()
     )
 
