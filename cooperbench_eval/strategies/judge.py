@@ -157,7 +157,7 @@ class ConflictFile(Generic[_Place]):
         """
         for answer in answers:
             first, *others = (self.places[i] for i in answer.conflicts)
-            if others or answer.text != both_of(first):
+            if others or answer.text not in {both_of(first), _theirs_first(first)}:
                 continue
             if find_format(self.path, self.versions[1]):
                 if can_merge_data(self.path, self.versions):
@@ -220,9 +220,15 @@ def ours_of(place: Conflict | ConflictBlock) -> bytes:
 
 def both_of(place: Conflict | ConflictBlock) -> bytes:
     """Return the lines of ours, then those of theirs."""
-    return TextConflict(
-        base=b"", ours=place.ours or b"", theirs=place.theirs or b"", newline=place.newline
-    ).union()
+    return _joined(place.ours, place.theirs, place.newline)
+
+
+def _theirs_first(place: Conflict | ConflictBlock) -> bytes:
+    return _joined(place.theirs, place.ours, place.newline)
+
+
+def _joined(first: bytes | None, second: bytes | None, newline: bytes) -> bytes:
+    return TextConflict(base=b"", ours=first or b"", theirs=second or b"", newline=newline).union()
 
 
 def _lines(text: bytes | None) -> list[list[bytes]]:

@@ -128,6 +128,7 @@ def test_all_conflicts_of_the_file_are_opened_if_no_single_one_has_the_fault():
     """Each of the two texts defines a helper once; together they define it twice."""
     files = [value + GAP + value.replace(b"run", b"go") for value in VALUES]
     helping = answering(lambda c: both(c) + b"def helper():\n    return 1\n")
+    helping.may_invent = True
 
     outcome, git = merge_by(helping, a_py=files)
 
