@@ -173,7 +173,14 @@ def test_another_type_is_not_a_patch(wrong):
     for call in (
         lambda: ce.Feature(number=1, patch=wrong),
         lambda: ce.apply_patch(BASE, wrong),
-        lambda: ce.TestSuite(command=["true"], patch=wrong),
     ):
         with pytest.raises(ArgumentError, match=r"^patch must be .*bytes.* or "):
             call()
+
+
+@pytest.mark.parametrize("wrong", [5, ["--- a/x"], object(), Path])
+def test_another_type_is_not_a_suites_patch(wrong):
+    """`None` is right: most suites have none."""
+    with pytest.raises(ArgumentError, match=r"^patch must be .*bytes.* or "):
+        ce.TestSuite(command=["true"], patch=wrong)
+    assert not ce.TestSuite(command=["true"], patch=None).patch.files
