@@ -342,7 +342,7 @@ class JavaScriptRenderer(Renderer):
 
 
 class GoRenderer(Renderer):
-    """Writes Go as `gofmt` lays it out."""
+    """Writes Go in the layout of `gofmt`, apart from spaces in arguments."""
 
     indent = "\t"
     end = ""
@@ -366,8 +366,9 @@ class GoRenderer(Renderer):
         return f"new{found[1]}("
 
     def imports(self, names: Sequence[str]) -> Lines:
-        """Return the block of imports."""
-        return ["import (", *self.indented(f'"fuzz/{name}"' for name in ("kit", *names)), ")"]
+        """Return the sorted block of imports."""
+        places = [f'"fuzz/{name}"' for name in sorted(["kit", *names])]
+        return ["import (", *self.indented(places), ")"]
 
     def constants(self, constants: Sequence[Option]) -> Lines:
         """Return a block of constants."""

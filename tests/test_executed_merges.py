@@ -126,12 +126,14 @@ def test_a_contradiction_or_an_unclear_order_must_stay_open(modules, judge):
         assert {judge(case, text).ending.value for text in texts} == {"guessed"}
 
 
-def test_a_program_that_does_not_run_is_wrong(cases, judge):
-    """A text that does not parse counts as closed."""
-    judged = judge(with_order(cases, "commute")[0], b"def run(:\n")
+def test_a_program_that_does_not_run_is_wrong(modules, judge):
+    """A text that does not parse counts as closed, and never as a guess."""
+    free, contradiction = (modules["cases"].make_case(4, number) for number in (0, 39))
 
-    assert judged.ending.value == "wrong"
-    assert judged.problem.startswith("does not run (SyntaxError")
+    for case in (free, contradiction):
+        judged = judge(case, b"def run(:\n")
+        assert judged.ending.value == "wrong"
+        assert judged.problem.startswith("does not run (SyntaxError")
 
 
 def test_merges_without_a_conflict_are_right(modules, cases):
