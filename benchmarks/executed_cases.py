@@ -93,7 +93,7 @@ def _sides(chance: random.Random, base: Program) -> tuple[tuple[Edit, ...], tupl
         sides.append([author.edit(place) for _ in range(count)])
     if both:
         author = Author(chance, base, "s")
-        # If there are two, the sides may have them in different orders, which is a contradiction.
+        # If there are two, the sides may have them in different orders.
         shared = [author.edit(place) for _ in range(chance.choice([1, 1, 1, 2]))]
         for side in sides:
             for edit in shared:
@@ -127,12 +127,7 @@ def judged(
     number: int, base: Program, ours: tuple[Edit, ...], theirs: tuple[Edit, ...]
 ) -> Case | None:
     """Return the case of two sides' edits, or `None` if an edit cannot be seen in a run."""
-    try:
-        alone = [combine(base, side) for side in (ours, theirs)]
-    except ContradictionError:
-        return None
-    before, *runs = _run([base, *alone])
-    if any(map(_fails, runs)) or before in runs:
+    if not all(_is_sound(base, side) for side in (ours, theirs)):
         return None
     try:
         merged = combine(base, ours, theirs), combine(base, theirs, ours)
@@ -141,30 +136,37 @@ def judged(
             number=number, base=base, ours=ours, theirs=theirs,
             order=Order.IMPOSSIBLE, merged=(),
         )  # fmt: skip
-    if not _all_seen(base, ours, theirs, merged[0]):
-        return None
     one, other = _run(merged)
-    if _fails(one) or _fails(other):
+    if _fails(one) or _fails(other) or not _all_seen(base, ours, theirs):
         return None
     order = Order.SENSITIVE if difference(other, one) else Order.FREE
     return Case(number=number, base=base, ours=ours, theirs=theirs, order=order, merged=merged)
+
+
+def _is_sound(base: Program, side: Sequence[Edit]) -> bool:
+    """Whether the edits of one side can be combined, and each one can be seen."""
+    try:
+        before, after = _run([base, combine(base, side)])
+    except ContradictionError:
+        return False
+    return not _fails(after) and after != before and _all_seen(base, side)
 
 
 def _fails(run: Run | str) -> bool:
     return isinstance(run, str) or any(result == FAILS for _, result in run)
 
 
-def _all_seen(base: Program, ours: Sequence[Edit], theirs: Sequence[Edit], merged: Program) -> bool:
-    """Whether the merged program runs differently without any one of the edits."""
+def _all_seen(base: Program, *sides: Sequence[Edit]) -> bool:
+    """Whether the program with the edits of the sides runs differently without any of them."""
     without = []
-    for edit in dict.fromkeys((*ours, *theirs)):
-        rest = ([each for each in side if each is not edit] for side in (ours, theirs))
+    for edit in dict.fromkeys(each for side in sides for each in side):
+        rest = ([each for each in side if each is not edit] for side in sides)
         try:
             without.append(combine(base, *rest))
         except ContradictionError:
             return False
-    full, *others = _run([merged, *without])
-    return not isinstance(full, str) and full not in others
+    full, *others = _run([combine(base, *sides), *without])
+    return full not in others
 
 
 def _run(programs: Sequence[Program]) -> list[Run | str]:

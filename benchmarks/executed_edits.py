@@ -29,14 +29,12 @@ class Insert:
     Attributes:
         what: The suite's key, or the name of the list.
         items: Finds the list in a program.
-        ordered: Whether the order of the items can be seen in a run.
     """
 
     what: str
     after: str
     new: tuple[Any, ...]
     items: Callable[[Program], list[Any] | None] = field(eq=False)
-    ordered: bool = False
 
 
 @frozen
@@ -88,12 +86,13 @@ def combine(base: Program, *sides: Sequence[Edit]) -> Program:
     return program
 
 
-def woven(lists: Sequence[Sequence[T]], *, ordered: bool = True) -> list[T]:
+def woven(lists: Sequence[Sequence[T]]) -> list[T]:
     """Join lists of named items; what several have stands once, between what is their own.
 
+    If two lists have the same items in different orders, the order of the first one stays.
+
     Raises:
-        ContradictionError: They have items of one name that differ, or *ordered* items that
-            have different orders.
+        ContradictionError: They have items of one name that differ.
     """
     joined: list[T] = []
     for items in lists:
@@ -104,18 +103,17 @@ def woven(lists: Sequence[Sequence[T]], *, ordered: bool = True) -> list[T]:
             if same is None:
                 joined.insert(at, each)
                 at += 1
-                continue
-            found = joined.index(same)
-            if same != each or (ordered and found < at):
+            elif same == each:
+                at = joined.index(same) + 1
+            else:
                 raise ContradictionError("both insert the same differently")
-            at = found + 1
     return joined
 
 
 def _inserting(sides: Sequence[Sequence[Insert]]) -> Change:
     first = sides[0][0]
     what, after, items = first.what, first.after, first.items
-    new = woven([_items(side) for side in sides], ordered=first.ordered)
+    new = woven([_items(side) for side in sides])
 
     def apply(program: Program) -> None:
         found = items(program)
@@ -146,7 +144,7 @@ def insert(suite: str, after: str, *statements: Statement) -> Insert:
         found = program.suite(suite)
         return found.statements if found else None
 
-    return Insert(suite, after, statements, items, ordered=True)
+    return Insert(suite, after, statements, items)
 
 
 def name_of(item: Any) -> str:

@@ -58,7 +58,7 @@ class ListEdits:
     def _added_step(self) -> list[Step]:
         after = self._after(self._program.steps)
         tag = self._new.tag()
-        return [Insert("steps", after, (tag,), lambda each: each.steps, ordered=True)]
+        return [Insert("steps", after, (tag,), lambda each: each.steps)]
 
     def _after(self, items: Sequence[Any]) -> str:
         names = [name_of(each) for each in items]
