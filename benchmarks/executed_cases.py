@@ -127,6 +127,8 @@ def judged(
     number: int, base: Program, ours: tuple[Edit, ...], theirs: tuple[Edit, ...]
 ) -> Case | None:
     """Return the case of two sides' edits, or `None` if an edit cannot be seen in a run."""
+    if _is_unclear(ours, theirs) or _is_unclear(theirs, ours):
+        return None
     if not all(_is_sound(base, side) for side in (ours, theirs)):
         return None
     try:
@@ -141,6 +143,19 @@ def judged(
         return None
     order = Order.SENSITIVE if difference(other, one) else Order.FREE
     return Case(number=number, base=base, ours=ours, theirs=theirs, order=order, merged=merged)
+
+
+def _is_unclear(side: Sequence[Edit], other: Sequence[Edit]) -> bool:
+    """Whether nobody can say if what a side inserts belongs into what the other side wraps.
+
+    It replaces the first statement there, or it returns before a cleanup of the other side.
+    """
+    kinds = {each.kind for each in side}
+    others = {each.kind for each in other}
+    if "protect the rest" in others and "insert guard" in kinds:
+        return True
+    is_replaced = "delete log" in kinds and len(kinds) > 1
+    return is_replaced and any(each.startswith(("wrap in", "protect")) for each in others)
 
 
 def _is_sound(base: Program, side: Sequence[Edit]) -> bool:

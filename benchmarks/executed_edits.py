@@ -13,9 +13,11 @@ import attrs
 from attrs import field, frozen
 from executed_programs import Branch, Function, Program, Protect, Repeat, Statement, Suite
 
-PREPARING, INSERTING, DELETING, CHANGING, WRAPPING, RENAMING = range(6)
+PREPARING, INSERTING, CHANGING, WRAPPING, DELETING, RENAMING = range(6)
 
 T = TypeVar("T")
+_OF_AN_EDIT = re.compile(r"[ots]\d")
+"""The start of the key of a suite that an edit adds."""
 
 
 class ContradictionError(Exception):
@@ -39,12 +41,19 @@ class Insert:
 
 @frozen
 class Change:
-    """Changes what *target* names. Two changes of one target must have the same *new* value."""
+    """Changes what *target* names. Two changes of one target must have the same *new* value.
+
+    Attributes:
+        changed: The key of the statement that is changed.
+        deleted: The key of the statement that is deleted.
+    """
 
     phase: float
     target: Hashable
     new: str
     apply: Callable[[Program], None]
+    changed: str = "nothing"
+    deleted: str = ""
 
 
 Step = Insert | Change
@@ -80,6 +89,8 @@ def combine(base: Program, *sides: Sequence[Edit]) -> Program:
             gaps.setdefault(gap, []).append(inserts)
     if len({target for target, _ in changes}) < len(changes):
         raise ContradictionError("both change the same")
+    if {step.deleted for step in changes.values()} & {step.changed for step in changes.values()}:
+        raise ContradictionError("one side changes what the other one deletes")
     inserting = [_inserting(each) for each in gaps.values()]
     for step in sorted([*inserting, *changes.values()], key=lambda each: each.phase):
         step.apply(program)
@@ -180,11 +191,10 @@ def change_statement(key: str, target: str, new: str, apply: Callable[[Any], Non
 
     def changing(program: Program) -> None:
         place = program.place(key)
-        if place is None:
-            raise ContradictionError("one side changes what the other one deletes")
-        apply(place[0].statements[place[1]])
+        if place:
+            apply(place[0].statements[place[1]])
 
-    return Change(CHANGING, (key, target), new, changing)
+    return Change(CHANGING, (key, target), new, changing, changed=key)
 
 
 def add_else(key: str) -> Change:
@@ -205,20 +215,20 @@ def delete(key: str) -> Change:
     def apply(program: Program) -> None:
         place = program.place(key)
         if place:
-            del place[0].statements[place[1]]
+            suite, at = place
+            del suite.statements[at]
+            if not suite.statements and _OF_AN_EDIT.match(suite.key):
+                raise ContradictionError("one side wraps what the other one deletes")
 
-    return Change(DELETING, (key, "delete"), "", apply)
+    return Change(DELETING, (key, "delete"), "", apply, deleted=key)
 
 
 def wrap(keys: Sequence[str], name: str, around: Branch | Repeat | Protect) -> Change:
     """Put statements from the first to the last key into the body of another statement."""
 
     def apply(program: Program) -> None:
-        places = [place for key in keys if (place := program.place(key))]
-        if not places:
-            raise ContradictionError("one side wraps what the other one deletes")
-        first, last = places[0], places[-1]
-        if first[0] is not last[0]:
+        first, last = program.place(keys[0]), program.place(keys[-1])
+        if first is None or last is None or first[0] is not last[0]:
             raise ContradictionError("the sides wrap ranges that overlap")
         suite, at = first
         outer = _replaced(around, lambda text: text)
