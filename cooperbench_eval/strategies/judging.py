@@ -67,19 +67,22 @@ def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
     if outcome.merge is None and outcome.conflicts:
         return outcome  # it is not known which conflicts are open
     left = {conflict.path for conflict in after.conflicts}
-    inputs = [entry.data for side in (given.ours, given.theirs) for entry in side.values() if entry]
-    marked = set()
-    for path in {conflict.path for conflict in before.conflicts} - left:
-        entry = after.changes.get(path)
-        markers = set(_MARKER.findall(entry.data)) if entry else ()
-        if not all(any(marker in data for data in inputs) for marker in markers):
-            marked.add(path)
+    resolved = {conflict.path for conflict in before.conflicts} - left
+    markers = {path: _markers(after.changes.get(path)) for path in resolved}
+    known: set[bytes] = set()
+    if any(markers.values()):
+        known.update(*(_markers(e) for side in (given.ours, given.theirs) for e in side.values()))
+    marked = {path for path, found in markers.items() if not found <= known}
     if not marked:
         return outcome
     reason = "its text would have conflict markers that no version has"
     rows = [row for row in outcome.ledger if row.path not in marked]
     rows += (LedgerRow.left_open(c, reason) for c in before.conflicts if c.path in marked)
     return _reopened(outcome, before, after, dict.fromkeys(marked, ()), rows)
+
+
+def _markers(entry: Entry | None) -> set[bytes]:
+    return set(_MARKER.findall(entry.data)) if entry else set()
 
 
 def _reopened(
