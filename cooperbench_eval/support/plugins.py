@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Generic, Protocol, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from attrs import field, frozen
 
@@ -78,6 +78,20 @@ class _EntryPoints(Protocol):
     def select(self, *, group: str) -> Iterable["EntryPoint"]: ...
 
 
+class _Found(NamedTuple):
+    """The entry point of a name.
+
+    Attributes:
+        distribution: The distribution that registers it, with its version.
+        point: The entry point.
+        ignored: Other distributions that register it, although it is built in.
+    """
+
+    distribution: str
+    point: "EntryPoint"
+    ignored: tuple[str, ...]
+
+
 @frozen
 class _Installed:
     """The entry points of all distributions that are installed at one moment.
@@ -85,12 +99,12 @@ class _Installed:
     Attributes:
         state: The state just before they were read.
         points: The entry points of all groups.
-        found: The entry points that were looked up by group and name, with their distributions.
+        found: What was looked up, by group and name.
     """
 
     state: _State
     points: _EntryPoints
-    found: dict[tuple[str, str], tuple[str, "EntryPoint"]] = field(factory=dict)
+    found: dict[tuple[str, str], _Found] = field(factory=dict)
 
     @classmethod
     def read(cls, state: _State) -> "_Installed":
@@ -148,10 +162,10 @@ class PluginGroup(Generic[PluginT]):
             DuplicatePluginError: Several distributions register it.
             PluginLoadError: The plug-in cannot be imported or built, or is of another kind.
         """
-        distribution, point = self._find(name)
-        if refused := self._refused(name):
+        distribution, point, ignored = self._find(name)
+        if ignored:
             text = (
-                f"{self._broken.kind} {name!r} is built in, so the one of {' and '.join(refused)} "
+                f"{self._broken.kind} {name!r} is built in, so the one of {' and '.join(ignored)} "
                 "is ignored; register it under another name"
             )
             warnings.warn(text, stacklevel=_depth_of_caller())
@@ -196,14 +210,8 @@ class PluginGroup(Generic[PluginT]):
     def _broken(self) -> type[PluginLoadError]:
         return self.errors[2]
 
-    def _refused(self, name: str) -> list[str]:
-        """Return the other distributions that register the name of a built-in plug-in."""
-        points = [p for p in _installed().points.select(group=self.group) if p.name == name]
-        others = sorted({_distribution(p) for p in points if not _is_own(p)})
-        return others if any(map(_is_own, points)) else []
-
-    def _find(self, name: str) -> tuple[str, "EntryPoint"]:
-        """Return the entry point with this name, and its distribution."""
+    def _find(self, name: str) -> "_Found":
+        """Return the entry point with this name, and who else registers it."""
         installed, key = _installed(), (self.group, name)
         if key in installed.found:
             return installed.found[key]
@@ -219,7 +227,8 @@ class PluginGroup(Generic[PluginT]):
         if len(found) > 1:
             raise duplicate(name, tuple(sorted(origin for origin, _ in found)))
         ((distribution, _), point), *_ = found.items()
-        return installed.found.setdefault(key, (distribution, point))
+        others = {_distribution(p) for p in named if not _is_own(p)} if own else ()
+        return installed.found.setdefault(key, _Found(distribution, point, tuple(sorted(others))))
 
 
 def _depth_of_caller() -> int:
