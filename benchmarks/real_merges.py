@@ -207,11 +207,11 @@ def _rows(
         return
     naive = merge(base, *sides, strategy="naive")
     paths = {each.path for each in naive.conflicts if each.has_lines}
-    if not paths:
+    if not paths or naive.merge is None:
         return
     outcomes = {name: merge(base, *sides, strategy=name) for name in strategies}
     for path in sorted(paths):
-        versions = [_text(tree, path) for tree in trees]
+        versions = naive.merge.versions_of(path)  # a side may have it under another name
         if max(map(len, versions)) <= MOST_BYTES:
             person = _text(made, path) if made.get(path) else None
             look = partial(_row, commit=commit, path=path, versions=versions, person=person)
