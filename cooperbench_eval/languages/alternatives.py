@@ -1,7 +1,6 @@
-"""What the alternatives of a `try`, a `match`, a `switch` or an `if` catch, as far as it shows.
+"""Reads what the alternatives of a `try`, a `match`, a `switch` or an `if` catch.
 
-The first alternative that fits is taken, so one that catches all that another one does must
-come after it.
+The first alternative that matches is taken, so a general one must come after a special one.
 """
 
 import builtins
@@ -23,7 +22,7 @@ _KINDS = frozenset({"arm", "case", "clause", "elif", "except"})
 _GUARDS = frozenset({b"if", b"when"})
 _BINDING = re.compile(rb"(?!true\Z|false\Z|null\Z)[a-z_]\w*\Z")
 _GENERAL = {"Throwable": 3, "BaseException": 3, "Exception": 2, "RuntimeException": 1}
-"""Exceptions that are superclasses of many others, and how far up they are."""
+"""Exceptions with many subclasses; a higher number is closer to the root."""
 
 
 class Pattern(NamedTuple):
@@ -116,7 +115,7 @@ class Alternative(NamedTuple):
         return cls(b" ".join(words), patterns, is_guarded=is_guarded)
 
     def must_precede(self, other: "Alternative") -> bool:
-        """Whether it would never be taken after another one, which could be taken after it."""
+        """Whether it would be unreachable after the other one, but not the other way round."""
         if self.caught or other.caught:
             return _reaches(other.caught, self.caught) and not _reaches(self.caught, other.caught)
         if other.is_guarded or not _cover(other.patterns, self.patterns):
@@ -124,7 +123,7 @@ class Alternative(NamedTuple):
         return self.is_guarded or not _cover(self.patterns, other.patterns)
 
     def clashes(self, other: "Alternative") -> bool:
-        """Whether both may be taken, and no order is the right one."""
+        """Whether both may match the same, so that neither order is certainly right."""
         if self.caught & other.caught:
             return True
         if self.must_precede(other) or other.must_precede(self):

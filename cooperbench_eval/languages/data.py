@@ -49,7 +49,7 @@ _JSON_OR_YAML = frozenset({".eslintrc", ".prettierrc", ".stylelintrc", ".markdow
 _COMMENTED = """tsconfig*.json jsconfig*.json .eslintrc* .babelrc* .swcrc .jshintrc tslint.json
     *.jsonc *.code-workspace .vscode/*.json .devcontainer/*.json devcontainer.json bun.lock
     .markdownlint* api-extractor*.json"""
-"""The names of JSON files that their programs read with comments and commas at the end."""
+"""JSON files whose programs accept comments, and commas after the last item."""
 
 _MANIFESTS: Mapping[str, str] = {
     "uv.lock": "pyproject.toml",
@@ -104,12 +104,12 @@ def _matches(file: PurePosixPath, pattern: str) -> bool:
 
 
 def why_generated(path: str, source: bytes) -> str:
-    """Say what a lock file is generated from, which is why it is not merged; empty for others."""
+    """Say which file a lock file is generated from, so that it is not merged; empty for others."""
     name = PurePosixPath(path).name
     manifest = _MANIFESTS.get(name, "")
     if find_format(path, source) is DataFormat.REQUIREMENTS and _COMPILED.search(source[:2000]):
         manifest = name.removesuffix(".txt") + ".in"
-    return f"{name} follows {manifest}: regenerate it instead of merging it" if manifest else ""
+    return f"{name} is generated from {manifest}: regenerate it instead" if manifest else ""
 
 
 def read_data_versions(found: DataFormat, versions: Sequence[bytes]) -> list[Construct]:

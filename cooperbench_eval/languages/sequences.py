@@ -1,6 +1,6 @@
 """Merges what both sides insert at one place, as two sequences over an empty base.
 
-What both insert stands once. Each side's own elements stay between the same shared ones.
+What both insert is kept once. Each side's own elements stay between the same shared ones.
 """
 
 import re
@@ -32,12 +32,12 @@ def weave(
     Args:
         first: The sequence whose own elements come first.
         second: The other one.
-        name: What two elements must have in common to be the same one; an element whose
-            name is empty is the same as no other.
+        name: Returns the name of an element. Elements of the same name are equal; one
+            whose name is empty equals no other.
         is_free: Whether an element may change its place among the others.
 
     Returns:
-        The runs; `None` if both have an element in another order, and its place matters.
+        The runs; `None` if both have the same elements in different orders that matter.
     """
     mine, other = list(map(name, first)), list(map(name, second))
     pairs = {i: j for i, j in _pairs(mine, other) if mine[i]}
@@ -94,8 +94,8 @@ def split_entries(
 
     An entry is one of the least indented lines, with the comments and annotations before
     it, and the lines after it that are indented more, close a bracket, or continue it.
-    Comments after all others belong to the last entry. A
-    table, which begins with `[`, goes on to an empty line or to the next table.
+    Comments at the end belong to the last entry. A table, which begins with `[`, ends at an
+    empty line or at the next table.
 
     Args:
         lines: The lines.
@@ -149,8 +149,8 @@ def weave_text(
 ) -> list[Run[T]] | None:
     """Divide two insertions into prose, as `weave` does.
 
-    A sentence may refer to the one before it. So apart from those with which both begin,
-    only items of a list count as shared; or all do, if one side has none of its own.
+    A sentence may refer to the one before it. So only elements with which both begin, and
+    items of a list, count as shared; if one side has nothing of its own, all elements do.
     """
     runs = weave(first, second, name)
     pairs = zip(map(name, first), map(name, second), strict=False)
@@ -169,10 +169,10 @@ def _continues(line: bytes) -> bool:
 
 
 def join_lines(ours: bytes, theirs: bytes) -> bytes | None:
-    """Return the lines of ours and theirs; the entries that both have are there once.
+    """Return the lines of ours and theirs; entries that both have are kept once.
 
     Returns:
-        The lines; `None` if both have the same entries in another order.
+        The lines; `None` if both have the same entries in different orders.
     """
     lines = (each.splitlines(keepends=True) for each in (ours, theirs))
     first, second = (split_entries(each, _depth, bytes.strip, leading=()) for each in lines)

@@ -303,8 +303,14 @@ _MOST_SHOWN = 72
 
 def excerpt(*elements: Element) -> str:
     """Return the source text of elements in one line, for a reason; cut after a whole word."""
-    text = b"".join(map(render, elements)).decode("utf-8", "replace")
-    return shorten(text, _MOST_SHOWN, placeholder=" …")
+    return one_line(b"".join(map(render, elements)))
+
+
+def one_line(text: bytes) -> str:
+    """Return a text in one line, for a reason; cut after a whole word, if one word fits."""
+    words = text.decode("utf-8", "replace")
+    shown = shorten(words, _MOST_SHOWN, placeholder=" …")
+    return shown if shown != "…" else words.split()[0][:_MOST_SHOWN] + "…"
 
 
 def line_of(tree: Element, part: Element) -> int | None:

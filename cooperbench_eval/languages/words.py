@@ -55,7 +55,7 @@ _OTHER = rb"\\\S | (?!L)\S"  # an escaped quote neither opens nor closes a strin
 
 
 def count_parts(text: bytes) -> Counter[bytes]:
-    """Count how often each word and each sign occurs, also those within values."""
+    """Count how often each word and each sign occurs, including those inside values."""
     return Counter(PART.findall(text))
 
 
@@ -63,15 +63,15 @@ class Words:
     """How a kind of text is divided into tokens.
 
     Attributes:
-        pattern: A token without the strings and comments, for `re.VERBOSE`.
+        pattern: Matches a token outside of strings and comments, with `re.VERBOSE`.
     """
 
     def __init__(
         self, *kinds: bytes, prefix: bytes = b"", sign: bytes = rb"(?!)", longs: bytes = rb"(?!)"
     ) -> None:
-        """Make it of patterns of tokens; strings have a *prefix*, and comments a *sign*.
+        """Combine patterns of tokens; strings begin with *prefix*, and comments with *sign*.
 
-        *longs* finds the strings and comments of several lines in a file, and may find more.
+        *longs* matches at least the strings and comments that span several lines.
         """
         self._longs = re.compile(longs, re.VERBOSE | re.DOTALL | re.MULTILINE)
         self.pattern = b"|".join((*kinds, _OTHER)).replace(b"L", WORD.pattern[:-1])
@@ -102,7 +102,7 @@ class Words:
         yield space + text[len(inner) :], b""
 
     def _split_inner(self, text: bytes) -> Generator[tuple[bytes, bytes], None, bytes]:
-        """Yield the tokens but for the last one, and return its white space."""
+        """Yield all tokens but the empty last one, and return the white space before that."""
         space = b""
         for space, word in self.split(text):
             if word:
@@ -125,7 +125,7 @@ class Words:
 
 
 DIVIDED = re.compile(rb"""[\s"'`]|\{(?![0-9])""")
-"""What makes a string several tokens: white space, a quote, or a place for a value."""
+"""What divides a string into several tokens: white space, a quote, or a placeholder."""
 _LONG_STRING = rb"""
     \"{3} (?: [^"\\] | \\. | "(?!"") )*+ \"{3} | '{3} (?: [^'\\] | \\. | '(?!'') )*+ '{3}
     | " (?: [^"\\\n] | \\. )*+ " | ' (?: [^'\\\n] | \\. )*+ ' | \#[^\n]*+

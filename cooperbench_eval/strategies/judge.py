@@ -1,7 +1,7 @@
 """The judge: what is wrong with a merged file, and which of its parts are to blame.
 
-Every strategy that works on blocks asks it before it offers a text, and a cascade asks it about
-what each member returns. So nothing is accepted that it refuses.
+Strategies that work on blocks ask it before they offer a text, and a cascade asks it about
+what each member returns. So a text that it refuses is never accepted.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import is_code
-from cooperbench_eval.languages.tree import Construct, StructureError
+from cooperbench_eval.languages.tree import Construct, StructureError, one_line
 from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import can_merge_data
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
@@ -28,7 +28,7 @@ from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
 _LEAST_ALIKE = 0.5
-"""The share of words from which a line counts as a version of another one."""
+"""The share of equal words from which a line counts as a version of another one."""
 MOST_TRIES = 100
 """The most resolutions of a file that are checked one by one."""
 
@@ -63,7 +63,7 @@ class ConflictFile(Generic[_Place]):
         path: Its path.
         versions: Base, ours and theirs.
         places: The places in dispute: its open conflicts, or blocks of them, in order.
-        settled: The text before, between and after them, as the line merge left it.
+        settled: The text before, between and after them, from the merge by lines.
         takes_sides: Whether a function may be taken from one side that contains what the
             other one adds, although the rest of the other's function is lost.
         may_invent: Whether texts may have names and values that no version has.
@@ -162,12 +162,12 @@ class ConflictFile(Generic[_Place]):
             if find_format(self.path, self.versions[1]):
                 if can_merge_data(self.path, self.versions):
                     continue
-                return "both sides' lines would be joined, and a merge by key refuses them"
+                return "both sides' lines would be joined, but a merge by key refuses them"
             before, mine, other = map(_lines, (first.base, first.ours, first.theirs))
             kept = [(_has_alike(mine, words), _has_alike(other, words)) for words in before]
             if (True, True) in kept or {(True, False), (False, True)} <= set(kept):
                 at = next(i for i, sides in enumerate(kept) if any(sides))
-                shown = b" ".join(before[at][:5]).decode("utf-8", "replace")
+                shown = one_line(_filled_lines(first.base)[at])
                 return f"joining both sides' lines would repeat or restore {shown!r}"
         return ""
 
@@ -188,7 +188,7 @@ _known = WeighedMemo[tuple[str, Versions, bytes, bool], Fault](max_bytes=1 << 22
 
 
 def _placing_fault(path: str, versions: Versions, merged: bytes) -> Fault:
-    """Return which statement or argument is not where its side put it."""
+    """Return a statement or argument that is not where its side put it."""
     trees = _trees(path, [*versions, merged])
     checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
     return Fault(next((bad for check in checks if (bad := check(trees[:3], trees[3]))), ""))
@@ -233,7 +233,11 @@ def _joined(first: bytes | None, second: bytes | None, newline: bytes) -> bytes:
 
 def _lines(text: bytes | None) -> list[list[bytes]]:
     """Return the words of each line that has any."""
-    return [words for line in (text or b"").split(b"\n") if (words := WORD.findall(line))]
+    return [WORD.findall(line) for line in _filled_lines(text)]
+
+
+def _filled_lines(text: bytes | None) -> list[bytes]:
+    return [line for line in (text or b"").split(b"\n") if WORD.search(line)]
 
 
 def _has_alike(lines: Sequence[Sequence[bytes]], words: Sequence[bytes]) -> bool:

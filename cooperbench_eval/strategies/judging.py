@@ -1,4 +1,4 @@
-"""Takes back what a strategy resolved, where the judge finds a fault."""
+"""Opens conflicts again that a strategy resolved, where the judge finds a fault."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,8 +60,8 @@ def judge_outcome(
 def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
     """Open the conflicts of files again that are resolved to conflict markers.
 
-    Git merges the contents of a renamed file before it compares them with another file of the
-    new name. The conflicts of that merge are text in ours or theirs, between longer markers.
+    If a file is renamed to a name that another file has, git first merges the renamed file's
+    own changes. Conflicts of that merge are text of ours or theirs, between longer markers.
     """
     before, after = given.merge, outcome.merge or given.merge.concluded(outcome.changes)
     if outcome.merge is None and outcome.conflicts:
@@ -75,7 +75,7 @@ def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
     marked = {path for path, found in markers.items() if not found <= known}
     if not marked:
         return outcome
-    reason = "its text would have conflict markers that no version has"
+    reason = "the file would have conflict markers that no version has"
     rows = [row for row in outcome.ledger if row.path not in marked]
     rows += (LedgerRow.left_open(c, reason) for c in before.conflicts if c.path in marked)
     return _reopened(outcome, before, after, dict.fromkeys(marked, ()), rows)

@@ -8,7 +8,7 @@ from cooperbench_eval.languages.data import DataFormat, check_data, find_format,
 from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
 
 _MOST_BYTES = 500_000
-"""The largest version that is checked; the grammar of YAML needs a second for as much."""
+"""The largest version that is checked; in YAML, this takes a second."""
 
 
 def find_data_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
@@ -51,7 +51,7 @@ def _broken(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> s
 
 @lru_cache(maxsize=64)
 def _fault(path: str, source: bytes) -> str:
-    """Return what is wrong with a version, as what follows its name; empty if nothing is."""
+    """Return what is wrong with a version, as a predicate; empty if nothing is."""
     found = find_format(path, source)
     if found is None:
         return ""

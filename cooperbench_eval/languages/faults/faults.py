@@ -1,9 +1,9 @@
 """Checks a merged file without running it.
 
 Does the file parse? Is a name defined twice, no longer bound or no longer defined? Did it
-lose something that both sides kept or that one side added, or is something in it that no
-version has? A merge that fails a check is
-not offered at all, because an open conflict is better than a wrong merge.
+lose something that both sides kept or that one side added? Does it have a value that no version
+has? A merge that fails a check is not offered at all, because an open conflict is better than a
+wrong merge.
 
 Most of a file is the same in base, ours, theirs and merged. All checks compare how often
 something occurs in each, so a piece that occurs equally often in all four cannot matter.

@@ -1,4 +1,4 @@
-"""Finds what a merged file lost or made up, and what differs between versions.
+"""Finds what a merged file lost or made up, and the pieces that differ between versions.
 
 Most of a file is the same in base, ours, theirs and merged. The checks compare how often
 something occurs in each, so a piece that occurs equally often in all four cannot matter.
@@ -38,7 +38,7 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """Find a word or sign that occurs less often than the sides' changes can explain.
 
     The lowest number that these changes can explain assumes that both sides made the same
-    additions and different removals. A line that both sides added counts once. None
+    additions and different removals. A line that both sides added counts once. No token
     spans lines, and a line that occurs equally often in all files adds the same to this
     number and to the actual one. So only the other lines are counted.
     """

@@ -12,7 +12,7 @@ from cooperbench_eval.languages.files import GRAMMARS
 from cooperbench_eval.languages.model import Call, NamedFunction, ScopeNames
 from cooperbench_eval.languages.readers.grammars import Grammar
 from cooperbench_eval.languages.scopes.reading import read_names
-from cooperbench_eval.languages.tree import StructureError
+from cooperbench_eval.languages.tree import StructureError, one_line
 
 
 def find_name_fault(
@@ -54,8 +54,7 @@ def _skipped(before: Sequence[ScopeNames], now: ScopeNames) -> str:
 
 def _repeated(before: Sequence[ScopeNames], now: ScopeNames) -> str:
     for text in more_often([each.repeated for each in before], now.repeated):
-        shown = text.decode("utf-8", "replace")
-        return f"{shown[:60]!r} would occur twice"
+        return f"{one_line(text)!r} would occur twice"
     return ""
 
 

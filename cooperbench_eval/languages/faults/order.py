@@ -1,7 +1,7 @@
-"""Finds what a merged file has in an order that one of the sides did not mean.
+"""Finds insertions of both sides at one place in an order that may be wrong.
 
-Both sides insert at one place, and the order matters: alternatives of which the first that
-fits is taken, calls of which one removes what the other adds, and values beside a spread.
+The order of these matters: alternatives, because the first that matches is taken; calls on one
+object of which one removes what the other adds; and values beside a spread.
 """
 
 import re
@@ -12,7 +12,7 @@ from cooperbench_eval.languages.alternatives import alternatives_in
 from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
-from cooperbench_eval.languages.tree import ASSIGNING, Element, Mode
+from cooperbench_eval.languages.tree import ASSIGNING, Element, Mode, excerpt, one_line
 
 _EMPTYING = frozenset(
     b"""clear pop popleft popitem popall truncate remove removeAll reset reverse sort shuffle
@@ -64,17 +64,17 @@ def _misordered(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
 
 
 def _unreachable(versions: Sequence[Sequence[Element]]) -> Iterator[str]:
-    """Yield alternatives that come after one that catches the same, where no version has that."""
+    """Yield alternatives after one that catches the same, unless a version has them so."""
     *before, merged = (list(alternatives_in(each)) for each in versions)
     known = {(one.head, each.head) for side in before for one, each in combinations(side, 2)}
     for one, later in combinations(merged, 2):
         if (one.head, later.head) in known:
             continue
-        shown = later.head.decode("utf-8", "replace")[:60]
+        first, shown = one_line(one.head), one_line(later.head)
         if later.must_precede(one):
-            yield f"{shown!r} would never be reached"
+            yield f"{shown!r} would never be reached, because {first!r} comes before it"
         elif one.clashes(later):
-            yield f"{shown!r} may be taken where the other side's is, and the order matters"
+            yield f"{first!r} and {shown!r} may both match, so their order matters"
 
 
 def _spread(kind: str, mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
@@ -120,4 +120,4 @@ def _is_about_another(one: Element, other: Element) -> bool:
 
 
 def _text(element: Element) -> str:
-    return repr(b" ".join(element.words()).decode("utf-8", "replace")[:60])
+    return repr(excerpt(element))

@@ -1,7 +1,7 @@
-"""Finds values that a merged file has at other places than any of its versions.
+"""Finds values whose place gives them another meaning than in any version.
 
-The numbers of a tuple, such as a version, and the values for the placeholders of a string are
-known by their places.
+These are the numbers of a tuple, such as a version, and the values for the placeholders of a
+string.
 """
 
 import re
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.tree import one_line
 
 _TUPLE = re.compile(rb"(?<![\w\])])\(\s*-?\d[\w.]*(?:\s*,\s*-?\d[\w.]*)+\s*,?\s*\)")
 """Numbers in round brackets that are not the arguments of a call."""
@@ -34,11 +35,11 @@ def find_misplaced_value(path: str, versions: tuple[bytes, bytes, bytes], merged
         known = {found for each in versions for found in map(_packed, _TUPLE.findall(each))}
         for found in _TUPLE.findall(merged):
             if _packed(found) not in known:
-                return f"no version has the numbers {found.decode('utf-8', 'replace')[:60]}"
+                return f"no version has the numbers {one_line(found)!r}"
     if all(map(_HOLE.search, new)) and not any(any(_unfilled(each)) for each in versions):
         for found in _unfilled(merged):
-            shown = found.decode("utf-8", "replace")[:60]
-            return f"the placeholders of {shown} would not match the values after it"
+            shown = repr(one_line(found))
+            return f"the placeholders of {shown} would not match the number of values after it"
     return ""
 
 
@@ -47,7 +48,7 @@ def _packed(text: bytes) -> bytes:
 
 
 def _unfilled(source: bytes) -> Iterator[bytes]:
-    """Yield the strings with another number of placeholders than values after them."""
+    """Yield the strings whose placeholders are more or fewer than the values after them."""
     for string in _STRING.finditer(source):
         holes = len(_HOLE.findall(string.group()))
         follows = _VALUES.match(source, string.end()) if holes else None

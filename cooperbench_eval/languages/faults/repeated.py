@@ -1,7 +1,7 @@
 """Finds what each side inserted once at one place and a merged file has twice.
 
-A statement, an item of a list, or an entry of a data file counts, with all that is in it. So
-two new functions may both end with `return x`.
+A statement, an item of a list or an entry of a data file is compared as a whole. So two new
+functions may both end with `return x`.
 """
 
 from collections import Counter
@@ -16,17 +16,19 @@ from cooperbench_eval.languages.tree import (
     Construct,
     Mode,
     Token,
+    excerpt,
     head_of,
+    one_line,
     same,
     suite,
 )
 
 _PROSE = (".md", ".rst")
 _LEAST_ALIKE = 0.85
-"""The share of words from which two statements with one head are versions of one."""
+"""The share of equal words from which two statements with one head are versions of one."""
 _LEAVING = frozenset(b"return break continue pass raise throw else".split())
 """Words of lines that different new statements end with."""
-_MARKS = b"\x1d\x1e"
+_TWICE = "both sides insert %r, and the merged file would have it twice"
 
 
 def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
@@ -62,7 +64,9 @@ def _repeated(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
     for parts, places in changed:
         for gap in gaps(parts, places) if parts[0].mode is not Mode.SEQUENCE else ():
             mine, other, now = ([e for e in part if isinstance(e, Construct)] for part in gap)
-            yield from _too_often(*([e.plain for e in part] for part in (mine, other, now)))
+            shown = {each.plain: excerpt(each) for each in now}
+            for text in _too_often(*([e.plain for e in part] for part in (mine, other, now))):
+                yield _TWICE % shown[text]
             yield from _alike(mine, other, now)
 
 
@@ -78,19 +82,20 @@ def _repeated_entries(trees: Versions, *, only_items: bool) -> Iterator[str]:
             for part in gap
         )
         texts = [[b"\n".join(entry).strip() for entry in part] for part in entries]
-        yield from _too_often(
-            *([e for e in part if has_word(e) and (is_item(e) or not only_items)] for part in texts)
+        counted = (
+            [e for e in part if has_word(e) and (is_item(e) or not only_items)] for part in texts
         )
+        yield from (_TWICE % one_line(text) for text in _too_often(*counted))
 
 
 def _too_often(
     mine: Sequence[bytes], other: Sequence[bytes], now: Sequence[bytes]
-) -> Iterator[str]:
+) -> Iterator[bytes]:
     counts = Counter(mine), Counter(other)
     for text, count in Counter(now).items():
         times = [each[text] for each in counts]
         if all(times) and count > max(times) and has_word(text):
-            yield f"both sides insert {_shown(text)}, and it would stand there twice"
+            yield text
 
 
 def _alike(
@@ -107,9 +112,4 @@ def _alike(
                 head_of(one) == head_of(each)
                 and similarity(one.words(), each.words()) >= _LEAST_ALIKE
             ):
-                yield f"each side inserts its own {_shown(head_of(one))}, almost like the other's"
-
-
-def _shown(text: bytes) -> str:
-    words = b" ".join(text.translate(None, _MARKS).split(b"\x1f"))
-    return repr(words.decode("utf-8", "replace")[:60])
+                yield f"both sides insert almost the same statement, {excerpt(one)!r}"

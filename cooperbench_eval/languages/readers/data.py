@@ -33,16 +33,16 @@ from cooperbench_eval.languages.tree import (
 )
 
 MAPPING, SEQUENCE, LINES, CHECKSUMS = "mapping", "sequence", "lines", "checksums"
-"""The kinds of the constructs of which a merge combines the members."""
+"""The kinds of constructs whose members a merge combines."""
 ENTRY, TABLE, ITEM = "entry", "table", "item"
 """The kinds of the members of mappings and sequences."""
 
 _LAST = b"\xff"
-"""The key of the comments after the last entry; no other key is so, as it is not UTF-8."""
+"""The key of the comments after the last entry. It is not UTF-8, so no entry has it."""
 _FLOW = by_rule((MAPPING, "object inline_table flow_mapping"), (SEQUENCE, "array flow_sequence"))
 """Mappings and sequences in brackets, with commas."""
 _BLOCK = by_rule((MAPPING, "block_mapping"), (SEQUENCE, "block_sequence"))
-"""Mappings and sequences that indentation shows."""
+"""Mappings and sequences that are marked by indentation."""
 _PAIRS = rule_names("pair block_mapping_pair flow_pair")
 _COMPOUND = _PAIRS | {"block_sequence_item"}
 _TABLES = rule_names("table table_array_element")
@@ -52,10 +52,10 @@ _KINDS = {"anchor": "anchor", "alias": "alias", "-": "token", ":": "token", "?":
 _MOST_TOKENS = 50_000
 """The most tokens of a version that are read; each takes about 30 microseconds."""
 _LEAST_SHARED = 64
-"""The least length of an entry or item that is not read if all versions have it."""
+"""The least length of an entry or item that stays one token if all versions have it."""
 _OUTPUTS = frozenset({b"outputs", b"prompt_number", b"execution_count"})
 _OF_CELLS = _OUTPUTS | {b"source", b"input"}
-"""The keys of cells of notebooks that are not read as other data."""
+"""The keys in a cell of a notebook whose values are read in a special way."""
 _NAMING = (b"id", b"name", b"repo", b"uses", b"package", b"key")
 """The keys whose value names an item of a sequence."""
 _REQUIREMENT = re.compile(
@@ -108,7 +108,7 @@ class _DataReader:
         self._comments: list[SyntaxNode] = []  # to be read before what follows them
 
     def texts(self) -> Iterator[bytes]:
-        """Yield the text of each entry and item that is worth comparing with other versions."""
+        """Yield the text of each entry and item that is long enough to be compared."""
         stack = [self._root]
         while stack:
             for node in stack.pop().children:
@@ -306,7 +306,7 @@ class _DataReader:
         return [first, Construct(kind=LINES, mode=Mode.MEMBERS, children=children, indent=deeper)]
 
     def _tables(self, nodes: Sequence[SyntaxNode]) -> tuple[Element, ...]:
-        """Read pairs and tables of TOML; what is in an element of an array stands below it."""
+        """Read pairs and tables of TOML; an element of an array contains its nested tables."""
         out: list[Element] = []
         array: list[Element] = []
         at = next((i for i, node in enumerate(nodes) if node.type in _TABLES), len(nodes))

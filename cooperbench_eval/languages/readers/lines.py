@@ -1,4 +1,4 @@
-"""Reads files that are a set of lines with keys: requirements, and the checksums of Go."""
+"""Reads files in which each line has a key: requirements, and the checksums of Go."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -60,10 +60,10 @@ def _read(kind: str, key_of: KeyOf, text: bytes) -> Construct:
 
 
 def check_lines(key_of: KeyOf, source: bytes) -> None:
-    """Raise an error if two lines have one key.
+    """Raise an error if two lines have the same key.
 
     Raises:
-        SyntaxFaultError: Two have.
+        SyntaxFaultError: Two lines have the same key.
     """
     keys = set()
     for _, word in _LINE.findall(b"\n" + source):
@@ -71,7 +71,7 @@ def check_lines(key_of: KeyOf, source: bytes) -> None:
             continue
         if (key := key_of(word)) in keys:
             shown = key.decode("utf-8", "replace")
-            raise SyntaxFaultError(f"{shown!r} occurs twice")
+            raise SyntaxFaultError(f"two lines have the key {shown!r}")
         keys.add(key)
 
 

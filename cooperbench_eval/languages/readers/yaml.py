@@ -1,6 +1,6 @@
-"""Checks what the grammar of YAML does not: repeated keys, aliases, and what few parsers read.
+"""Checks YAML beyond its grammar: repeated keys, aliases, and forms that few parsers read.
 
-What this accepts is accepted by parsers of YAML 1.1 as well as 1.2.
+A file that passes can be read by parsers of YAML 1.1 and of YAML 1.2.
 """
 
 import re
@@ -12,7 +12,7 @@ from cooperbench_eval.languages.readers.grammars import (
     parse_soundly,
     rule_names,
 )
-from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
+from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError, one_line
 
 _MOST_BYTES = 500_000
 """The largest file that is checked, which takes a second."""
@@ -28,7 +28,7 @@ _PORTABLE: Mapping[str, re.Pattern[bytes]] = {
     "tag_directive": _NONE,
     "reserved_directive": _NONE,
 }
-"""What the nodes of a rule may be; parsers differ in the others."""
+"""The forms of nodes, by grammar rule, on which parsers agree."""
 _UNUSUAL = re.compile(rb"\A:|\?")
 _SPACES = frozenset({b"", b" ", b"\n", b"\r"})
 _EMPTY_KEYS = {"flow_pair": {":", "?"}, "block_mapping_pair": {":"}}
@@ -51,7 +51,7 @@ def check_yaml(source: bytes) -> None:
     for i, document in enumerate(each for each in root.children if each.type == "document"):
         parts = [child.type for child in document.children]
         if parts[:1] == ["..."] or (i and "---" not in parts):
-            raise _fault(document, "no --- begins the document of")
+            raise _fault(document, "no '---' precedes the document")
         _check_anchors(document)
     end = 0
     for node in _walk(root):
@@ -63,17 +63,17 @@ def check_yaml(source: bytes) -> None:
             raise _fault(node, "not every parser reads")
         _check(node)
     if b"\t" in source[end:]:
-        raise _fault(root, "a tab follows")
+        raise SyntaxFaultError("a tab is at the end of the file")
 
 
 def _check_anchors(document: SyntaxNode) -> None:
     anchors: set[bytes] = set()
     for node in _walk(document):
         if node.type == "alias_name" and node.text not in anchors:
-            raise _fault(node, "no anchor has the name of the alias")
+            raise _fault(node, "no anchor belongs to the alias")
         if node.type == "anchor_name":
             if node.text in anchors:
-                raise _fault(node, "there are two anchors")
+                raise _fault(node, "there are two anchors named")
             anchors.add(node.text or b"")
 
 
@@ -116,8 +116,7 @@ def _is_in_flow(scalar: SyntaxNode) -> bool:
 
 def _fault(node: SyntaxNode, problem: str) -> SyntaxFaultError:
     line = node.start_point.row + 1
-    word = (node.text or b"")[:60].decode("utf-8", "replace")
-    return SyntaxFaultError(f"{problem} {word!r}, line {line}", line)
+    return SyntaxFaultError(f"{problem} {one_line(node.text or b'')!r}, line {line}", line)
 
 
 def _walk(root: SyntaxNode) -> Iterator[SyntaxNode]:

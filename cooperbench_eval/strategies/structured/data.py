@@ -49,7 +49,7 @@ class DataMerge:
         """Merge two versions of a file.
 
         Raises:
-            BindingError: One side uses what the other one changes.
+            BindingError: One side adds an alias of a value that the other changes.
             DisagreementError: They cannot be combined.
         """
         _check_aliases(base, ours, theirs)
@@ -102,7 +102,7 @@ class DataMerge:
         )
 
     def _parts(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
-        """Merge parts that correspond to each other, with the comments around them."""
+        """Merge corresponding parts, and the comments around them."""
         (lead, before, tail), mine, other = map(_split, (base, ours, theirs))
         if base.kind == DATA and not before and len(mine[1]) == len(other[1]):
             before = tuple(map(_emptied, mine[1]))
@@ -270,7 +270,7 @@ def _bare(element: Element) -> tuple[bytes, ...]:
 
 
 def _emptied(element: Element) -> Element:
-    """Return the base of what both sides added, of which only mappings may be merged."""
+    """Return an empty base for what both sides added, so that only mappings are merged."""
     if isinstance(element, Token):
         return element._replace(word=b"")
     if element.kind == MAPPING:
@@ -317,17 +317,19 @@ def _is_numeric(items: Elements) -> bool:
 
 
 def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
-    """Refuse new uses of what the other side changes under an anchor of YAML.
+    """Refuse new aliases of an anchor whose value the other side changes.
 
     Raises:
-        BindingError: There are such uses.
+        BindingError: There are such aliases.
     """
     old, new = dict(_anchored(base)), dict(_anchored(side))
     before, after = _aliases(base), _aliases(other)
     for name, words in old.items():
         if new.get(name) != words and after[b"*" + name] > before[b"*" + name]:
-            shown = name.decode("utf-8", "replace")
-            raise BindingError(f"one side changes what &{shown} names, the other uses it anew")
+            shown = "&" + name.decode("utf-8", "replace")
+            raise BindingError(
+                f"one side changes the value of {shown!r}, the other adds an alias of it"
+            )
 
 
 def _anchored(tree: Construct) -> Iterator[tuple[bytes, tuple[bytes, ...]]]:

@@ -1,4 +1,4 @@
-"""Finds arguments that a merge gave to another call or parameter than their side did."""
+"""Finds arguments that a merge passes to another function or parameter than their side."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,10 +15,10 @@ from cooperbench_eval.languages.tree import (
 
 
 def find_handed_elsewhere(versions: Sequence[Construct], merged: Element) -> str:
-    """Return which argument another function would get than in the side that added it.
+    """Return an argument that would be passed to another function than in its side.
 
-    A side may also replace the function that is called. So it counts only if the side calls
-    the other function as well, without that argument.
+    A side may also replace the function that is called. So this is a fault only if that side
+    also calls the other function, without the argument.
     """
     before, mine, other, after = (dict(functions_of(tree)) for tree in (*versions, merged))
     for name, function in after.items():
@@ -39,15 +39,15 @@ def find_handed_elsewhere(versions: Sequence[Construct], merged: Element) -> str
                     to, giver = (each.decode("utf-8", "replace") for each in (callee, min(lost)))
                     items = (i for each in sides for _, given in _calls(each) for i in given)
                     shown = next(excerpt(item) for item in items if item.plain == argument)
-                    return f"{shown!r} would be given to {to}() instead of {giver}()"
+                    return f"{shown!r} would be passed to {to!r} instead of {giver!r}"
     return ""
 
 
 def find_shifted(versions: Sequence[Construct], merged: Construct) -> str:
-    """Return which argument of a side's new call would go to another parameter than there.
+    """Return an argument of a side's new call that would be passed to another parameter.
 
-    That is so if the other side put a parameter before it. Functions go by their names, so
-    only names count that a version defines once.
+    This happens if the other side inserts a parameter before it. Functions are found by name,
+    so only names that a version defines once are checked.
     """
     _, *sides, now = map(_positional, (*versions, merged))
     for i, known in enumerate(sides, start=1):
@@ -70,7 +70,7 @@ def find_shifted(versions: Sequence[Construct], merged: Construct) -> str:
 
 
 def _positional(tree: Construct) -> dict[bytes, tuple[bytes, ...]]:
-    """Return the parameters that may be given by position, of functions with one name."""
+    """Return the positional parameters of each function whose name is defined once."""
     found: dict[bytes, list[tuple[bytes, ...]]] = {}
     for _, function in functions_of(tree):
         clause = next((each for each in function.parts if each.kind == "def"), function)

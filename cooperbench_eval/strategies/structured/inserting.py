@@ -24,9 +24,9 @@ class Piece(NamedTuple):
     Attributes:
         elements: The comments before it, itself, and those at the end of its line.
         at: The index of the element itself.
-        name: What equal pieces of both sides have in common.
-        rank: How late it must come.
-        is_free: Whether its place among the others means nothing.
+        name: The name by which equal pieces are found.
+        rank: Its place in the required order; a higher rank comes later.
+        is_free: Whether it may be placed anywhere among the others.
     """
 
     elements: Elements
@@ -87,7 +87,7 @@ def interleave(
     kind: str,
     unite: Unite,
 ) -> Insertions:
-    """Merge two insertions; what both have is there once.
+    """Merge two insertions; what both have is kept once.
 
     Args:
         first: The one whose own elements come first.
@@ -97,7 +97,7 @@ def interleave(
         unite: Merges two elements of one name.
 
     Raises:
-        DisagreementError: Both have something in another order, and the order may matter.
+        DisagreementError: Both have the same elements in different orders that may matter.
     """
     before, after = around
     mine, theirs = _pieces(kind, before, first, second), _pieces(kind, before, second, first)

@@ -29,9 +29,10 @@ _MOST_COPIES = 50
 
 
 def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
-    """Return which statement is beside the wrong neighbours, or twice; empty if none is.
+    """Return which statement is beside the wrong neighbours or repeated; empty if none is.
 
-    A statement that both sides add to one suite is in it as often as in one of them.
+    A statement that both sides add to one suite must not occur in it more often than in
+    either of them.
     """
     before, mine, other, after = (dict(functions_of(tree)) for tree in (*versions, merged))
     for name, function in after.items():
@@ -48,10 +49,10 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
         added = [places.counts - known.counts for places in map(_Places.of, sides)]
         for place in added[0] & added[1]:
             if place[1].startswith((b"import ", b"from ")):
-                continue  # another one changes nothing
+                continue  # a second import changes nothing
             if now.counts[place] - known.counts[place] > max(each[place] for each in added):
                 shown = _shown(name, sides[0], place[1])
-                return f"{shown} would be there twice, though both sides add it"
+                return f"{shown} would occur twice, because both sides add it"
     return ""
 
 

@@ -26,7 +26,7 @@ def read_trees(path: str, versions: Sequence[bytes]) -> list[Construct]:
 
 
 def remember_trees(path: str, versions: Sequence[bytes], trees: Sequence[Construct]) -> None:
-    """Remember what `read_trees` would return; the judge soon asks for the trees of a merge."""
+    """Keep *trees* for `read_trees`, because the judge soon asks for the trees of a merge."""
     _latest.recall((path, *versions), lambda: list(trees))
 
 

@@ -5,7 +5,7 @@ from needs import need_package
 
 from cooperbench_eval.languages.faults.faults import find_fault
 
-TWICE = "stand there twice"
+TWICE = "would have it twice"
 FRAMES = {
     "a.py": ("def f(q):\n    q.start()\n", "    return q\n", "    {}\n"),
     "a.ts": ("function f(q: Q) {\n  q.start();\n", "  return q;\n}\n", "  {};\n"),
@@ -104,5 +104,5 @@ def test_two_versions_of_one_new_statement_are_a_fault():
     ours, theirs = written.format("1"), written.format("2")
     other = "if options.before:\n    stop()\n"
 
-    assert "its own" in fault("a.py", "x = 1\n@", ours, theirs, ours + theirs)
+    assert "almost the same" in fault("a.py", "x = 1\n@", ours, theirs, ours + theirs)
     assert fault("a.py", "x = 1\n@", ours, other, ours + other) == ""

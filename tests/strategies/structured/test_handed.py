@@ -21,7 +21,7 @@ def test_an_argument_of_a_call_that_the_other_side_removed_goes_to_no_other_call
 
     found = handed(ours, ours.replace("load(a)", "load(a, sep=s)"))
 
-    assert found == "'sep=s' would be given to load() instead of get()"
+    assert found == "'sep=s' would be passed to 'load' instead of 'get'"
 
 
 @pytest.mark.parametrize("callee", ["get", "fetch"])

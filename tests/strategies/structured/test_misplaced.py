@@ -62,7 +62,7 @@ def test_a_statement_that_both_sides_add_to_a_suite_is_there_once():
     base = function("one()")
 
     assert misplaced(base, once, theirs, twice) == (
-        "f: 'log(a)' would be there twice, though both sides add it"
+        "f: 'log(a)' would occur twice, because both sides add it"
     )
     assert misplaced(base, twice, theirs, twice) == ""
     assert misplaced(base, ours, once, ours) == ""
