@@ -202,7 +202,7 @@ def test_a_lock_file_names_what_it_follows(path, source, words):
 
 FAULTS = {
     "a.json": {
-        b'{"a": 1, "a": 2}': "the key two lines have the key 'a'",
+        b'{"a": 1, "a": 2}': "the key 'a' occurs twice",
         b'{"a": NaN}': "NaN is not JSON",
         b'\xef\xbb\xbf{"a": 1}': "BOM",
         b"// c\n{}": "Expecting value",
@@ -233,7 +233,7 @@ FAULTS = {
         b"git+https://a.b/c\ngit+https://a.b/d\n": "",
         b"A_b\na.B[c] # d\n": "two lines have the key 'a-b'",
     },
-    "go.sum": {b"a v1 h1:x\na v1/go.mod h1:x\n": "", b"a v1 h1:x\na v1 h1:y\n": "occurs twice"},
+    "go.sum": {b"a v1 h1:x\na v1/go.mod h1:x\n": "", b"a v1 h1:x\na v1 h1:y\n": "have the key"},
 }
 
 

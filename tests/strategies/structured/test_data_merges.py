@@ -309,7 +309,8 @@ def test_an_alias_does_not_get_what_the_other_side_changes():
 
     outcome = merge("a.yml", ALIASED, *sides, "cascade")
 
-    assert outcome.ledger[0].reason == "one side changes the value of '&x', the other adds an alias"
+    reason = "one side changes the value of '&x', the other adds an alias of it"
+    assert outcome.ledger[0].reason == reason
     assert outcome.ledger[0].is_binding
 
 
@@ -319,7 +320,7 @@ LOCK = '[[package]]\nname = "a"\nversion = "%s"\n'
 @pytest.mark.parametrize("strategy", ["tokens", "structured", "cascade"])
 @pytest.mark.parametrize("padding", [0, 5_000_000])
 def test_a_lock_file_is_not_merged(strategy, padding):
-    """It follows its manifest, however large it is."""
+    """It is generated from its manifest, however large it is."""
     texts = [LOCK % version + "#" * padding + "\n" for version in ("1.0", "1.1", "2.0")]
 
     outcome = merge("a/uv.lock", *texts, strategy)
