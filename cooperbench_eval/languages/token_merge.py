@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.languages.sequences import has_word, split_entries, weave
-from cooperbench_eval.languages.tree import Token
+from cooperbench_eval.languages.tree import Token, one_line
 from cooperbench_eval.languages.words import PART, Words, count_parts
 
 _FIRST_CHARACTER = 0xF0000  # of a plane in which no character is a letter or a space
@@ -149,7 +149,7 @@ def _merge(
         at = edit.end
         both = [left.pop() for left in (ours, theirs) if left and _place(left[-1]) == _place(edit)]
         if any(left and left[-1].start < edit.end for left in (ours, theirs)):
-            raise TokenMergeError(_SAME_CHANGED)
+            raise _overlapping(base[edit.start : edit.end])
         if len(both) > 1 and edit.start == edit.end:
             out += _both(both[0].new, both[1].new, order)
         elif _texts(both[0].new) == _texts(both[-1].new):
@@ -157,7 +157,7 @@ def _merge(
         elif word := _containing(base[edit.start : edit.end], both[0].new, both[-1].new):
             out.append(word)
         else:
-            raise TokenMergeError(_SAME_CHANGED)
+            raise _overlapping(base[edit.start : edit.end])
     return out + _kept(base, spaces, range(at, len(base)))
 
 
@@ -205,7 +205,10 @@ def _place(edit: TokenEdit) -> tuple[int, int]:
     return edit.start, edit.end
 
 
-_SAME_CHANGED = "both sides changed the same tokens"
+def _overlapping(tokens: Sequence[Token]) -> TokenMergeError:
+    """Return the error for tokens that both sides changed."""
+    shown = one_line(b"".join(token.source for token in tokens))
+    return TokenMergeError(f"both sides changed {shown!r}")
 
 
 def _kept(base: Sequence[Token], spaces: Sequence[dict[int, bytes]], places: range) -> list[Token]:
@@ -227,7 +230,7 @@ def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[
     split = {2: _entries, 1: _whole, 0: _items}[sum(lines)]
     runs = weave(split(first), split(second), _name)
     if runs is None:
-        raise TokenMergeError("both sides insert the same in another order")
+        raise TokenMergeError("both sides insert the same in different orders")
     parts = [part for run in runs for part in (*run.first, *run.second, *(run.shared or ())[:1])]
     if split is _items:
         return _joined(parts, first, second)

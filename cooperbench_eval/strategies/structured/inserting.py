@@ -11,6 +11,7 @@ from cooperbench_eval.languages.tree import (
     Element,
     Elements,
     OrderError,
+    excerpt,
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
@@ -103,7 +104,8 @@ def interleave(
     mine, theirs = _pieces(kind, before, first, second), _pieces(kind, before, second, first)
     runs = weave(mine, theirs, attrgetter("name"), attrgetter("is_free"))
     if runs is None:
-        raise DisagreementError.at(*first)
+        shown = excerpt(*first)
+        raise DisagreementError(f"both sides insert the same in different orders: {shown!r}")
     found = Insertions([], [], [])
     for run in runs:
         shared = [] if run.shared is None else [_once(*run.shared, unite)]
@@ -142,7 +144,10 @@ def _in_order_taken(pieces: Sequence[Piece], own: Sequence[Piece]) -> list[Piece
             if one is None or other is None or id(each) in moving:
                 continue
             if one.clashes(other):
-                raise DisagreementError.at(each.main, piece.main)
+                pair = excerpt(each.main), excerpt(piece.main)
+                raise DisagreementError(
+                    f"{pair[0]!r} and {pair[1]!r} may both match, so their order matters"
+                )
             least = k + 1 if other.must_precede(one) else least
             most = min(most, k) if one.must_precede(other) else most
         if least > most:

@@ -13,6 +13,7 @@ from cooperbench_eval.languages.tree import (
     DisagreementError,
     Element,
     Elements,
+    excerpt,
 )
 
 _LEAVING = frozenset({"return", "raise", "break", "continue"})
@@ -271,7 +272,8 @@ def join_blocks(first: Elements, second: Elements, following: Element) -> Elemen
     """
     runs = weave_text(first, second, lambda each: each.plain, _is_item)
     if runs is None:
-        raise DisagreementError.at(*first)
+        shown = excerpt(*first)
+        raise DisagreementError(f"both sides insert the same in different orders: {shown!r}")
     out = [each for run in runs for each in (*run.first, *run.second, *(run.shared or ())[:1])]
     start = next((i for i, run in enumerate(runs) if run.first or run.second), len(runs))
     left, added = first[start:], second[start:]
