@@ -248,7 +248,8 @@ def _joined(
     items: Sequence[list[Token]], first: Sequence[Token], second: Sequence[Token]
 ) -> list[Token]:
     """Join the items of two insertions with commas, also around them if either has them so."""
-    if len(items) > 1 and b"," not in {*_texts(first), *_texts(second)}:
+    ends = {first[0].word, first[-1].word, second[0].word, second[-1].word}
+    if len(items) > 1 and b"," not in ends and len(_items(first)) == len(_items(second)) == 1:
         raise TokenMergeError("both sides insert at one point without a separator")
     comma = Token(b"", b",")
     out = [comma] if b"," in {first[0].word, second[0].word} else []
@@ -287,11 +288,13 @@ def _entries(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _items(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Split a list at its commas outside of brackets."""
+    """Split a list at its commas outside of brackets; one that closes others is one item."""
     items: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
         depth += (token.word in _OPENERS) - (token.word in _CLOSERS)
+        if depth < 0:
+            return _whole(tokens)
         if token.word == b"," and not depth:
             items.append([])
         else:

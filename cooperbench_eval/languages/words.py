@@ -48,6 +48,7 @@ _NUMBER = rb"""
     (?: (?<!L)(?<![\])"'])- )?+ (?: (?<!L)(?<![\]).])\. )?+
     (?: 0[xX]L++ | [0-9] (?: [eE][+-](?=[0-9]) | \.(?=[0-9]) | L )*+ )
 """
+_RULE = rb"={3,}+ | -{3,}+ | ~{3,}+ | \^{3,}+ | \#{4,}+ | \*{4,}+"  # under a title
 _REGEX = rb"(?<!L)(?<![\])<]) / (?![*/>\s]) (?: [^/\\\n]++ | \\. )++ / [a-z]*+"
 _QUOTED = rb"""(?<!L)(%b(["'`])) ( (?: [^"'`\\\n]++ | \\. | (?!\3)["'`] )*+ ) (\3)"""
 _REMARK = rb"(%b) ([^\n]*)"
@@ -133,7 +134,7 @@ _LONG_STRING = rb"""
 _LONG_COMMENT = rb"^[ \t]*+/\* (?: [^*] | \*(?!/) )*+ \*/"
 _PREFIX = rb"[bBcCfFrRuUtT]{0,2}"
 
-TEXT = Words(_URL, _SPACED, _PATTERN, _VALUE)
+TEXT = Words(_URL, _SPACED, _PATTERN, _VALUE, _RULE)
 """Data and text for people."""
 SCRIPT = Words(_NUMBER, b"L+", prefix=_PREFIX, sign=rb"\#", longs=_LONG_STRING)
 """Source with comments that begin with `#`."""

@@ -224,6 +224,8 @@ FAULTS = {
         b"a: &x 1\nb: &x 2\n": "two anchors named 'x'",
         b"a: [1\n": "line",
         b"a: 1\n...\nb: 2\n": "no '---' precedes",
+        b"a: {{ .V }}\n": "not every parser reads the key '{ .V }'",
+        b"a: ${{ x }}\nb: {c: {d: 1}}\n": "",
     },
     "requirements.txt": {
         b"a==1\nA ==2\n": "two lines have the key 'a'",

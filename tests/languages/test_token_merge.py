@@ -196,6 +196,7 @@ REFUSED = {
     "two values of one name": (b"a = 1\n", b"a = 2\n", b"a = 3\n", OVERLAP),
     "an edit of what is deleted": (b"a b c d\n", b"a d\n", b"a x c d\n", OVERLAP),
     "two arguments for none": (b"f()\n", b"f(b)\n", b"f(c)\n", UNSEPARATED),
+    "two calls of a chain": (b"x.m(a)\n", b"x.m(a).f(b)\n", b"x.m(a).g(0, 5)\n", UNSEPARATED),
     "two words at one point": (b"a\n", b"a b\n", b"a c\n", UNSEPARATED),
     "no newline at the end of base": (b"a", b"a\nb\n", b"a\nc\n", "no newline"),
     "no newline at the end of ours": (b"a\n", b"a\nb", b"a\nc\n", "no newline"),

@@ -95,6 +95,7 @@ def test_a_value_is_one_token_of_text(value, around):
 
 DIVIDED = {
     "a requirement": (TEXT, "flask==2.3.1, x", "flask ==2.3.1 , x"),
+    "a line under a title": (TEXT, "Title\n===== -- ~~~~", "Title ===== - - ~~~~"),
     "a key and a value": (TEXT, "key=web-api x: 1", "key = web-api x : 1"),
     "the end of a sentence": (TEXT, "See a.b. (It is 1.5)", "See a.b . ( It is 1.5 )"),
     "a date in words": (TEXT, "- May 5, 2024: 3 March 2020", "- May_5,_2024 : 3_March_2020"),

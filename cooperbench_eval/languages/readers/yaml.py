@@ -33,6 +33,7 @@ _UNUSUAL = re.compile(rb"\A:|\?")
 _SPACES = frozenset({b"", b" ", b"\n", b"\r"})
 _EMPTY_KEYS = {"flow_pair": {":", "?"}, "block_mapping_pair": {":"}}
 _MAPPINGS = rule_names("block_mapping flow_mapping")
+_COLLECTIONS = _MAPPINGS | rule_names("block_sequence flow_sequence")
 _PAIRS = rule_names("block_mapping_pair flow_pair")
 _SCALARS = rule_names("plain_scalar single_quote_scalar double_quote_scalar block_scalar")
 
@@ -93,6 +94,9 @@ def _check(node: SyntaxNode) -> None:
 def _check_keys(mapping: SyntaxNode) -> None:
     keys = set()
     for pair in mapping.named_children:
+        name = pair.child_by_field_name("key") if pair.type in _PAIRS else pair
+        if name and any(part.type in _COLLECTIONS for part in name.children):
+            raise _fault(name, "not every parser reads the key")  # nor `{{ x }}` of a template
         if pair.type in _PAIRS and (node := pair.child_by_field_name("key")):
             key = unquoted(node.text or b"")
             if key in keys:

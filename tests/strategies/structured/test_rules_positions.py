@@ -79,3 +79,24 @@ def test_items_that_are_data_are_kept(suffix, base, new):
     """Lists, and items with names, take both insertions."""
     merged = merge(suffix, base, new)
     assert merged.rstrip(";") == base.replace("@", "".join(new)).rstrip(";")
+
+
+@pytest.mark.parametrize(
+    ("path", "template", "items"),
+    [
+        ("a.go", "package p\n\nvar x = []string{0, @, @}\n", ('"b"', '"c"', '"x"', '"y"')),
+        ("a.go", "package p\n\nvar x = [3]int{1, @, @}\n", ("8", "9", "7", "5")),
+        ("A.java", "class A {\n    String[] x = {a, @, @};\n}\n", ('"b"', '"c"', '"x"', '"y"')),
+    ],
+)
+def test_neighbours_of_which_each_side_replaced_one_conflict(path, template, items):
+    """A string or a number is not a name by which the other side's place could be found."""
+    need_package("tree_sitter")
+    one, two, mine, theirs = items
+    texts = [
+        template.replace("@", first, 1).replace("@", second).encode()
+        for first, second in ((one, two), (mine, two), (one, theirs))
+    ]
+
+    with pytest.raises(DisagreementError):
+        TreeMerge().merge(*read_versions(path, texts))

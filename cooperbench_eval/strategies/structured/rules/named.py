@@ -70,9 +70,20 @@ def _by_name(items: Elements) -> dict[bytes, Element] | None:
     """Return the items by name, or `None` if their order may matter."""
     found = {each.key: each for each in items}
     is_named = all(isinstance(each, Construct) and each.key for each in items)
+    if any(map(_is_value, items)):
+        return None
     if not is_named or len(found) < len(items) or any(map(is_spread, items)):
         return None
     return found
+
+
+def _is_value(item: Element) -> bool:
+    """Whether an item of a list is a string or a number, so that its place may mean something."""
+    words = item.children
+    return item.kind == "item" and len(words) == 1 and words[0].plain[:1] in _VALUES
+
+
+_VALUES = frozenset(bytes([each]) for each in b"\"'`0123456789")
 
 
 def _merged(
