@@ -23,6 +23,7 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured.rules.statements import (
+    PLACEHOLDERS,
     Merger,
     count_name,
     is_name,
@@ -375,16 +376,22 @@ def merge_wrapped(
 ) -> Elements | None:
     """One side moved the statements into a new suite: apply the other side's edits in it.
 
-    If both sides moved them, the order in which the suites nest must not matter.
+    If both sides moved them, the order in which the suites nest must not matter. A side that
+    moved only some of them does not take the other's edits of the rest, and nothing is left to
+    move where the other side removed all of them. What the other side inserted beside its own
+    new suite stays beside it.
     """
     around = [(side, _suite_around(base, _new(base, side))) for side in (ours, theirs)]
     if all(suite and not _is_guarded(side, suite) for side, suite in around):
         return None
     for one, other, is_theirs in ((ours, theirs, False), (theirs, ours, True)):
         suite = _suite_taking(base, _new(base, one))
-        if suite is None:
+        if suite is None or _keeps_beside(base, one) or _is_empty(other):
             continue
-        inner = (other, suite.children) if is_theirs else (suite.children, other)
+        lead, core, tail = _parted(base, other)
+        if len(one) > 1 and (lead or tail):
+            continue
+        inner = (core, suite.children) if is_theirs else (suite.children, core)
         try:
             children = merger.merge_children(base, *inner, Mode.MEMBERS)
         except OrderError:
@@ -392,8 +399,33 @@ def merge_wrapped(
         except StructureError:
             continue
         new = evolve(suite, children=children)
-        return tuple(replaced(each, suite, new) for each in one)
+        return (*lead, *(replaced(each, suite, new) for each in one), *tail)
     return None
+
+
+def _keeps_beside(base: Elements, statements: Elements) -> bool:
+    """Whether a side left some of the statements where they were."""
+    return any(place is not None for place in align(base, statements, Mode.MEMBERS))
+
+
+def _is_empty(statements: Elements) -> bool:
+    return all(each.kind == "comment" or each.plain in PLACEHOLDERS for each in statements)
+
+
+def _parted(base: Elements, statements: Elements) -> tuple[Elements, Elements, Elements]:
+    """Part a side that has a new suite into what is before it, itself, and what is after it.
+
+    The middle is all that has statements of the base, and everything if none has a new suite.
+    """
+    places = {place for place in align(base, statements, Mode.MEMBERS) if place is not None}
+    new = [i for i in range(len(statements)) if i not in places]
+    around = [i for i in new if _suite_around(base, (statements[i],))]
+    if not around:
+        return (), statements, ()
+    start, end = min(*places, *around, around[0]), max(*places, *around, around[0]) + 1
+    while start and statements[start - 1].kind == "comment":
+        start -= 1
+    return statements[:start], statements[start:end], statements[end:]
 
 
 def _is_guarded(statements: Elements, suite: Construct) -> bool:

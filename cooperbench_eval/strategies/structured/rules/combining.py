@@ -11,15 +11,13 @@ from cooperbench_eval.strategies.structured.rules.absorbing import merge_absorbe
 from cooperbench_eval.strategies.structured.rules.clauses import merge_tries
 from cooperbench_eval.strategies.structured.rules.copies import merge_copied
 from cooperbench_eval.strategies.structured.rules.statements import (
+    PLACEHOLDERS,
     Merger,
     target_of,
     value_of,
     with_value,
 )
 from cooperbench_eval.strategies.structured.strings import merge_comments
-
-_PLACEHOLDERS = frozenset({b"pass", b"..."})
-
 
 Rule = Callable[[Merger, Elements, Elements, Elements], Elements | None]
 """Merges statements that both sides changed: those of base, ours and theirs.
@@ -37,7 +35,7 @@ def combine(merger: Merger, base: Elements, ours: Elements, theirs: Elements) ->
 
 def _fill(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
     """Both sides replaced a placeholder: keep both replacements."""
-    if any(each.plain not in _PLACEHOLDERS for each in base):
+    if any(each.plain not in PLACEHOLDERS for each in base):
         return None
     return merger.merge_children((), ours, theirs, Mode.MEMBERS)
 

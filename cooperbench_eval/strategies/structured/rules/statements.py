@@ -19,6 +19,8 @@ from cooperbench_eval.languages.tree import (
 from cooperbench_eval.languages.words import WORD
 
 _NAME = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*\Z")
+PLACEHOLDERS = frozenset({b"pass", b"..."})
+"""Statements of suites that do nothing."""
 _QUOTES = frozenset({b'"', b"'", b"`"})
 _ENDS = frozenset({b";"})
 
