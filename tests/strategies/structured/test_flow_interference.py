@@ -261,6 +261,18 @@ def test_a_value_that_both_sides_pass_on_goes_through_both():
     assert find_interference(*read_python(texts)) == ""
 
 
+def test_a_new_exit_beside_the_others_new_call_has_no_order():
+    """An error is not expected, and a variable that nobody reads does not tell."""
+    base, call = function("q() / r()"), function("q() / h(x) / r()")
+    guarded = function("q() / if x / > return / r()")
+    guess = "f: one side may leave before what the other does at that place"
+
+    assert interference(base, guarded, call) == guess
+    assert interference(base, call, guarded) == guess
+    assert interference(base, guarded, function("q() / y = 1 / r()")) == ""
+    assert interference(base, function("q() / if x / > raise x / r()"), call) == ""
+
+
 def test_an_option_must_not_leave_between_two_steps_of_the_others_work():
     """What the first one does to its value, only the second one repairs."""
     base = function("y = g(x) / q() / return y")

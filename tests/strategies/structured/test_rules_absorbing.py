@@ -234,3 +234,40 @@ def test_a_later_statement_must_not_begin_to_use_what_the_suite_closes(later):
     for ours, theirs in ((wrapped, edited), (edited, wrapped)):
         with pytest.raises(DisagreementError):
             merge(BASE, ours, theirs)
+
+
+WRAPS = {
+    "an insertion behind the other's suite": (
+        ["if c:", "    a(1)", "end()"],
+        ["for i in n:", "    a(1)", "new(i)", "end()"],
+        ["if c:", "    for i in n:", "        a(1)", "new(i)", "end()"],
+    ),
+    "an insertion before the other's suite": (
+        ["if c():", "    a(1)", "end()"],
+        ["new()", "if n:", "    a(1)", "end()"],
+        ["new()", "if c():", "    if n:", "        a(1)", "end()"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("ours", "theirs", "expected"), WRAPS.values(), ids=WRAPS)
+def test_what_is_inserted_beside_a_suite_stays_out_of_the_others(ours, theirs, expected):
+    """It would depend on a condition that its side does not know."""
+    assert merge(["a(1)", "end()"], ours, theirs) == expected
+
+
+def test_of_two_suites_the_one_around_fewer_statements_is_within_the_other():
+    """The other order would take the second statement out of its suite."""
+    expected = ["if d:", "    if c:", "        a(1)", "    b(2)", "end()"]
+    ours = ["if c:", "    a(1)", "b(2)", "end()"]
+    theirs = ["if d:", "    a(1)", "    b(2)", "end()"]
+
+    assert_merged(["a(1)", "b(2)", "end()"], ours, theirs, expected)
+
+
+def test_a_deletion_does_not_empty_the_suite_that_the_other_side_made():
+    """Whether the suite is still wanted, nobody knows."""
+    base, wrapped = ["if a:", "    b(1)"], ["if a:", "    for i in n:", "        b(1)"]
+
+    with pytest.raises(DisagreementError):
+        merge(base, wrapped, ["if a:", "    pass"])

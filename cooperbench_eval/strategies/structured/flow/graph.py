@@ -37,6 +37,12 @@ class Step:
     facts: StepFacts = field(repr=False)
 
     @property
+    def acts(self) -> bool:
+        """Whether it is a call of which nothing uses the result."""
+        header = self.header
+        return header.kind == "expression" and any(e.kind == "group" for e in header.children)
+
+    @property
     def is_exit(self) -> bool:
         """Whether it leaves its suite."""
         return self.kind in _LEAVING

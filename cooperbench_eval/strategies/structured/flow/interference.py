@@ -193,6 +193,7 @@ class Disturbance:
             self._outdated,
             self._orders,
             self._leaves,
+            self._guesses,
             self._splits,
             self._copies,
             self._halves,
@@ -471,6 +472,22 @@ class Disturbance:
                 yield self._clash(
                     "one side leaves the function before the other's work is done", exit_, done
                 )
+
+    def _guesses(self) -> Iterator[Clash]:
+        """Both insert at one place: the one side an exit, the other a call that it might skip."""
+        for exit_, _ in self._exits():
+            head = self.one.head_of(exit_) or 0
+            if self._is_optional(exit_) or self.one.changes.get(head) is not Change.NEW:
+                continue
+            for at in range(head - 1, 0, -1):
+                if self.other.changes.get(at) is Change.NEW:
+                    if self.merged.steps[at].acts and not self.other.is_optional(
+                        self.other.origins[at]
+                    ):
+                        problem = "one side may leave before what the other does at that place"
+                        yield self._clash(problem, exit_, at)
+                elif self.one.changes.get(at) is not Change.NEW:
+                    break
 
     def _halves(self) -> Iterator[Clash]:
         """The one side's new option leaves with a value of which the other changes more later."""

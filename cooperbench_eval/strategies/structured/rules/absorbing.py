@@ -412,6 +412,13 @@ def _is_empty(statements: Elements) -> bool:
     return all(each.kind == "comment" or each.plain in PLACEHOLDERS for each in statements)
 
 
+def _has_one_of(base: Elements, statement: Element) -> bool:
+    """Whether a statement of the base is in a suite of a statement."""
+    known = {each.plain for each in base if isinstance(each, Construct)}
+    suites = (each for each in statement.walk() if each.kind == "suite")
+    return any(each.plain in known for suite in suites for each in suite.children)
+
+
 def _parted(base: Elements, statements: Elements) -> tuple[Elements, Elements, Elements]:
     """Part a side that has a new suite into what is before it, itself, and what is after it.
 
@@ -419,7 +426,7 @@ def _parted(base: Elements, statements: Elements) -> tuple[Elements, Elements, E
     """
     places = {place for place in align(base, statements, Mode.MEMBERS) if place is not None}
     new = [i for i in range(len(statements)) if i not in places]
-    around = [i for i in new if _suite_around(base, (statements[i],))]
+    around = [i for i in new if _has_one_of(base, statements[i])]
     if not around:
         return (), statements, ()
     start, end = min(*places, *around, around[0]), max(*places, *around, around[0]) + 1
