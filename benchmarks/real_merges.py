@@ -37,6 +37,7 @@ from attrs import frozen
 
 from cooperbench_eval import Changes, MergeOutcome, Snapshot, merge
 from cooperbench_eval.errors import CooperBenchEvalError
+from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.languages.data import DataFormat, find_format, why_generated
 from cooperbench_eval.languages.files import find_syntax_fault
 
@@ -205,13 +206,13 @@ def _rows(
     sides = Changes.between(base, ours), Changes.between(base, theirs)
     if not sides[0].keys() & sides[1].keys():
         return
-    naive = merge(base, *sides, strategy="naive")
-    paths = {each.path for each in naive.conflicts if each.has_lines}
-    if not paths or naive.merge is None:
+    conflicting = merge_changes(base, *sides)
+    paths = {each.path for each in conflicting.conflicts if each.has_lines}
+    if not paths:
         return
     outcomes = {name: merge(base, *sides, strategy=name) for name in strategies}
     for path in sorted(paths):
-        versions = naive.merge.versions_of(path)  # a side may have it under another name
+        versions = conflicting.versions_of(path)  # a side may have it under another name
         if max(map(len, versions)) <= MOST_BYTES:
             person = _text(made, path) if made.get(path) else None
             look = partial(_row, commit=commit, path=path, versions=versions, person=person)
