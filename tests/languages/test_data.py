@@ -6,6 +6,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from needs import need_package
 
 from cooperbench_eval.languages.data import (
     DataFormat,
@@ -17,7 +18,6 @@ from cooperbench_eval.languages.data import (
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.readers import grammars
 from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError, render
-from tests.needs import need_package
 
 for each in ("json", "toml", "yaml"):
     need_package(f"tree_sitter_{each}")

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from needs import Missing
+from needs import Missing, need_program
 
 import cooperbench_eval as ce
 
@@ -17,6 +17,7 @@ FILL = "head -c 9000000 /dev/zero >big; false"
 @pytest.fixture
 def small(tmp_path, monkeypatch):
     """Return a disk of two megabytes, which holds the trees of runs."""
+    need_program("mount")
     folder = tmp_path / "small"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]

@@ -8,9 +8,9 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from needs import need_package
 
 import cooperbench_eval as ce
-from tests.needs import need_package
 
 for each in ("json", "toml", "yaml"):
     need_package(f"tree_sitter_{each}")
