@@ -699,6 +699,8 @@ NO_SCHEMA_SAYS = (
     "'not_tried' follows from the rest",
     "conflicts_met: is",
     "status: is",
+    "strategy: is",
+    "exit_code: is",
 )
 
 

@@ -64,6 +64,8 @@ class TakesOurFiles(Strategy):
 class SignsFiles(Strategy):
     """Adds a line at the start and the end of each file with a conflict."""
 
+    may_invent = True
+
     def merge(self, given, /):
         done = super().merge(given)
         entries = dict(done.changes)
@@ -129,6 +131,8 @@ class ReusesItsTable(Strategy):
 class Counts(Strategy):
     """Resolves conflicts with a counter."""
 
+    may_invent = True
+
     def __init__(self):
         self.number = 0
 
@@ -139,6 +143,8 @@ class Counts(Strategy):
 
 class ReadsTheClock(Strategy):
     """Resolves conflicts with the time."""
+
+    may_invent = True
 
     def merge(self, given, /):
         return resolved(given, lambda c: b"%d" % time.time_ns() + c.newline)
