@@ -1,6 +1,7 @@
 """Writes the programs of `executed_programs` in Python, JavaScript and Go."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 
 from executed_programs import (
@@ -27,7 +28,7 @@ Lines = list[str]
 _NEW = re.compile(r"\$(\w+)\(")
 
 
-class Renderer:
+class Renderer(ABC):
     """What the three languages share; the rest is in the subclasses."""
 
     indent = "    "
@@ -139,45 +140,45 @@ class Renderer:
             return [opening + ", ".join(items) + closing]
         return [opening, *self.indented(f"{each}," for each in items), closing]
 
+    @abstractmethod
     def imports(self, names: Sequence[str]) -> Lines:
         """Return the imports."""
-        raise NotImplementedError
 
+    @abstractmethod
     def constants(self, constants: Sequence[Option]) -> Lines:
         """Return the constants."""
-        raise NotImplementedError
 
+    @abstractmethod
     def table(self, table: Sequence[Option]) -> Lines:
         """Return the table."""
-        raise NotImplementedError
 
+    @abstractmethod
     def steps(self, steps: Sequence[str]) -> Lines:
         """Return the list of steps."""
-        raise NotImplementedError
 
+    @abstractmethod
     def box(self, box: Box) -> Lines:
         """Return the class."""
-        raise NotImplementedError
 
+    @abstractmethod
     def function(self, function: Function) -> Lines:
         """Return a function."""
-        raise NotImplementedError
 
+    @abstractmethod
     def repeat(self, each: Repeat) -> Lines:
         """Return a loop."""
-        raise NotImplementedError
 
+    @abstractmethod
     def choose(self, each: Choose) -> Lines:
         """Return a choice by the input."""
-        raise NotImplementedError
 
+    @abstractmethod
     def attempt(self, each: Attempt) -> Lines:
         """Return what handles errors."""
-        raise NotImplementedError
 
+    @abstractmethod
     def protect(self, each: Protect) -> Lines:
         """Return statements with a cleanup."""
-        raise NotImplementedError
 
 
 class PythonRenderer(Renderer):

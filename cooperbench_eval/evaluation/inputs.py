@@ -60,7 +60,7 @@ def read_features(
         raise ArgumentError(argument, problem)
     known = {operator.index(number): suite for number, suite in (suites or {}).items()}
     if unknown := [number for number in known if number not in numbers]:
-        problem = f"has suites for {all_listed(unknown)}, but there are no such features"
+        problem = f"has suites for features that were not given: {all_listed(unknown)}"
         raise ArgumentError("suites", problem)
     return tuple(on_base(_with_suite(feature, known), base) for feature in found)
 

@@ -82,7 +82,7 @@ class Alternative(NamedTuple):
 
     @classmethod
     def of(cls, element: Element) -> "Alternative | None":
-        """Read a clause or a member; return `None` if it is no alternative."""
+        """Read a clause or a member; return `None` if it is not an alternative."""
         if not isinstance(element, Construct) or element.kind not in _KINDS:
             return None
         words = head_of(element).split()

@@ -335,8 +335,8 @@ class Audit(Shown, JsonRecord):
         """Return how good the merged tree is, as finite numbers only.
 
         `reward` is 1.0 if every suite passes, and 0.0 if one fails, or if a patch changes nothing
-        or does not apply. If there is no such failure and a suite has no answer, there is no
-        `reward`, because that says nothing about the tree.
+        or does not apply. Otherwise, if a suite has no answer, there is no `reward`, because
+        that says nothing about the tree.
 
         The other numbers grade that result. A number that is not known is left out. Flags are
         0.0 or 1.0, and rates are from 0.0 to 1.0:

@@ -17,13 +17,13 @@ from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.reading import read_trees
 from cooperbench_eval.languages.tree import Construct, StructureError, one_line
 from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import can_merge_data
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
-from cooperbench_eval.strategies.structured.reading import read_trees
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 

@@ -72,7 +72,7 @@ def test_a_pass_on_a_full_disk_counts(small):
 
 
 def test_a_run_that_says_that_the_disk_is_full_has_failed(small):
-    """There is enough space, so the run alone is to blame."""
+    """There is enough space, so the run itself has failed."""
     result = run("echo 'OSError: [Errno 28] No space left on device' >&2; false", "local")
 
     assert (small.is_dir(), result.status.value) == (True, "failed")

@@ -1,6 +1,6 @@
 """`audit` says whose work is in a merged tree that somebody else made."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from attrs import evolve
@@ -99,11 +99,7 @@ def audit(
     sides, rejected = _sides(base, placed)
     merged = read_merged(base, integrated, "integrated").changes
     tree = base.overlay(merged)
-    # Other test files of the tree are not from the agents: a later base may have changed them.
-    touched = {path for each in placed for path in each.result.changes}
-    theirs = Changes({path: each for path, each in merged.items() if path in touched})
-    _, dropped = without_tests(options, group, theirs)
-    tested = Changes({path: each for path, each in merged.items() if path not in dropped})
+    tested, dropped = _for_suites(options, group, placed, merged)
     missing = [
         each.number
         for each in placed
@@ -124,6 +120,17 @@ def audit(
         rejected=rejected,
         hazards=find_hazards(base, sides, merged),
     )
+
+
+def _for_suites(
+    options: Options, group: TestedGroup, placed: Iterable[Placed], merged: Changes
+) -> tuple[Changes, Sequence[str]]:
+    """Return what suites run on: the merged tree without the agents' dropped test files."""
+    # Other test files of the tree are not from the agents: a later base may have changed them.
+    touched = {path for each in placed for path in each.result.changes}
+    theirs = Changes({path: each for path, each in merged.items() if path in touched})
+    _, dropped = without_tests(options, group, theirs)
+    return Changes({path: each for path, each in merged.items() if path not in dropped}), dropped
 
 
 def _sides(base: Snapshot, placed: Iterable[Placed]) -> tuple[dict[int, Changes], list[LeftOut]]:

@@ -65,11 +65,8 @@ def find_plan(
     if has_tests and trials.budget and not problem:
         tested = TestedSearch(sets, trials)
         problem = _search(tested.run, lambda: True)
-    is_exact = bool(tested and tested.is_exact) if has_tests else sets.is_exact
     order, tree = _landing(sets, tested)
     changes = Changes() if tree is None else sets.merger.side(tree).changes
-    if tree is not None and tested is None and len(order) < len(sets.best):
-        is_exact = False
     found = _Conclusions(sets=sets, trials=trials, sides=sides)
     left_out, unread = found.reasons(order)
     problem = problem or unread
@@ -85,7 +82,9 @@ def find_plan(
         has_tests=has_tests,
         suites=dict.fromkeys(each for each, _, suite in suites_on(trials.group, order) if suite),
         is_tested=bool(tested and tested.is_proven),
-        is_exact=is_exact and not problem and not trials.had_no_answer,
+        is_exact=not problem
+        and not trials.had_no_answer
+        and _is_exact(sets, tested, trials, order),
         runs_used=trials.runs.used,
         budget=trials.budget,
         problem=problem or trials.unanswered,
@@ -97,6 +96,15 @@ def find_plan(
         changes=changes,
         hazards=_hazards(base, {number: sides[number].changes for number in order}, changes),
     )
+
+
+def _is_exact(
+    sets: MergeableSets, tested: TestedSearch | None, trials: Trials, order: _Order
+) -> bool:
+    """Whether the searches were completed, so that no larger set can land."""
+    if suites_of(trials.group):
+        return tested is not None and tested.is_exact
+    return sets.is_exact and len(order) == len(sets.best)
 
 
 def _hazards(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> tuple[Hazard, ...]:

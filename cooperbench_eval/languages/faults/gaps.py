@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from cooperbench_eval.languages.alignment import align
-from cooperbench_eval.languages.files import read_versions
+from cooperbench_eval.languages.reading import read_trees
 from cooperbench_eval.languages.tree import Construct, Elements, StructureError, same
 
 Versions = Sequence[Construct]
@@ -23,7 +23,7 @@ def changed_by_both(
         The constructs; none if a version cannot be read.
     """
     try:
-        return list(_changed(read_versions(path, (*versions, merged))))
+        return list(_changed(read_trees(path, (*versions, merged))))
     except StructureError:
         return []
 

@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from errno import ENOENT
 from pathlib import Path
@@ -47,7 +48,7 @@ def listed(given: Iterable[_Item]) -> tuple[_Item, ...]:
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)
-class HostSandbox:
+class HostSandbox(ABC):
     """A sandbox that starts processes of this machine; `LocalSandbox` documents the options."""
 
     inherit: tuple[str, ...] = field(default=(), converter=listed)
@@ -107,9 +108,9 @@ class HostSandbox:
         finder.search(command)
         return _digest(finder.facts) if finder.facts else ""
 
+    @abstractmethod
     def _execute(self, supervised: SupervisedCommand) -> Execution:
         """Run *supervised*; its marks are the tree and the scratch directory."""
-        raise NotImplementedError
 
 
 def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:

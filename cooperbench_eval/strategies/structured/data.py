@@ -26,11 +26,11 @@ from cooperbench_eval.languages.tree import (
     Token,
     same,
 )
+from cooperbench_eval.strategies.structured.one_sided import changed, taken_by_words, taken_whole
 from cooperbench_eval.strategies.structured.ordering import spread
 from cooperbench_eval.strategies.structured.overlaps import AlignedVersion, find_overlaps
 
 T = TypeVar("T", bound=Element)
-V = TypeVar("V")
 
 _NUMBER = frozenset(b"0123456789.+-eE_")
 
@@ -62,10 +62,8 @@ class DataMerge:
         Raises:
             DisagreementError: They cannot be combined.
         """
-        if ours.source in {theirs.source, base.source}:
-            return theirs
-        if theirs.source == base.source:
-            return ours
+        if (taken := taken_whole(base, ours, theirs)) is not None:
+            return taken
         if (
             isinstance(base, Construct)
             and isinstance(ours, Construct)
@@ -74,10 +72,8 @@ class DataMerge:
             and base.mode is ours.mode is theirs.mode
         ):
             return self._merge_constructs(base, ours, theirs)
-        if same(ours, theirs) or same(base, theirs):
-            return ours
-        if same(base, ours):
-            return theirs
+        if (taken := taken_by_words(base, ours, theirs)) is not None:
+            return taken
         raise DisagreementError.at(base if base.plain else ours)
 
     def _merge_constructs(self, base: Construct, ours: Construct, theirs: Construct) -> Construct:
@@ -95,9 +91,9 @@ class DataMerge:
         return evolve(
             base,
             children=children,
-            key=_changed(base.key, ours.key, theirs.key),
-            indent=_changed(base.indent, ours.indent, theirs.indent),
-            comma=_changed(base.comma, ours.comma, theirs.comma),
+            key=changed(base.key, ours.key, theirs.key),
+            indent=changed(base.indent, ours.indent, theirs.indent),
+            comma=changed(base.comma, ours.comma, theirs.comma),
             tail=_one_of(base.tail, ours.tail, theirs.tail),
         )
 
@@ -292,10 +288,6 @@ def _one_of(base: Sequence[T], ours: Sequence[T], theirs: Sequence[T]) -> tuple[
     if mine not in (before, other):
         raise DisagreementError.at(*(base or ours))
     return tuple(theirs)
-
-
-def _changed(base: V, ours: V, theirs: V) -> V:
-    return theirs if ours == base else ours
 
 
 def _on_lines(members: Elements) -> Elements:

@@ -9,8 +9,8 @@ from cooperbench_eval.languages.tree import (
     Element,
     Token,
     excerpt,
+    functions_changed_by_both,
     functions_of,
-    same,
 )
 
 
@@ -20,14 +20,8 @@ def find_handed_elsewhere(versions: Sequence[Construct], merged: Element) -> str
     A side may also replace the function that is called. So this is a fault only if that side
     also calls the other function, without the argument.
     """
-    before, mine, other, after = (dict(functions_of(tree)) for tree in (*versions, merged))
-    for name, function in after.items():
-        if not (name in before and name in mine and name in other):
-            continue
-        sides = mine[name], other[name]
-        if any(same(before[name], side) for side in sides):
-            continue
-        base, now = (Counter(_handed(each)) for each in (before[name], function))
+    for _, before, sides, function in functions_changed_by_both(versions, merged):
+        base, now = (Counter(_handed(each)) for each in (before, function))
         known = [Counter(_handed(side)) for side in sides]
         new = now.keys() - base.keys() - known[0].keys() - known[1].keys()
         for side in known if new else ():

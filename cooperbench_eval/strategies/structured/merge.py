@@ -9,7 +9,6 @@ everything else that both sides changed is a disagreement.
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -27,6 +26,7 @@ from cooperbench_eval.languages.tree import (
 from cooperbench_eval.strategies.structured import ordering
 from cooperbench_eval.strategies.structured.flow.facts import changes_for
 from cooperbench_eval.strategies.structured.inserting import flat, interleave
+from cooperbench_eval.strategies.structured.one_sided import changed, taken_by_words, taken_whole
 from cooperbench_eval.strategies.structured.ordering import check_repeated, join_blocks, spread
 from cooperbench_eval.strategies.structured.overlaps import (
     AlignedVersion,
@@ -58,8 +58,6 @@ from cooperbench_eval.strategies.structured.rules.united import (
 )
 from cooperbench_eval.strategies.structured.strings import merge_literals, merge_strings
 
-T = TypeVar("T")
-
 
 @frozen
 class TreeMerge:
@@ -79,10 +77,8 @@ class TreeMerge:
         Raises:
             DisagreementError: They cannot be combined.
         """
-        if ours.source in {theirs.source, base.source}:
-            return theirs
-        if theirs.source == base.source:
-            return ours
+        if (taken := taken_whole(base, ours, theirs)) is not None:
+            return taken
         if isinstance(base, Token) and isinstance(ours, Token) and isinstance(theirs, Token):
             sides = (theirs, ours) if self.theirs_first else (ours, theirs)
             return _merge_tokens(base, *sides)
@@ -93,10 +89,8 @@ class TreeMerge:
             and base.kind == ours.kind == theirs.kind
         ):
             return self._merge_constructs(base, ours, theirs)
-        if same(ours, theirs) or same(base, theirs):
-            return ours
-        if same(base, ours):
-            return theirs
+        if (taken := taken_by_words(base, ours, theirs)) is not None:
+            return taken
         raise DisagreementError.at(base)
 
     def _merge_constructs(self, base: Construct, ours: Construct, theirs: Construct) -> Construct:
@@ -119,10 +113,10 @@ class TreeMerge:
         return evolve(
             base,
             children=children,
-            key=_changed(base.key, ours.key, theirs.key),
-            indent=_changed(base.indent, ours.indent, theirs.indent),
-            comma=_changed(base.comma, ours.comma, theirs.comma),
-            tail=_changed(base.tail, ours.tail, theirs.tail),
+            key=changed(base.key, ours.key, theirs.key),
+            indent=changed(base.indent, ours.indent, theirs.indent),
+            comma=changed(base.comma, ours.comma, theirs.comma),
+            tail=changed(base.tail, ours.tail, theirs.tail),
         )
 
     def _merge_parts(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
@@ -316,7 +310,7 @@ def _united(one: Element, other: Element, kind: str) -> Element:
 
 
 def _merge_tokens(base: Token, ours: Token, theirs: Token) -> Token:
-    space = _changed(base.space, ours.space, theirs.space)
+    space = changed(base.space, ours.space, theirs.space)
     if ours.word in {base.word, theirs.word}:
         return theirs.with_space(space)
     if theirs.word == base.word:
@@ -326,11 +320,6 @@ def _merge_tokens(base: Token, ours: Token, theirs: Token) -> Token:
     if word is None:
         raise DisagreementError.at(base)
     return ours._replace(space=space, word=word)
-
-
-def _changed(base: T, ours: T, theirs: T) -> T:
-    """Return the changed value; ours if both sides changed it."""
-    return theirs if ours == base else ours
 
 
 def _are_same(one: Elements, other: Elements) -> bool:

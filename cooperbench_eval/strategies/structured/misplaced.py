@@ -18,9 +18,8 @@ from cooperbench_eval.languages.tree import (
     Construct,
     Element,
     excerpt,
-    functions_of,
+    functions_changed_by_both,
     head_of,
-    same,
 )
 from cooperbench_eval.support.memo import WeighedMemo
 
@@ -34,14 +33,8 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
     A statement that both sides add to one suite must not occur in it more often than in
     either of them.
     """
-    before, mine, other, after = (dict(functions_of(tree)) for tree in (*versions, merged))
-    for name, function in after.items():
-        if not (name in before and name in mine and name in other):
-            continue
-        sides = mine[name], other[name]
-        if any(same(before[name], side) for side in sides):
-            continue
-        known, now = _Places.of(before[name]), _Places.of(function)
+    for name, before, sides, function in functions_changed_by_both(versions, merged):
+        known, now = _Places.of(before), _Places.of(function)
         for side in sides:
             for head, neighbours in known.neighbours(_Places.of(side)):
                 if not now.has_between(head, neighbours):

@@ -11,6 +11,7 @@ from cooperbench_eval.git.merging.conflicts import ConflictBlock
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.languages.data import why_generated
 from cooperbench_eval.languages.faults.data import why_unreadable
+from cooperbench_eval.languages.reading import is_crlf, read_trees, remember_trees
 from cooperbench_eval.languages.tree import (
     DATA,
     BindingError,
@@ -29,7 +30,6 @@ from cooperbench_eval.strategies.blocks import (
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.data import DataMerge
 from cooperbench_eval.strategies.structured.merge import TreeMerge
-from cooperbench_eval.strategies.structured.reading import is_crlf, read_trees, remember_trees
 from cooperbench_eval.strategies.structured.taking import take_functions
 
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from cooperbench_eval.languages.reading import is_crlf, read_trees
 from cooperbench_eval.languages.tree import (
     Construct,
     Element,
@@ -25,7 +26,6 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured.merge import TreeMerge
-from cooperbench_eval.strategies.structured.reading import is_crlf, read_trees
 
 _MOST_BYTES = 500_000
 

@@ -784,7 +784,7 @@ class TestSuites:
     @pytest.mark.parametrize(
         ("suites", "problem"),
         [
-            ({7: ""}, "but there are no such features"),
+            ({7: ""}, "has suites for features that were not given: 7"),
             ({1: ""}, "for feature 1, which already has tests"),
         ],
     )

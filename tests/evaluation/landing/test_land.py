@@ -203,7 +203,7 @@ def test_no_patch_at_all_may_be_usable():
         ({"budget": -1}, ValueError, "budget must be 0 runs or more, not -1"),
         ({"budget": 1.5}, TypeError, "float"),
         ({"strategy": "absent"}, ce.errors.UnknownStrategyError, "absent"),
-        ({"suites": {3: suite("x")}}, ValueError, "suites for 3"),
+        ({"suites": {3: suite("x")}}, ValueError, "not given: 3"),
         (
             {"suites": {1: "pytest"}},
             TypeError,

@@ -13,7 +13,7 @@ def fault(*texts):
 
 @pytest.mark.parametrize("merged", ["V = (1, 2, 1, 2)", "V = (1, 2, 2, 1)"])
 def test_numbers_of_a_tuple_that_no_version_has_are_a_fault(merged):
-    """The arguments of a call are no tuple."""
+    """The arguments of a call are not a tuple."""
     versions = "V = (1, 2)", "V = (1, 2, 1)", "V = (1, 2, 2)"
 
     assert "no version has the numbers" in fault(*versions, merged)

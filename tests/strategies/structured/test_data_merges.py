@@ -437,7 +437,7 @@ def expected(base, ours, theirs):
         or not isinstance(theirs, dict)
         or not isinstance(base, dict | None)
     ):
-        raise ValueError  # noqa: TRY004 - it is no mistake of the caller
+        raise ValueError  # noqa: TRY004 - the text is invalid, not its type
     found = {}
     for key in {**ours, **theirs}:
         value = expected(*(side.get(key) for side in (base or {}, ours, theirs)))
