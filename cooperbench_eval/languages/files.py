@@ -12,7 +12,6 @@ from cooperbench_eval.languages.data import (
 from cooperbench_eval.languages.python.facts import cut
 from cooperbench_eval.languages.readers.grammars import Grammar, parse_soundly
 from cooperbench_eval.languages.readers.prose import read_prose
-from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.readers.syntax import read_syntax
 from cooperbench_eval.languages.tree import Construct, StructureError, SyntaxFaultError
 from cooperbench_eval.languages.words import CURLY, SCRIPT, TEXT, Words
@@ -78,7 +77,7 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
     if suffix in _PROSE:
         return read_prose(versions)
     if grammar is None:
-        return read_python(versions)
+        return list(read_syntax(Grammar.PYTHON, tuple(versions)))
     return list(read_syntax(grammar, tuple(versions)))
 
 

@@ -6,21 +6,20 @@ from hypothesis import given
 
 from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.files import read_versions
-from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.tree import Mode
 
 
 def aligned(base, side):
     """Align the statements of two files; their ends aside."""
-    trees = read_python([base.encode(), side.encode()])
+    trees = read_versions("a.py", [base.encode(), side.encode()])
     return align(trees[0].children[:-1], trees[1].children[:-1], Mode.MEMBERS)
 
 
 def items(*words):
     """Read the items of a list."""
-    source = b"x = [%s]\n" % b", ".join(words)
-    (statement, _) = read_python([source, b"\n"])[0].children
-    return statement.children[2].children[1].children
+    source = b"f(%s)\n" % b", ".join(words)
+    (statement, _) = read_versions("a.py", [source, b"\n"])[0].children
+    return statement.children[1].children[1].children
 
 
 ALIGNED = {
@@ -95,7 +94,7 @@ def test_similarity_is_the_share_of_equal_words(one, other, expected):
 def test_places_never_cross_and_equal_ends_are_found(texts):
     """A version that changed nothing is aligned with itself."""
     for base, side, _ in (texts, texts[::-1]):
-        one, other = (tree.children for tree in read_python([base, side]))
+        one, other = (tree.children for tree in read_versions("a.py", [base, side]))
         places = [place for place in align(one, other, Mode.MEMBERS) if place is not None]
 
         assert places == sorted(set(places))

@@ -10,8 +10,7 @@ from generators import programs, random_bytes
 from hypothesis import given
 
 import cooperbench_eval as ce
-from cooperbench_eval.languages.readers.python import read_python
-from cooperbench_eval.languages.readers.python_lines import split_python
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import StructureError, render
 
 EVERY = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 12
@@ -20,7 +19,7 @@ OTHER = b"other\n"
 
 def read(source):
     """Read all of a file: what versions have in common is not looked into."""
-    return read_python([source, OTHER])[0]
+    return read_versions("a.py", [source, OTHER])[0]
 
 
 def written(tree):
@@ -79,7 +78,10 @@ SAMPLES = {
     "form feeds": b"x\n\x0cy\n",
     "a byte order mark": b"\xef\xbb\xbfx = 1\n",
     "UTF-8": "é = 'ü'\n".encode(),
-    "Latin-1": b"# coding: latin-1\n\xe9 = '\xfc'\n",
+    "Latin-1": b"# coding: latin-1\nx = '\xfc'  # \xe9\n",
+    "an indented first line": b"    x\n",
+    "an indentation that fits nothing": b"if a:\n    b\n  c\n",
+    "tabs and spaces": b"class A:\n    if a:\n\tb\n",
     "conflict markers": b"x = '''\n<<<<<<< a\n=======\n>>>>>>> b\n'''\n",
 }
 
@@ -88,7 +90,7 @@ SAMPLES = {
 def test_awkward_source_comes_out_as_it_went_in(source):
     """Byte for byte, read or not looked into."""
     assert written(read(source)) == source
-    assert [written(tree) for tree in read_python([source, source])] == [source, source]
+    assert [written(tree) for tree in read_versions("a.py", [source, source])] == [source, source]
 
 
 @pytest.mark.long
@@ -98,7 +100,7 @@ def test_the_files_of_this_package_come_out_as_they_went_in():
     sources += [OTHER] * (len(sources) % 2)
 
     for one, other in zip(sources[::2], sources[1::2], strict=True):
-        assert [written(tree) for tree in read_python([one, other])] == [one, other]
+        assert [written(tree) for tree in read_versions("a.py", [one, other])] == [one, other]
 
 
 def test_the_standard_library_comes_out_as_it_went_in():
@@ -129,23 +131,23 @@ def test_text_that_is_not_python_is_read_without_loss_or_refused(source):
 
 
 REFUSED = {
-    "an open bracket": (b"x = (1\n", "a bracket is not closed"),
-    "a bracket too many": (b"x = 1)\n", "a closing bracket has no opening one"),
-    "brackets that do not match": (b"x = (1]\n", "brackets do not match"),
-    "an open string": (b"x = 'a\n", "a string is not closed"),
-    "an open long string": (b"x = '''a\n", "a string is not closed"),
-    "an indented first line": (b"    x\n", "indented"),
-    "an indentation that fits nothing": (b"if a:\n    b\n  c\n", "indented deeper"),
-    "tabs and spaces": (b"class A:\n    if a:\n\tb\n", "indented deeper"),
+    "an open bracket": (b"x = (1\n", "syntax error .line 1"),
+    "a bracket too many": (b"y = 2\nx = 1)\n", "syntax error .line 2"),
+    "brackets that do not match": (b"x = (1]\n", "syntax error .line 1"),
+    "an open string": (b"x = 'a\n", "syntax error .line 1"),
+    "an open long string": (b"x = '''a\n", "syntax error .line 1"),
+    "no body": (b"class A:\nx = 1\n", "a block is empty"),
     "control characters": (b"x = '\x1f'\n", "contains control characters"),
     "a NUL byte": (b"x = 1\0\n", "contains control characters"),
-    "brackets in one another": (b"(" * 60 + b")" * 60 + b"\n", "more than 40"),
-    "many more": (b"(" * 20_000 + b")" * 20_000 + b"\n", "more than 40"),
+    "brackets in one another": (b"(" * 200 + b")" * 200 + b"\n", "more than 120"),
+    "many more": (b"(" * 20_000 + b")" * 20_000 + b"\n", "more than 120"),
     "suites in one another": (
-        b"".join(b" " * i + b"if a:\n" for i in range(60)) + b" " * 60 + b"b\n",
-        "more than 40",
+        b"".join(b" " * i + b"if a:\n" for i in range(90)) + b" " * 90 + b"b\n",
+        "more than 120",
     ),
-    "prose": (b"Dear all,\n\n  this isn't Python.\n", "a string is not closed"),
+    "Latin-1 in a name": (b"# coding: latin-1\n\xe9 = 1\n", "syntax error .line 2"),
+    "comments without end": (b"# a\n\n" * 100_000 + b"x\n", "lines of comments in a row"),
+    "prose": (b"Dear all,\n\n  this isn't Python.\n", "syntax error .line 1"),
 }
 
 
@@ -161,10 +163,10 @@ def test_what_cannot_be_read_is_refused_with_a_reason(source, reason):
     [
         b"x\n" + b"\n" * 100_000 + b"y\n",
         b"x\n" + b"\r\n" * 100_000 + b"y\n",
-        b"x\n" + b"\n\n# c\n" * 10_000 + b"y\n",
+        b"x\n" + b"\n\n# c\n" * 2_900 + b"y\n",
         b"if a:\n    b\n" + b"elif c:\n    d\n" * 5_000,
         b"@a\n" * 5_000 + b"def f(): pass\n",
-        b"x = [1," + b"\n# c" * 5_000 + b"\n2]\n",
+        b"x = [1," + b"\n# c" * 2_900 + b"\n2]\n",
         b"x = 1" + b" " * 200_000 + b"\n",
         b"x = '" + b"\\\\" * 24_000 + b"'\n",
     ],
@@ -184,19 +186,8 @@ def test_reading_takes_no_longer_than_the_file_is_long(source):
     assert written(read(source)) == source
 
 
-def test_a_file_is_cut_before_its_definitions():
-    """The pieces are the file; blank lines and comments go with the definition."""
-    source = b"import a\n\n\n# F\n@b\ndef f():\n    pass\n\n\nclass C:\n\n    def g(self): pass\n"
-
-    pieces = split_python(source)
-
-    assert b"".join(pieces) == source
-    assert len(pieces) == 3
-    assert all(piece.startswith(b"\n\n\n") for piece in pieces[1:])
-
-
-def test_a_cut_in_a_string_makes_no_difference():
-    """What cannot be read in pieces is read as a whole."""
+def test_a_string_like_code_is_a_string():
+    """It defines nothing."""
     source = b"x = '''\n\n\ndef f():\n    pass\n'''\ny = (1)\n"
 
     assert kinds(source) == [("assignment", b"x"), ("assignment", b"y")]
@@ -206,7 +197,7 @@ def test_what_versions_have_in_common_is_not_looked_into():
     """It is one token, so that large files cost no more than their changes."""
     common = b"\n\ndef f():\n    return 1\n"
 
-    one, other = read_python([b"a = 1\n" + common, b"b = 2\n" + common])
+    one, other = read_versions("a.py", [b"a = 1\n" + common, b"b = 2\n" + common])
 
     assert [each.kind for each in one.children] == ["assignment", "unread", "end"]
     assert one.children[1].plain == other.children[1].plain
@@ -216,7 +207,7 @@ NAMED = {
     "a function": (b"def f(a): pass\n", "def", b"f"),
     "a coroutine": (b"async def f():\n    pass\n", "def", b"f"),
     "a class": (b"@a\nclass B(C):\n    pass\n", "class", b"B"),
-    "an import": (b"from a import b\n", "import", b"from\x1fa"),
+    "an import": (b"from a import b\n", "import", b"from a"),
     "an assignment": (b"a = 1\n", "assignment", b"a"),
     "an annotation": (b"a: int = 1\n", "assignment", b"a"),
     "a docstring": (b'"""A."""\n', "docstring", b"docstring"),
@@ -230,4 +221,21 @@ NAMED = {
 @pytest.mark.parametrize(("source", "kind", "key"), NAMED.values(), ids=NAMED)
 def test_a_statement_is_known_by_what_it_defines(source, kind, key):
     """One that defines nothing has no name."""
-    assert kinds(source) == [(kind, key.replace(b"\x1f", b" "))]
+    assert kinds(source) == [(kind, key)]
+
+
+def test_versions_of_a_class_share_the_methods_that_they_have_in_common():
+    """So a large class costs little more than its changes."""
+    rest = b"".join(
+        b"\n    def method%d(self):\n        return [self.first, self.second, self.third]\n" % i
+        for i in range(3)
+    )
+    versions = [b"class A:\n    x = %d\n" % i + rest for i in range(2)]
+
+    one, other = (
+        tree.children[0].children[0].children[-1] for tree in read_versions("a.py", versions)
+    )
+
+    methods = [[each for each in suite.children if each.kind == "def"] for suite in (one, other)]
+    assert [each.key for each in methods[0]] == [b"method0", b"method1", b"method2"]
+    assert all(a is b for a, b in zip(*methods, strict=True))

@@ -56,9 +56,9 @@ class SourceCursor:
         return [*missed, token]
 
     def _missed(self, start: int) -> list[Element]:
-        """Make a token of skipped text: separators in macros, or a byte order mark."""
+        """Make a token of skipped text: separators in macros."""
         gap = self._source[max(self.at, 0) : start]
-        if not gap or gap.isspace():
+        if not gap or gap.replace(b"\\\n", b"").isspace():  # Python continues lines so
             return []
         word = gap.strip()
         return [self.word(max(self.at, 0) + gap.index(word), word)]

@@ -1,21 +1,19 @@
-"""The adapter to tree-sitter, whose grammars parse data and the languages other than Python.
+"""The adapter to tree-sitter, whose grammars parse source and data.
 
-Its packages are optional, so they are imported only when a file is parsed.
+The packages of all grammars but Python's are optional, and each is imported when a file needs it.
 """
 
 import re
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from importlib import import_module
+from typing import TypeVar
+
+from tree_sitter import Language, Parser, Tree
+from tree_sitter import Node as SyntaxNode
 
 from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
-
-if TYPE_CHECKING:
-    from tree_sitter import Node as SyntaxNode
-    from tree_sitter import Parser, Tree
-else:
-    SyntaxNode = object  # tree-sitter is optional, so only type checkers need its class
 
 __all__ = ["COMMENTS", "Grammar", "SyntaxNode", "by_rule", "parse_soundly", "rule_names"]
 
@@ -26,6 +24,7 @@ _Value = TypeVar("_Value")
 class Grammar(StrEnum):
     """A language that tree-sitter parses."""
 
+    PYTHON = "Python"
     JAVA = "Java"
     JAVASCRIPT = "JavaScript"
     TYPESCRIPT = "TypeScript"
@@ -70,11 +69,13 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
 
 
 @lru_cache(maxsize=32)
-def _tree(grammar: Grammar, source: bytes) -> "Tree":
+def _tree(grammar: Grammar, source: bytes) -> Tree:
     """Parse a file; cached, as merges ask for each version in both orders and for each block."""
     parser = _parser(grammar)
     if grammar is Grammar.YAML:
         _check_depth(source)
+    if grammar is Grammar.PYTHON and source.count(b"#") > _MOST_COMMENTS:
+        _check_comments(source)
     if grammar is not Grammar.RUST:
         return parser.parse(source)
     source = _DEFAULT.sub(b"defaul_", source)
@@ -82,6 +83,16 @@ def _tree(grammar: Grammar, source: bytes) -> "Tree":
     if not tree.root_node.has_error:
         return tree
     return parser.parse(_ATTRIBUTE.sub(_as_comment, source))
+
+
+def _check_comments(source: bytes) -> None:
+    """Refuse too many comments in a row: at each, Python's grammar looks for the last of them."""
+    run = 0
+    for line in source.splitlines():
+        text = line.lstrip()
+        run = run + 1 if text.startswith(b"#") else run if not text else 0
+        if run > _MOST_COMMENTS:
+            raise StructureError(f"more than {_MOST_COMMENTS:,} lines of comments in a row")
 
 
 def _check_depth(source: bytes) -> None:
@@ -98,6 +109,8 @@ def _check_depth(source: bytes) -> None:
             raise StructureError(f"YAML nests more than {_MOST_LEVELS} levels deep")
 
 
+_MOST_COMMENTS = 3000
+"""How many lines of comments may follow each other in Python."""
 _MOST_LEVELS = 110
 """How deep YAML may nest; a mapping and a sequence may begin at one column."""
 _LINE_END = re.compile(rb"\r\n?|\n")
@@ -121,42 +134,30 @@ one attribute before a parameter.
 
 
 @lru_cache(maxsize=len(Grammar))
-def _parser(grammar: Grammar) -> "Parser":
+def _parser(grammar: Grammar) -> Parser:
+    package, function = _PACKAGES[grammar]
     try:
-        from tree_sitter import Language, Parser  # noqa: PLC0415 - optional
-
-        return Parser(Language(_language(grammar)))
+        language = getattr(import_module(package), function)()
     except ImportError as exc:
         raise StructureError(
             f"the grammar of {grammar} is missing: pip install 'cooperbench-eval[languages]'"
         ) from exc
+    return Parser(Language(language))
 
 
-def _language(grammar: Grammar) -> object:
-    match grammar:
-        case Grammar.JAVA:
-            from tree_sitter_java import language  # noqa: PLC0415 - optional
-        case Grammar.JAVASCRIPT:
-            from tree_sitter_javascript import language  # noqa: PLC0415 - optional
-        case Grammar.TYPESCRIPT:
-            from tree_sitter_typescript import (  # noqa: PLC0415 - optional
-                language_typescript as language,
-            )
-        case Grammar.TSX:
-            from tree_sitter_typescript import (  # noqa: PLC0415 - optional
-                language_tsx as language,
-            )
-        case Grammar.GO:
-            from tree_sitter_go import language  # noqa: PLC0415 - optional
-        case Grammar.RUST:
-            from tree_sitter_rust import language  # noqa: PLC0415 - optional
-        case Grammar.JSON:
-            from tree_sitter_json import language  # noqa: PLC0415 - optional
-        case Grammar.TOML:
-            from tree_sitter_toml import language  # noqa: PLC0415 - optional
-        case Grammar.YAML:
-            from tree_sitter_yaml import language  # noqa: PLC0415 - optional
-    return language()
+_PACKAGES = {
+    Grammar.PYTHON: ("tree_sitter_python", "language"),
+    Grammar.JAVA: ("tree_sitter_java", "language"),
+    Grammar.JAVASCRIPT: ("tree_sitter_javascript", "language"),
+    Grammar.TYPESCRIPT: ("tree_sitter_typescript", "language_typescript"),
+    Grammar.TSX: ("tree_sitter_typescript", "language_tsx"),
+    Grammar.GO: ("tree_sitter_go", "language"),
+    Grammar.RUST: ("tree_sitter_rust", "language"),
+    Grammar.JSON: ("tree_sitter_json", "language"),
+    Grammar.TOML: ("tree_sitter_toml", "language"),
+    Grammar.YAML: ("tree_sitter_yaml", "language"),
+}
+"""The packages of the grammars, and the functions in them that return them."""
 
 
 def _line_of_fault(root: SyntaxNode) -> int:

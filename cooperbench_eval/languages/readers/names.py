@@ -89,7 +89,7 @@ class ConstructNamer:
         is_keyed = self._profile.kinds.get(node.type) in _KEYED
         if not is_keyed and node.type not in NAMED:
             return b""
-        roles = ("name", "key", "field", "pattern", "left")
+        roles = ("alias", "name", "key", "field", "pattern", "left")
         return next((key for role in roles if (key := self._text(node, role))), b"")
 
     def _receiver(self, node: SyntaxNode) -> bytes:
@@ -119,6 +119,9 @@ class ConstructNamer:
 
     def _case(self, node: SyntaxNode) -> bytes:
         return self._text(node, "value") or self.text(node).partition(b":")[0]
+
+    def _typed(self, node: SyntaxNode) -> bytes:
+        return self.text(node.children[0])
 
     def _several(self, node: SyntaxNode) -> bytes:
         """Name a construct that may have several names, such as a field."""
@@ -182,7 +185,22 @@ class ConstructNamer:
     def _import(self, node: SyntaxNode) -> Description:
         """Name an import by its module; a type import gets a name of its own."""
         kinds = [child.type.encode() for child in node.children if child.type in {"type", "typeof"}]
-        return Description("import", b" ".join([*kinds, self._text(node, "source")]))
+        source = self._text(node, "source") or self.text(node)
+        return Description("import", b" ".join([*kinds, source]))
+
+    def _names_imported(self, node: SyntaxNode) -> Description:
+        """Name an import in Python by what stands before the names."""
+        return Description("import", self.text(node).partition(b" import ")[0])
+
+    def _yield(self, _node: SyntaxNode) -> Description:
+        return Description("yield")
+
+    def _first_only(self, node: SyntaxNode) -> Description:
+        """Describe a statement in Python; a long string that is one is a docstring."""
+        if node.type == "string":
+            is_long = is_long_string(node)
+            return Description(*("docstring", b"docstring") if is_long else ("expression",))
+        return Description("assignment", self._text(node, "left"))
 
     def _imports(self, node: SyntaxNode) -> Description:
         spec = next(iter(self._named(node)), node)
@@ -211,14 +229,17 @@ class ConstructNamer:
             (_let, "let_declaration"),
             (_variables, "lexical_declaration local_variable_declaration variable_declaration"),
             (_use, "use_declaration"),
+            (_names_imported, "future_import_statement import_from_statement"),
+            (_first_only, "assignment string"),
+            (_yield, "yield"),
         )
     )
     _NAMES: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], bytes]]] = by_rule(
         (text, "attribute_item import_spec inner_attribute_item type_elem"),
         (
             _case,
-            """communication_case expression_case switch_block_statement_group switch_case
-            type_case""",
+            """case_clause communication_case expression_case
+            switch_block_statement_group switch_case type_case""",
         ),
         (_only, "const_declaration type_declaration var_declaration"),
         (
@@ -226,8 +247,15 @@ class ConstructNamer:
             """const_spec constant_declaration field_declaration parameter_declaration
             var_spec""",
         ),
+        (_typed, "typed_parameter"),
         (_default, "default_case switch_default"),
         (_implementation, "impl_item"),
         (_receiver, "constructor_declaration method_declaration"),
         (_method, "method_definition"),
     )
+
+
+def is_long_string(node: SyntaxNode) -> bool:
+    """Whether a string in Python has three quotes on each side."""
+    opening = node.children[0] if node.children else None
+    return opening is not None and (opening.text or b"").endswith((b'"""', b"'''"))

@@ -17,11 +17,13 @@ class Profile:
         kinds: Statements, definitions and clauses, with their kinds in the vocabulary
             that all languages share.
         wrappers: Statements that only wrap another statement, such as an export.
+        chains: Statements that may have further clauses, such as `else`.
     """
 
     modes: Mapping[str, Mode]
     kinds: Mapping[str, str]
     wrappers: frozenset[str]
+    chains: frozenset[str]
 
 
 def _kinds(**names: str) -> dict[str, str]:
@@ -111,10 +113,46 @@ _COMMON = Profile(
         with_="with_statement synchronized_statement",
     ),
     wrappers=rule_names("export_statement ambient_declaration expression_statement"),
+    chains=rule_names("if_statement if_expression try_statement try_with_resources_statement"),
+)
+
+_PYTHON = Profile(
+    modes=by_rule(
+        (
+            Mode.LIST,
+            """argument_list class_pattern dict_pattern dictionary dictionary_comprehension
+            generator_expression list list_comprehension list_pattern parameters
+            parenthesized_expression set set_comprehension subscript tuple tuple_pattern
+            type_parameter""",
+        ),
+    ),
+    kinds=_kinds(
+        arm="case_clause",
+        assert_="assert_statement",
+        break_="break_statement",
+        class_="class_definition",
+        continue_="continue_statement",
+        def_="function_definition",
+        del_="delete_statement",
+        expression="expression_statement global_statement nonlocal_statement pass_statement",
+        for_="for_statement",
+        if_="if_statement",
+        import_="future_import_statement import_from_statement import_statement",
+        match="match_statement",
+        raise_="raise_statement",
+        return_="return_statement",
+        try_="try_statement",
+        type="type_alias_statement",
+        while_="while_statement",
+        with_="with_statement",
+    ),
+    wrappers=rule_names("expression_statement"),
+    chains=rule_names("for_statement if_statement try_statement while_statement"),
 )
 
 PROFILES: Mapping[Grammar, Profile] = {
     **dict.fromkeys(Grammar, _COMMON),
+    Grammar.PYTHON: _PYTHON,
     Grammar.GO: evolve(_COMMON, wrappers=frozenset()),
     Grammar.RUST: evolve(
         _COMMON,
@@ -131,16 +169,17 @@ WORDS = rule_names("""char_literal character_literal hash_bang_line interpreted_
 FUNCTIONS = rule_names("""arrow_function class closure_expression func_literal
     function_expression generator_function lambda_expression trait_bounds""")
 """Anonymous functions and classes within expressions, and bounds of types."""
-CHAINS = rule_names("if_statement if_expression try_statement try_with_resources_statement")
-"""Statements that continue with a statement of the same rule after `else`."""
-CLAUSES = rule_names("else_clause catch_clause finally_clause")
-"""The further clauses of these statements."""
+CLAUSES = rule_names(
+    "catch_clause elif_clause else_clause except_clause except_group_clause finally_clause"
+)
+"""The further clauses of statements."""
 CASES = rule_names("""switch_case switch_default switch_block_statement_group expression_case
     default_case type_case communication_case""")
 """Clauses with statements after a colon."""
 PREFIXES = rule_names("decorator attribute_item")
 """Decorators and attributes, which belong to the member after them."""
-NAMED = rule_names("""assignment_pattern catch_formal_parameter element_value_pair
+NAMED = rule_names("""aliased_import as_pattern assignment_pattern catch_formal_parameter
+    default_parameter element_value_pair keyword_argument typed_default_parameter typed_parameter
     enum_assignment enum_constant enum_variant field_declaration field_initializer
     formal_parameter keyed_element method_definition object_assignment_pattern
     optional_parameter pair pair_pattern parameter parameter_declaration required_parameter
@@ -154,12 +193,22 @@ TAGS = rule_names("jsx_opening_element jsx_self_closing_element")
 EXPRESSIONS: Mapping[str, str] = {"class": "class", "trait_bounds": "bounds"}
 """The kinds of parts of expressions that are not functions."""
 LISTS = by_rule(
-    ("arguments", "arguments argument_list"),
+    (
+        "arguments",
+        """argument_list arguments class_pattern dict_pattern dictionary
+        dictionary_comprehension generator_expression parenthesized_expression set
+        set_comprehension tuple""",
+    ),
     (
         "elements",
-        """array array_expression array_pattern ordered_field_declaration_list slice_pattern
-        token_tree tuple_expression tuple_pattern tuple_struct_pattern tuple_type
-        type_arguments""",
+        """array array_expression array_pattern list list_comprehension list_pattern
+        ordered_field_declaration_list slice_pattern subscript token_tree tuple_expression
+        tuple_pattern tuple_struct_pattern tuple_type type_arguments type_parameter""",
     ),
 )
 """The kinds of lists whose items may have no names."""
+
+
+def list_kind(rule: str) -> str:
+    """Return the kind of a list."""
+    return LISTS.get(rule) or ("parameters" if "parameter" in rule else "items")

@@ -4,7 +4,8 @@ Statements, definitions and the contents of brackets become constructs. All othe
 expressions become flat sequences of their tokens.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import codecs
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 
@@ -19,11 +20,12 @@ from cooperbench_eval.languages.readers.grammars import (
     by_rule,
     parse_soundly,
 )
-from cooperbench_eval.languages.readers.names import ConstructNamer, Description
+from cooperbench_eval.languages.readers.names import ConstructNamer, Description, is_long_string
 from cooperbench_eval.languages.tree import (
     RESERVED,
     Construct,
     Element,
+    Elements,
     Mode,
     StructureError,
     SyntaxFaultError,
@@ -56,7 +58,7 @@ def read_syntax(grammar: Grammar, versions: tuple[bytes, ...]) -> tuple[Construc
             package is not installed.
     """
     for source in versions:
-        _check(source)
+        _check(grammar, source)
     readers = [_SyntaxReader(grammar, source) for source in versions]
     common = frozenset.intersection(*(frozenset(reader.texts()) for reader in readers))
     for reader in readers:
@@ -64,9 +66,11 @@ def read_syntax(grammar: Grammar, versions: tuple[bytes, ...]) -> tuple[Construc
     return tuple(reader.file(common) for reader in readers)
 
 
-def _check(source: bytes) -> None:
+def _check(grammar: Grammar, source: bytes) -> None:
     if RESERVED.search(source):
         raise StructureError("the file contains control characters")
+    if grammar is Grammar.PYTHON:
+        return  # it may have another encoding
     try:
         source.decode()
     except UnicodeDecodeError as exc:
@@ -98,6 +102,7 @@ class _SyntaxReader:
 
     def __init__(self, grammar: Grammar, source: bytes) -> None:
         self._grammar = grammar
+        self._is_python = grammar is Grammar.PYTHON
         self._profile = profiles.PROFILES[grammar]
         self._readers = _READERS[grammar]
         self._source = source
@@ -109,6 +114,7 @@ class _SyntaxReader:
         self._parsed = source[: root.start_byte] + (root.text or b"")
         self._namer = ConstructNamer(self._profile, source)
         self._cursor = SourceCursor(source)
+        self._bases: SyntaxNode | None = None  # of the class in Python that is read
         self._pieces = list(self._cut(root.children))
 
     def texts(self) -> Iterator[bytes]:
@@ -118,13 +124,15 @@ class _SyntaxReader:
     def file(self, common: frozenset[bytes]) -> Construct:
         """Read the file; members in *common* become one token each."""
         children: list[Element] = []
+        if self._source.startswith(codecs.BOM_UTF8):
+            children.append(self._cursor.word(0, codecs.BOM_UTF8))
         for piece, text in zip(self._pieces, self.texts(), strict=True):
             if text in common:
                 children.append(self._cursor.word(piece[0].start_byte, text, "unread"))
             else:
                 children.append(self._member(piece))
         children.append(self._cursor.word(len(self._source) - 1, b"", "end"))
-        return suite(tuple(children), kind="file")
+        return suite(_documented(children), kind="file")
 
     def _text(self, piece: _Piece) -> bytes:
         return self._source[piece[0].start_byte : piece[-1].end_byte]
@@ -141,16 +149,37 @@ class _SyntaxReader:
         while stack:
             node = stack.pop()
             read = self._readers.get(node.type)
-            if read is not None and node.is_named and node.id not in through:
+            if node.type == "comment" and self._is_python and self._cursor.begins_line(node):
+                out += self._before_block(node, stack)
+            elif read is not None and node.is_named and node.id not in through:
                 out += read(self, node)
             elif children := node.children:
                 stack += reversed(children)
-            else:
+            elif node.type != "line_continuation":
                 out += self._cursor.token(node)
         return out
 
     def word(self, node: SyntaxNode) -> Sequence[Element]:
-        return self._cursor.token(node)
+        if not self._is_python or not is_long_string(node):
+            return self._cursor.token(node)
+        return [self._cursor.word(node.start_byte, self._text([node]), "text")]
+
+    def block(self, node: SyntaxNode) -> Sequence[Element]:
+        """Read the statements after a colon; those in the same line are no suite."""
+        if not node.children:
+            raise StructureError("a block is empty")
+        if self._cursor.begins_line(node.children[0]):
+            return [self._suite(node.children)]
+        return self._flat(node.children)
+
+    def _before_block(self, comment: SyntaxNode, stack: list[SyntaxNode]) -> Sequence[Element]:
+        """Read comments in lines of their own, with the block in Python that they may begin."""
+        comments = [comment]
+        while stack and stack[-1].type in COMMENTS:
+            comments.append(stack.pop())
+        if stack and stack[-1].type == "block":
+            return [self._suite([*comments, *stack.pop().children])]
+        return [each for node in comments for each in self.comment(node)]
 
     def comment(self, node: SyntaxNode) -> Sequence[Element]:
         return self._cursor.token(node, "comment")
@@ -161,7 +190,7 @@ class _SyntaxReader:
     def _cut(self, nodes: Sequence[SyntaxNode]) -> Iterator[_Piece]:
         current: list[SyntaxNode] = []
         is_pending = False
-        for node in nodes:
+        for node in chain.from_iterable(map(_decorated, nodes)):
             if node.start_byte == node.end_byte or node.type.isspace():
                 continue
             if node.type in COMMENTS:
@@ -209,33 +238,60 @@ class _SyntaxReader:
             clauses = list(self._clauses(core, about))
             clauses[-1] += self._flat(nodes[at + 1 :])
         first = Construct(kind=about.kind, children=tuple(clauses[0]), key=about.key)
-        if not prefixes and len(clauses) == 1 and not has_suite(first):
+        may_grow = core.type in self._profile.chains or about.kind in _DEFINING
+        if not prefixes and len(clauses) == 1 and not has_suite(first) and not may_grow:
             return first
         kind = "statement" if about.kind in {"assignment", "return"} else about.kind
-        others = [_further_clause(clause) for clause in clauses[1:]]
+        others = [self._further_clause(clause) for clause in clauses[1:]]
         return Construct(
             kind=kind, mode=Mode.MEMBERS, children=(*prefixes, first, *others), key=about.key
         )
 
+    def _further_clause(self, children: Sequence[Element]) -> Construct:
+        """Make a clause after the first; its key lets a statement have only one `else`."""
+        words = [child.plain for child in children]
+        if self._is_python:
+            key = b" ".join(words[: words.index(b":")])
+            return Construct(kind=words[0].decode(), children=tuple(children), key=key)
+        key = b"" if words[:2] == [b"else", b"if"] else words[0]
+        return Construct(kind="clause", children=tuple(children), key=key)
+
     def _beside(self, node: SyntaxNode) -> Element:
         if node.type in COMMENTS:
-            return self._flat([node])[0]
+            return self._cursor.token(node, "comment")[0]
         return Construct(kind="decorator", children=tuple(self._flat(node.children)))
 
     def _clauses(self, core: SyntaxNode, about: Description) -> Iterator[list[Element]]:
         """Read each part of a statement that has a body."""
         inner = self._namer.unwrap(core)
-        if inner.type in profiles.CHAINS:
-            yield from map(self._flat, _split_clauses(core, self._profile.wrappers))
+        if inner.type in self._profile.chains:
+            yield from map(self._flat, _split_clauses(core, self._profile))
         elif core.type in profiles.CASES:
             yield self._case(core)
         elif core.type in self._profile.modes:
             yield self.brackets(core)
+        elif core.type in _NAMES_IMPORTED and self._is_python:
+            yield self._names_imported(core)
+        elif about.kind == "docstring":
+            yield self._cursor.token(inner, "text")
         else:
+            self._bases = core.child_by_field_name("superclasses")
             path = self._namer.path(core)
-            through = {each.id for each in path if each.type not in self._profile.modes}
+            kept = self._profile.modes.keys() | profiles.WORDS
+            through = {each.id for each in path if each.type not in kept}
             through |= {about.body.id} if about.body else set()
             yield self._flat([core], frozenset(through))
+
+    def _names_imported(self, node: SyntaxNode) -> list[Element]:
+        """Read a statement that ends with a list of names, with or without brackets."""
+        at = 1 + next(i for i, each in enumerate(node.children) if each.type == "import")
+        before, names = self._flat(node.children[:at]), node.children[at:]
+        if names[0].type != "(":
+            return [*before, self._list("items", names)]
+        with self._cursor.within(1):
+            opener = self._cursor.token(names[0])
+            parts = (*opener, self._list("items", names[1:-1]), *self._cursor.token(names[-1]))
+        return [*before, Construct(kind="group", children=parts)]
 
     def _case(self, node: SyntaxNode) -> list[Element]:
         children = node.children
@@ -246,7 +302,7 @@ class _SyntaxReader:
         lists = (node.children if node.type == "statement_list" else [node] for node in nodes)
         nodes = list(chain.from_iterable(lists))
         with self._cursor.deeper(nodes) as indent, self._cursor.within(1):
-            children = tuple(self._member(piece) for piece in self._cut(nodes))
+            children = _documented(self._member(piece) for piece in self._cut(nodes))
         return suite(children, indent, kind)
 
     def brackets(self, node: SyntaxNode) -> list[Element]:
@@ -268,7 +324,8 @@ class _SyntaxReader:
                 body = self._suite(between, kind)
                 inside: list[Element] = [_returning(body) if _gives_value(node) else body]
             elif mode is Mode.LIST:
-                inside = [self._list(node, between)]
+                kind = "items" if node == self._bases else profiles.list_kind(node.type)
+                inside = [self._list(kind, between)]
             else:
                 inside = self._flat(between)
             parts = [*opener, *inside, *self._cursor.token(children[-1])]
@@ -276,8 +333,7 @@ class _SyntaxReader:
             parts = [Construct(kind="group", children=tuple(parts))]
         return [*before, *parts]
 
-    def _list(self, node: SyntaxNode, between: Sequence[SyntaxNode]) -> Construct:
-        kind = "parameters" if "parameter" in node.type else profiles.LISTS.get(node.type, "items")
+    def _list(self, kind: str, between: Sequence[SyntaxNode]) -> Construct:
         with self._cursor.within(2):
             items = tuple(self._items(between))
         return Construct(kind=kind, mode=Mode.LIST, children=items)
@@ -300,9 +356,6 @@ class _SyntaxReader:
             elif found := self._flat([node]):
                 item.append(node)
                 children += found
-        if done and item and all(child.kind == "comment" for child in children):
-            done = evolve(done, tail=(*done.tail, *_tokens(children)))
-            item = []
         if done:
             yield done
         if item:
@@ -372,6 +425,7 @@ _READERS: Mapping[
         (_SyntaxReader.inner, profile.kinds),
         (_SyntaxReader.comment, COMMENTS),
         (_SyntaxReader.word, profiles.WORDS),
+        *([(_SyntaxReader.block, ("block",))] if grammar is Grammar.PYTHON else []),
     )
     for grammar, profile in profiles.PROFILES.items()
 }
@@ -384,7 +438,28 @@ def _tokens(elements: Sequence[Element]) -> tuple[Token, ...]:
     return tuple(each for each in elements if isinstance(each, Token))
 
 
-def _split_clauses(core: SyntaxNode, wrappers: frozenset[str]) -> list[list[SyntaxNode]]:
+_NAMES_IMPORTED = frozenset(
+    {"future_import_statement", "import_from_statement", "import_statement"}
+)
+_DEFINING = frozenset({"class", "def"})
+
+
+def _decorated(node: SyntaxNode) -> Sequence[SyntaxNode]:
+    return node.children if node.type == "decorated_definition" else [node]
+
+
+def _documented(members: Iterable[Element]) -> Elements:
+    """Name each docstring after the attribute that it documents."""
+    found: list[Element] = []
+    for each in members:
+        if each.kind == "docstring" and found and isinstance(each, Construct):
+            found.append(evolve(each, key=b"docstring of " + found[-1].key))
+        else:
+            found.append(each)
+    return tuple(found)
+
+
+def _split_clauses(core: SyntaxNode, profile: profiles.Profile) -> list[list[SyntaxNode]]:
     """Split a statement before each `else`, `catch` or `finally`."""
     links: list[list[SyntaxNode]] = [[]]
     stack = [core]
@@ -394,8 +469,8 @@ def _split_clauses(core: SyntaxNode, wrappers: frozenset[str]) -> list[list[Synt
         is_next = bool(links[-1]) and links[-1][-1].type == "else"
         if node.type in profiles.CLAUSES:
             links.append([])
-        elif not (is_first and node.type in wrappers) and not (
-            node.type in profiles.CHAINS and (is_first or is_next)
+        elif not (is_first and node.type in profile.wrappers) and not (
+            node.type in profile.chains and (is_first or is_next)
         ):
             if node.type == "else" and links[-1]:
                 links.append([])
@@ -403,13 +478,6 @@ def _split_clauses(core: SyntaxNode, wrappers: frozenset[str]) -> list[list[Synt
             continue
         stack += reversed(node.children)
     return links
-
-
-def _further_clause(children: Sequence[Element]) -> Construct:
-    """Make a clause after the first; its key lets a statement have only one `else`."""
-    words = [child.plain for child in children[:2]]
-    key = b"" if words == [b"else", b"if"] else words[0]
-    return Construct(kind="clause", children=tuple(children), key=key)
 
 
 def _gives_value(block: SyntaxNode) -> bool:

@@ -10,7 +10,6 @@ from generators import three_way_programs
 from hypothesis import given
 
 from cooperbench_eval.languages.files import read_versions
-from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.tree import render
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
@@ -37,7 +36,7 @@ def function(text, head="def f(x, z):"):
 
 def interference(base, ours, theirs):
     """Merge three texts and look for interference; the places are left out."""
-    trees = read_python([text.encode() for text in (base, ours, theirs)])
+    trees = read_versions("a.py", [text.encode() for text in (base, ours, theirs)])
     return find_interference(*trees, TreeMerge().merge(*trees)).partition(" (")[0]
 
 
@@ -249,7 +248,7 @@ def test_of_two_insertions_the_one_that_reads_comes_before_the_one_that_changes(
     expected = function("w(x) / x = q(x) / g() / k(x) / return z")
 
     for sides in ((reads, changes), (changes, reads)):
-        trees = read_python([text.encode() for text in (base, *sides)])
+        trees = read_versions("a.py", [text.encode() for text in (base, *sides)])
         assert render(TreeMerge().merge(*trees))[1:].decode() + "\n" == expected
 
 
@@ -258,7 +257,7 @@ def test_a_value_that_both_sides_pass_on_goes_through_both():
     steps = "x = h(x) / return g(x)", "x = k(x) / return g(x)", "x = h(x) / x = k(x) / return g(x)"
     texts = [function(each).encode() for each in ("return g(x)", *steps)]
 
-    assert find_interference(*read_python(texts)) == ""
+    assert find_interference(*read_versions("a.py", texts)) == ""
 
 
 def test_a_new_exit_beside_the_others_new_call_has_no_order():
@@ -294,7 +293,7 @@ def test_the_reason_names_a_statement_of_each_side():
         "\n" + base.replace("y = x", "y = (x +\n         1)"),
         base.replace("rn y", "rn -y"),
     )
-    trees = read_python([text.encode() for text in texts])
+    trees = read_versions("a.py", [text.encode() for text in texts])
 
     found = find_interference(*trees, TreeMerge().merge(*trees))
 
@@ -390,7 +389,7 @@ def test_a_variable_of_an_inner_block_is_another_one():
 @given(three_way_programs())
 def test_one_side_does_not_interfere_with_itself(texts):
     """Nor do two sides with the same changes."""
-    base, ours, _ = read_python(texts)
+    base, ours, _ = read_versions("a.py", texts)
 
     assert find_interference(base, ours, base, ours) == find_interference(base, base, ours, ours)
     assert find_interference(base, ours, base, ours) == ""
@@ -403,7 +402,7 @@ def test_a_very_long_function_is_refused_at_once(line, count):
     """Its values could not be followed in reasonable time."""
     base = function(" / ".join(["x = 1", *[line] * count, "return z"]))
     sides = base.replace("x = 1\n", "x = 2\n"), base.replace("return z\n", "return z * 2\n")
-    trees = read_python([text.encode() for text in (base, *sides)])
+    trees = read_versions("a.py", [text.encode() for text in (base, *sides)])
     began = time.process_time()
 
     assert "more than 10,000 statements" in find_interference(*trees, trees[1])
@@ -441,11 +440,11 @@ TWO_REASONS = (
 )
 MERGE = """
 import sys
-from cooperbench_eval.languages.readers.python import read_python
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 
-trees = read_python([text.encode() for text in sys.argv[1:]])
+trees = read_versions("a.py", [text.encode() for text in sys.argv[1:]])
 print(find_interference(*trees, TreeMerge().merge(*trees)))
 """
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from tiny_programs import INPUTS, edited, execute, follow, program, statements_of, written
 
-from cooperbench_eval.languages.readers.python import read_python
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import StructureError, render
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
@@ -36,7 +36,7 @@ def trial(seed):
     if both_edit(base, *sides):
         return None
     texts = [written(each) for each in (base, *sides)]
-    trees = read_python([text.encode() for text in texts])
+    trees = read_versions("a.py", [text.encode() for text in texts])
     try:
         merged = TreeMerge().merge(*trees)
     except StructureError:

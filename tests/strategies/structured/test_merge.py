@@ -2,14 +2,14 @@
 
 import pytest
 
-from cooperbench_eval.languages.readers.python import read_python
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import DisagreementError, OrderError, render
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 
 
 def merge(base, ours, theirs, *, theirs_first=False):
     """Merge three texts."""
-    trees = read_python([text.encode() for text in (base, ours, theirs)])
+    trees = read_versions("a.py", [text.encode() for text in (base, ours, theirs)])
     merged = TreeMerge(theirs_first=theirs_first).merge(*trees)
     return (render(merged)[1:] + b"\n").decode()
 

@@ -5,7 +5,6 @@ from generators import three_way_programs
 from hypothesis import given
 
 from cooperbench_eval.languages.files import read_versions
-from cooperbench_eval.languages.readers.python import read_python
 from cooperbench_eval.languages.tree import StructureError
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
@@ -110,7 +109,7 @@ def test_a_merge_of_random_edits_misplaces_nothing_that_one_side_inserts_alone(v
     """If theirs is the base, the result is ours, and nothing in it can be misplaced."""
     base, ours, _ = versions
     try:
-        trees = read_python([base, ours, base])
+        trees = read_versions("a.py", [base, ours, base])
         merged = TreeMerge().merge(*trees)
     except StructureError:
         return

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cooperbench_eval.languages.readers.python import read_python
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.strategies.structured.ordering import may_leave
 
 
@@ -21,6 +21,6 @@ from cooperbench_eval.strategies.structured.ordering import may_leave
 )
 def test_a_statement_may_leave_its_suite(source, expected):
     """By a `return`, `raise`, `break` or `continue` in it, but not in a function it defines."""
-    (statement, *_) = read_python([source, b"\n"])[0].children
+    (statement, *_) = read_versions("a.py", [source, b"\n"])[0].children
 
     assert may_leave(statement) is expected

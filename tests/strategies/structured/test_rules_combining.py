@@ -2,7 +2,7 @@
 
 import pytest
 
-from cooperbench_eval.languages.readers.python import read_python
+from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import DisagreementError, render
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 
@@ -14,7 +14,7 @@ def function(*lines):
 
 def merge(base, ours, theirs, *, theirs_first=False):
     """Merge a function in three versions; return its lines."""
-    trees = read_python([function(*lines).encode() for lines in (base, ours, theirs)])
+    trees = read_versions("a.py", [function(*lines).encode() for lines in (base, ours, theirs)])
     text = render(TreeMerge(theirs_first=theirs_first).merge(*trees)).decode()
     return [line[4:] for line in text.splitlines()[2:]]
 

@@ -109,7 +109,11 @@ REFUSED = {
     "both changed it": ("f.py", (b"a = 1\n", b"a = 2\n", b"a = 3\n"), "both sides changed '1'"),
     "another language": ("f.rb", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), ".rb files"),
     "no name": ("f", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), "such files"),
-    "no Python": ("f.py", (b"it's a\n", b"it's b\n", b"it's c\n"), "a string is not closed"),
+    "no Python": (
+        "f.py",
+        (b"it's a\n", b"it's b\n", b"it's c\n"),
+        "a version has a syntax error (line 1)",
+    ),
     "control characters": ("f.py", (b"f(a)\x1f\n", b"f(a, b)\n", b"f(a, c)\n"), "control"),
     "interference": (
         "f.py",
