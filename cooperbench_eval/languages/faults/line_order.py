@@ -1,0 +1,117 @@
+"""Decides whether what both sides insert at one place of a text without a grammar has an order.
+
+A set of lines has none, and neither have definitions of different names that do not use each
+other. All else may be commands, which are executed in turn.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from itertools import product
+from pathlib import PurePosixPath
+
+from cooperbench_eval.languages.alignment import align
+from cooperbench_eval.languages.data import find_format
+from cooperbench_eval.languages.faults.gaps import gaps
+from cooperbench_eval.languages.sequences import split_entries
+from cooperbench_eval.languages.tree import Mode, Token, one_line, suite
+
+_PROSE = frozenset(
+    {".md", ".rst", ".txt", ".adoc", ".tex", ".html", ".htm", ".xml", ".svg", ".vue"}
+)
+_ALSO_PROSE = re.compile(r"(?!CODEOWNERS)[A-Z]+\Z")
+"""Names such as `CHANGES`, `AUTHORS` and `LICENSE`."""
+_ORDERED = [
+    "*.css",
+    "*.scss",
+    "*.sass",
+    "*.less",
+    "*.sql",
+    "Dockerfile*",
+    "*.dockerfile",
+    "CODEOWNERS",
+    "MANIFEST.in",
+]
+"""Files in which a later line overrides an earlier one, or depends on it."""
+_WORD = re.compile(rb"[\w.$-]+")
+_ONLY_WORD = re.compile(rb"(?!!)[^\s={}();:]+[,;]?\Z")
+_IMPORT = re.compile(rb"\s*(?:#\s*include|import|use|using|from|require\w*|package|source)\b")
+_GIVEN = re.compile(
+    rb"\s*(?:#\s*define\s+|-?-)?(?:[\w<>*&]+ )*?[*&$]?([\w.-]+)\s*(?:[:+?]?=|:)(?!=)"
+)
+_DEFINED = re.compile(rb"\s*#\s*define\s+(\w+)")
+_SECTION = re.compile(rb"\s*\[+([^\]]+)\]+\s*\Z")
+_NUMBERED = re.compile(rb"=\s*(\d+)\s*(?:\[.*\])?\s*;\s*\Z")
+_COMMAND = re.compile(
+    rb"\s*(?:case|default|when|if|elif|else|for|foreach|while|until|switch|with|try|do|return|exit"
+    rb"|raise|throw|await|delete|del|export|location|server)\b"
+)
+"""Words of statements, which define nothing."""
+_HEAD = re.compile(rb"[^={(:\n]*?([\w.~$-]+)\s*(?:<[^<>]*>\s*)?(?:[({:]|\Z)")
+
+
+def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Return insertions of both sides of which the order may matter; empty if none does."""
+    name = PurePosixPath(path)
+    if name.suffix in _PROSE or _ALSO_PROSE.match(name.name) or find_format(path, merged):
+        return ""
+    trees = [suite(tuple(map(_line, file.splitlines()))) for file in (*versions, merged)]
+    places = [align(trees[0].children, side.children, Mode.LIST) for side in trees[1:]]
+    is_ordered = any(fnmatchcase(name.name, pattern) for pattern in _ORDERED)
+    for gap in gaps(trees, places):
+        mine, other, now = ([each.plain for each in part] for part in gap[:3])
+        both = set(mine) & set(other)
+        new = [[line for line in side if line not in both] for side in (mine, other)]
+        if any(not set(side) & set(now) for side in new):
+            continue
+        for one, each in product(*map(_entries, new)):
+            if is_ordered or not _are_free(one, each):
+                shown = one_line(one), one_line(each)
+                return (
+                    f"one side inserts {shown[0]!r}, the other {shown[1]!r}; their order may matter"
+                )
+    return ""
+
+
+def _line(text: bytes) -> Token:
+    return Token(b"", text, "line")
+
+
+def _entries(lines: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield the entries of some lines, without their comments."""
+    for entry in split_entries(lines, lambda e: len(e) - len(e.lstrip()), bytes.strip):
+        kept = [line for line in entry if line.strip() and not _is_comment(line)]
+        if kept:
+            yield b"\n".join(kept)
+
+
+def _is_comment(line: bytes) -> bool:
+    text = line.strip()
+    is_marked = text.startswith((b"//", b"--", b"/*", b"#", b";")) or line.startswith(b" *")
+    return is_marked and not text.startswith((b"#define", b"#include", b"#["))
+
+
+def _are_free(one: bytes, other: bytes) -> bool:
+    """Whether two entries may stand in any order."""
+    if all(map(_ONLY_WORD.match, (one, other))) or all(map(_IMPORT.match, (one, other))):
+        return True
+    numbers = [_NUMBERED.search(each) for each in (one, other)]
+    names = [_name(each) for each in (one, other)]
+    if not all(names) or names[0] == names[1]:
+        return False
+    if numbers[0] and numbers[1] and numbers[0][1] == numbers[1][1]:
+        return False
+    return names[0] not in _WORD.findall(other) and names[1] not in _WORD.findall(one)
+
+
+def _name(entry: bytes) -> bytes:
+    """Return what an entry defines; empty if it may be a command."""
+    first, *rest = entry.splitlines()
+    if _COMMAND.match(first):
+        return b""
+    for pattern in (_SECTION, _DEFINED, _GIVEN):
+        if found := pattern.match(first):
+            return found[1]
+    found = _HEAD.match(first) if rest and rest[0][:1].isspace() else None
+    is_definition = found is not None and not first[:1].isspace()
+    return found[1] if found is not None and is_definition else b""
