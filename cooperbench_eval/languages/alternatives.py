@@ -63,6 +63,8 @@ class Alternative(NamedTuple):
         words = words_of_head(clause)
         if not suites:
             words = words[: len(words) - len(last[0].words())]
+        if b"!= nil" in b" ".join(words):
+            return None  # it hands on an error
         return cls(b" ".join(words), read_condition([w for w in words[1:] if w not in _ENDS]))
 
     def excludes(self, other: "Alternative", classes: Classes = NO_CLASSES) -> bool:

@@ -328,6 +328,8 @@ def _simple(words: list[bytes], subject: tuple[bytes, ...], *, is_case: bool) ->
         tests = {found}
     elif words[-1] == b"}" and words[0] != b"{":
         tests.add(Test(subject, "is", frozenset({b"".join(words[: words.index(b"{")])})))
+    elif is_case and len(words) > 1 and _DOTTED.match(words[0]) and _BINDING.match(words[-1]):
+        tests = {Test(subject, "type", frozenset({b"".join(words[:-1])}))}
     elif is_case and (_CONCRETE.match(whole) or _BASIC.match(whole) or whole in _INTERFACES):
         tests = {Test(subject, "type", frozenset({whole}))}
     elif not is_case and _BINDING.match(whole):

@@ -37,59 +37,52 @@ class Effect(NamedTuple):
         doing: What it does.
         key: The item or entry that it is about, if it is a constant.
         how: The method, the function or the operator.
-        is_call: Whether it is a method.
+        is_optional: Whether it is done only under a condition.
     """
 
     path: Path
     doing: Doing
     key: bytes = b""
     how: bytes = b""
-    is_call: bool = False
+    is_optional: bool = False
 
     def disturbs(self, other: "Effect") -> bool:
         """Whether the order of two effects may matter."""
+        least, most = sorted((self.doing, other.doing))
+        is_optional = self.is_optional and other.is_optional and least <= Doing.HANDED
         shorter = min(len(self.path), len(other.path))
-        if self.path[:shorter] != other.path[:shorter]:
+        if is_optional or self.path[:shorter] != other.path[:shorter]:
             return False
         if self.path != other.path:
-            return self._reaches(other)
-        least, most = sorted((self.doing, other.doing))
+            # A part does not change with the object that has it, unless the object is changed.
+            whole = self if len(self.path) == shorter else other
+            return CALLS not in self.path + other.path and whole.doing >= Doing.NAMED
         if least == most == Doing.ADDED:
             return self.how != other.how or self.how in _ONE_BY_ONE
         if most < Doing.CHANGED:
             return least >= Doing.NAMED
         if self.path[-1] == CALLS:
             return _are_about_one(self.key, other.key)
-        is_keyed = bool(self.key and other.key) and self.key != other.key
+        is_alike = self.how == other.how or (b" " not in self.key + other.key)
+        is_keyed = is_alike and bool(self.key and other.key) and self.key != other.key
         return not is_keyed or may_match(self.key, other.key)
-
-    def _reaches(self, other: "Effect") -> bool:
-        """Whether what one does to a part of an object concerns the other's whole, or vice versa.
-
-        A method of an attribute does not change the object with the attribute.
-        """
-        part, whole = (self, other) if len(self.path) > len(other.path) else (other, self)
-        if part.path[-1] == CALLS:
-            return False
-        if part.doing == Doing.CHANGED and not part.is_call:
-            return whole.path not in _OWN or whole.doing > Doing.READ
-        return whole.doing >= Doing.NAMED
 
 
 _OWN = frozenset({(b"self",), (b"this",), (b"cls",), (b"super",)})
-_REPORTING = re.compile(
-    rb"_*(?:log|logger|logging|console|LOG|LOGGER|warnings|t|b|assert|expect)\Z"
-)
+_REPORTING = re.compile(rb"_*(?:log|logger|logging|console|LOG|LOGGER|warnings|t|assert|expect)\Z")
 """Objects that only report what happens."""
 _REMOVING = frozenset(
     b"""pop popleft popitem popall shift splice drain next read readline recv take poll""".split()
 )
 """Methods that change an object although their result is used."""
 _KEYED = re.compile(
-    rb"_*(?:add|remove|delete|discard|pop|has|set|unset|on|off|register|enable|disable)"
-    rb"(?:\Z|[_A-Z])|(?:Add|Remove|Delete|Register|Set|Has)(?:\Z|[A-Z])"
+    rb"_*(?:add|remove|delete|discard|pop|has|unset|on|off|register|include|enable|disable)"
+    rb"(?:\Z|[_A-Z])|(?:Add|Remove|Delete|Register|Has)(?:\Z|[A-Z])"
 )
 """Methods whose only argument is a key."""
+_SETTING = re.compile(rb"[sS]et[_A-Z]")
+_MOUNTING = frozenset({b"mount", b"Mount", b"use", b"Use"})
+"""Methods whose key is the beginning of a path."""
 _WRITING = frozenset(
     b"close drop free assign write writeln fprintf Fprintf Fprintln Fprint setattr delattr".split()
 )
@@ -115,6 +108,8 @@ _HOLE = re.compile(rb"\{.*\}|<.*>|:\w.*|.*[*(].*")
 
 def _are_about_one(one: bytes, other: bytes) -> bool:
     """Whether two functions seem to act on one thing, as `lock` and `unlock` do."""
+    if one == other:
+        return one.startswith((b"set", b"Set"))
     if one in other or other in one:
         return True
     nouns = [set(_PARTS.findall(each)[1:]) for each in (one, other)]
@@ -125,25 +120,40 @@ _PARTS = re.compile(rb"[A-Z]?[a-z0-9]+|[A-Z]+")
 
 
 def route_of(element: Element) -> tuple[bytes, bytes]:
-    """Return the function and the path with which a decorator or a call registers a route."""
+    """Return the function and the path with which a call, a decorator or a pair gives a route."""
     for part in element.parts if isinstance(element, Construct) else ():
         if part.kind == "decorator":
             return route_of(part)
     words = list(_words(element)) if isinstance(element, Construct) else []
-    at = words.index(b"(") if b"(" in words else 0
-    is_path = at and len(words) > at + 1 and _LITERAL.match(words[at + 1])
-    return (b"".join(words[:at]), words[at + 1]) if is_path else (b"", b"")
+    at = words.index(b"(") if b"(" in words else len(words)
+    is_path = at + 1 < len(words) and _LITERAL.match(words[at + 1])
+    return (b"".join(words[: at + 1]), words[at + 1]) if is_path else (b"", b"")
 
 
 def may_match(one: bytes, other: bytes) -> bool:
-    """Whether two routes may match one path."""
-    parts = [each.strip(b"\"'`").split(b"/") for each in (one, other)]
-    if len(parts[0]) != len(parts[1]) or len(parts[0]) == 1:
-        return False
-    return all(
-        a == b or (bool(a and b) and bool(_HOLE.fullmatch(a) or _HOLE.fullmatch(b)))
-        for a, b in zip(*parts, strict=True)
+    """Whether two routes may match one path; of expressions, only the beginnings are read."""
+    texts = [each.lstrip(b"rbu").strip(b"\"'`") for each in (one, other)]
+    if any(text[:1] == b"^" for text in texts):
+        first, second = (_BEGINNING.match(text.lstrip(b"^")) for text in texts)
+        starts = [found.group() if found else b"" for found in (first, second)]
+        return starts[0].startswith(starts[1]) or starts[1].startswith(starts[0])
+    mine, theirs = (text.split(b"/") for text in texts)
+    for whole, part in ((mine, theirs), (theirs, mine)):
+        start = whole[:-1]
+        if whole[-1] in _REST and part[: len(start)] == start:
+            return True
+    return (
+        len(mine) == len(theirs) > 1
+        and mine != theirs
+        and all(
+            a == b or (bool(a and b) and bool(_HOLE.fullmatch(a) or _HOLE.fullmatch(b)))
+            for a, b in zip(mine, theirs, strict=True)
+        )
     )
+
+
+_REST = frozenset({b"*", b"**", b"(.*)"})
+_BEGINNING = re.compile(rb"[\w/ -]*(?![*?+{])")
 
 
 def effects_of(element: Element, modules: Collection[bytes] = ()) -> Iterator[Effect]:
@@ -158,7 +168,7 @@ def effects_of(element: Element, modules: Collection[bytes] = ()) -> Iterator[Ef
     is_always = element.mode is not Mode.MEMBERS if isinstance(element, Construct) else False
     for each in _all_effects(element, modules):
         if is_always or each.doing is not Doing.NAMED:
-            yield each
+            yield each._replace(is_optional=element.kind in {"if", "switch", "match"})
 
 
 def _all_effects(element: Element, modules: Collection[bytes]) -> Iterator[Effect]:
@@ -243,10 +253,9 @@ class _Statement(NamedTuple):
                 key = _constant(arguments[1]) if len(arguments) > 1 else b""
                 yield Effect(given, doing, key, name)
         elif receiver not in _OWN:
-            has_key = (len(arguments) > 1 and name != b"insert") or bool(_KEYED.match(name))
-            key = _constant(arguments[0]) if has_key and arguments else b""
+            key = _key(name, arguments)
             is_changing = is_acting or name in _REMOVING
-            yield Effect(receiver, Doing.CHANGED if is_changing else Doing.READ, key, name, True)
+            yield Effect(receiver, Doing.CHANGED if is_changing else Doing.READ, key, name)
 
     def _is_free(self, path: Path) -> bool:
         """Whether a call is one of a function, also of a module or a class."""
@@ -281,6 +290,18 @@ class _Statement(NamedTuple):
             path = tuple(words[i:end:2])
             yield i, path, end + (words[end : end + 1] == [b"!"])
             i = end
+
+
+def _key(method: bytes, arguments: Sequence[Sequence[bytes]]) -> bytes:
+    """Return the entry that a call of a method is about; empty if it is not known."""
+    if len(arguments) == 1 and _SETTING.match(method):
+        return method
+    if not arguments or not (len(arguments) > 1 or _KEYED.match(method)) or method == b"insert":
+        return b""
+    key = _constant(arguments[0])
+    if not key and _KEYED.match(method) and len(arguments[0]) == 1:
+        return method + b" " + arguments[0][0]
+    return key.strip(b"\"'`").rstrip(b"/") + b"/*" if method in _MOUNTING and key else key
 
 
 def _constant(words: Sequence[bytes]) -> bytes:

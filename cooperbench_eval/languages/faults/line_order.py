@@ -16,9 +16,7 @@ from cooperbench_eval.languages.faults.gaps import gaps
 from cooperbench_eval.languages.sequences import split_entries
 from cooperbench_eval.languages.tree import Mode, Token, one_line, suite
 
-_PROSE = frozenset(
-    {".md", ".rst", ".txt", ".adoc", ".tex", ".html", ".htm", ".xml", ".svg", ".vue"}
-)
+_PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".tex", ".po", ".pot", ".csv", ".tsv"})
 _ALSO_PROSE = re.compile(r"(?!CODEOWNERS)[A-Z]+\Z")
 """Names such as `CHANGES`, `AUTHORS` and `LICENSE`."""
 _ORDERED = [
@@ -31,33 +29,68 @@ _ORDERED = [
     "*.dockerfile",
     "CODEOWNERS",
     "MANIFEST.in",
+    "CMakeLists.txt",
 ]
 """Files in which a later line overrides an earlier one, or depends on it."""
+_SCRIPTS = [
+    "*.sh",
+    "*.bash",
+    "*.zsh",
+    "*.fish",
+    "*.rb",
+    "*.pl",
+    "*.ps1",
+    "*.bat",
+    "*.cmd",
+    "Makefile*",
+    "*.mk",
+    "*.vim",
+    "*.lua",
+    "*.r",
+    "*.R",
+    "*.jl",
+]
+"""Files in which a single word is a command."""
 _WORD = re.compile(rb"[\w.$-]+")
 _ONLY_WORD = re.compile(rb"(?!!)[^\s={}();:]+[,;]?\Z")
-_IMPORT = re.compile(rb"\s*(?:#\s*include|import|use|using|from|require\w*|package|source)\b")
-_GIVEN = re.compile(
-    rb"\s*(?:#\s*define\s+|-?-)?(?:[\w<>*&]+ )*?[*&$]?([\w.-]+)\s*(?:[:+?]?=|:)(?!=)"
-)
-_DEFINED = re.compile(rb"\s*#\s*define\s+(\w+)")
-_SECTION = re.compile(rb"\s*\[+([^\]]+)\]+\s*\Z")
-_NUMBERED = re.compile(rb"=\s*(\d+)\s*(?:\[.*\])?\s*;\s*\Z")
+_SET = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|package|source)\b|<")
+"""What a line begins with that may stand anywhere among others of its sort."""
 _COMMAND = re.compile(
-    rb"\s*(?:case|default|when|if|elif|else|for|foreach|while|until|switch|with|try|do|return|exit"
-    rb"|raise|throw|await|delete|del|export|location|server)\b"
+    rb"(?:case|default|when|if|elif|else|for|foreach|while|until|switch|with|try|do|return|exit|raise"
+    rb"|throw|await|delete|del|export|location|server|echo|print|puts|new|yield|go|defer)\b"
 )
 """Words of statements, which define nothing."""
-_HEAD = re.compile(rb"[^={(:\n]*?([\w.~$-]+)\s*(?:<[^<>]*>\s*)?(?:[({:]|\Z)")
+_NUMBERED = re.compile(rb"=\s*(\d+)\s*(?:\[.*\])?\s*;\s*\Z")
+_NAMES = [
+    re.compile(pattern)
+    for pattern in (
+        rb"\[+([^\]]+)\]+\s*\Z",  # [section]
+        rb"#\s*define\s+(\w+)",
+        rb"(?:[\w<>*&]+ )*?[*&$]?([\w.-]+)\s*(?:[:+?]?=|:)(?!=)",  # name = value
+        rb"(?:[\w:<>*&\[\]?.,]+\s+)+[*&]?(\w+)\s*(?:\(.*\)[^;{}]*;|[^;{}]*\{.*\})\s*\Z",
+        rb"(\w[\w ]*(?:\"[^\"]*\"\s*)+\{\s*\Z)",  # resource "a" "b" {
+    )
+]
+_HEAD = re.compile(rb"[^={(:\n]*?([\w.~$?!-]+)\s*(?:<[^<>]*>\s*)?(?:do\s*)?(?:[({:]|\Z)")
+"""The first line of a definition of several lines."""
+_DEFINING = re.compile(
+    rb"(?:defp?|fun|func|fn|function|sub|class|struct|enum|interface|trait|module|type|void|public"
+    rb"|private|protected|internal|static|override|virtual|const|template)\b"
+)
 
 
 def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """Return insertions of both sides of which the order may matter; empty if none does."""
     name = PurePosixPath(path)
-    if name.suffix in _PROSE or _ALSO_PROSE.match(name.name) or find_format(path, merged):
+    is_ordered, is_script = (
+        any(fnmatchcase(name.name, pattern) for pattern in patterns)
+        for patterns in (_ORDERED, _SCRIPTS)
+    )
+    is_prose = name.suffix in _PROSE or _ALSO_PROSE.match(name.name)
+    if find_format(path, merged) or (is_prose and not is_ordered):
         return ""
     trees = [suite(tuple(map(_line, file.splitlines()))) for file in (*versions, merged)]
     places = [align(trees[0].children, side.children, Mode.LIST) for side in trees[1:]]
-    is_ordered = any(fnmatchcase(name.name, pattern) for pattern in _ORDERED)
     for gap in gaps(trees, places):
         mine, other, now = ([each.plain for each in part] for part in gap[:3])
         both = set(mine) & set(other)
@@ -65,7 +98,7 @@ def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merge
         if any(not set(side) & set(now) for side in new):
             continue
         for one, each in product(*map(_entries, new)):
-            if is_ordered or not _are_free(one, each):
+            if is_ordered or not _are_free(one, each, is_script=is_script):
                 shown = one_line(one), one_line(each)
                 return (
                     f"one side inserts {shown[0]!r}, the other {shown[1]!r}; their order may matter"
@@ -91,9 +124,10 @@ def _is_comment(line: bytes) -> bool:
     return is_marked and not text.startswith((b"#define", b"#include", b"#["))
 
 
-def _are_free(one: bytes, other: bytes) -> bool:
+def _are_free(one: bytes, other: bytes, *, is_script: bool) -> bool:
     """Whether two entries may stand in any order."""
-    if all(map(_ONLY_WORD.match, (one, other))) or all(map(_IMPORT.match, (one, other))):
+    both = one.strip(), other.strip()
+    if all(map(_SET.match, both)) or (not is_script and all(map(_ONLY_WORD.match, both))):
         return True
     numbers = [_NUMBERED.search(each) for each in (one, other)]
     names = [_name(each) for each in (one, other)]
@@ -107,11 +141,13 @@ def _are_free(one: bytes, other: bytes) -> bool:
 def _name(entry: bytes) -> bytes:
     """Return what an entry defines; empty if it may be a command."""
     first, *rest = entry.splitlines()
-    if _COMMAND.match(first):
+    text = first.strip()
+    if _COMMAND.match(text):
         return b""
-    for pattern in (_SECTION, _DEFINED, _GIVEN):
-        if found := pattern.match(first):
+    for pattern in _NAMES:
+        if found := pattern.match(text):
             return found[1]
-    found = _HEAD.match(first) if rest and rest[0][:1].isspace() else None
-    is_definition = found is not None and not first[:1].isspace()
-    return found[1] if found is not None and is_definition else b""
+    is_long = any(line[:1].isspace() for line in rest)
+    is_definition = is_long and (not first[:1].isspace() or _DEFINING.match(text))
+    found = _HEAD.match(text) if is_definition else None
+    return found[1] if found else b""

@@ -18,10 +18,11 @@ from cooperbench_eval.languages.effects import (
     modules_of,
     route_of,
 )
-from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps
+from cooperbench_eval.languages.faults.gaps import Gap, Places, Versions, changed_by_both, gaps
 from cooperbench_eval.languages.faults.line_order import find_misordered_lines
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.sequences import Run, weave
 from cooperbench_eval.languages.tree import Element, Elements, Mode, excerpt, one_line, same
 
 _TUPLES = frozenset({"assignment", "for", "return", "yield"})
@@ -59,22 +60,35 @@ class _Order(NamedTuple):
     classes: Classes
     modules: frozenset[bytes]
 
-    def misplaced(self, changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
+    def misplaced(self, changed: Sequence[tuple[Versions, Places]]) -> Iterator[str]:
         """Yield what is wrong with the order of what both sides insert."""
+        takes_more = any(
+            parts[0].kind == "parameters" and any(gaps(parts, places)) for parts, places in changed
+        )
         for parts, places in changed:
             if parts[0].mode is Mode.SEQUENCE:
                 yield from _shifted(parts, places)
                 continue
             yield from self._unreachable([each.children for each in parts], Alternative.of)
-            for mine, other, now, gone in gaps(parts, places):
-                both = {each.plain for each in mine} & {each.plain for each in other}
-                ours, theirs = ([e for e in side if e.plain not in both] for side in (mine, other))
-                yield from self._unreachable([(), mine, other, now], Alternative.leaving)
-                yield from _spread(parts[0].kind, ours, theirs)
-                yield from _routes(ours, theirs)
-                yield from _decorated(ours, theirs)
-                if parts[0].kind in {"suite", "file"}:
-                    yield from self._disturbed(ours, theirs, gone)
+            for gap in gaps(parts, places):
+                runs = weave(gap.mine, gap.other, lambda each: each.plain)
+                for run in [Run(gap.mine, gap.other, None)] if runs is None else runs:
+                    if run.first and run.second:
+                        if parts[0].kind == "arguments" and not takes_more:
+                            yield from _shifted_arguments(run)
+                        yield from self._of_run(parts[0].kind, gap, run)
+
+    def _of_run(self, kind: str, gap: Gap, run: Run[Element]) -> Iterator[str]:
+        """Yield what is wrong with what each side inserts between what both insert."""
+        mine, other = run.first, run.second
+        there = {each.plain for each in (*mine, *other)}
+        now = [each for each in gap.now if each.plain in there]
+        yield from self._unreachable([(), mine, other, now], Alternative.leaving)
+        yield from _spread(kind, mine, other)
+        yield from _routes(mine, other)
+        yield from _decorated(mine, other)
+        if kind in {"suite", "file"}:
+            yield from self._disturbed(mine, other, gap.gone)
 
     def _unreachable(
         self,
@@ -123,6 +137,16 @@ def _shifted(parts: Versions, places: Places) -> Iterator[str]:
         if mine[0].plain == other[0].plain == b"," and not all(map(same, mine, other)):
             shown = excerpt(*mine), excerpt(*other)
             yield _ONE_SIDE % shown
+
+
+def _shifted_arguments(run: Run[Element]) -> Iterator[str]:
+    """Yield arguments without names of both sides, of which one gets the other's place."""
+    both = [
+        [e for e in side if all(part.plain not in {b"=", b":"} for part in e.children)]
+        for side in (run.first, run.second)
+    ]
+    if all(both):
+        yield _ONE_SIDE % (excerpt(both[0][0]), excerpt(both[1][0]))
 
 
 def _routes(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
