@@ -21,8 +21,8 @@ class Doing(IntEnum):
     """It uses it."""
     HANDED = 1
     """It hands it to a function whose result it does not use."""
-    NAMED = 2
-    """It always gives the variable a new value."""
+    RENEWED = 2
+    """It always makes the variable's new value from its old one."""
     ADDED = 3
     """It changes it by an operator, as `+=` does."""
     CHANGED = 4
@@ -56,11 +56,11 @@ class Effect(NamedTuple):
         if self.path != other.path:
             # A part does not change with the object that has it, unless the object is changed.
             whole = self if len(self.path) == shorter else other
-            return CALLS not in self.path + other.path and whole.doing >= Doing.NAMED
+            return CALLS not in self.path + other.path and whole.doing >= Doing.RENEWED
         if least == most == Doing.ADDED:
             return self.how != other.how or self.how in _ONE_BY_ONE
         if most < Doing.CHANGED:
-            return least >= Doing.NAMED
+            return least >= Doing.RENEWED
         if self.path[-1] == CALLS:
             return _are_about_one(self.key, other.key)
         is_alike = self.how == other.how or (b" " not in self.key + other.key)
@@ -159,7 +159,7 @@ _BEGINNING = re.compile(rb"[\w/ -]*(?![*?+{])")
 def effects_of(element: Element, modules: Collection[bytes] = ()) -> Iterator[Effect]:
     """Yield what a statement and those in its suites do, but not the functions in it.
 
-    Variables that are only set under a condition are left to the analysis of the flow.
+    What is only made anew under a condition is left to the analysis of the flow.
 
     Args:
         element: The statement.
@@ -167,7 +167,7 @@ def effects_of(element: Element, modules: Collection[bytes] = ()) -> Iterator[Ef
     """
     is_always = element.mode is not Mode.MEMBERS if isinstance(element, Construct) else False
     for each in _all_effects(element, modules):
-        if is_always or each.doing is not Doing.NAMED:
+        if is_always or each.doing is not Doing.RENEWED:
             yield each._replace(is_optional=element.kind in {"if", "switch", "match"})
 
 
@@ -231,7 +231,7 @@ class _Statement(NamedTuple):
         is_item = self.words[end : end + 1] == [b"["]
         doing = Doing.ADDED if how in _CHANGING else Doing.CHANGED
         if how in ASSIGNING and len(path) == 1 and not is_item:
-            doing = Doing.READ if how == b":=" or path == (b"_",) else Doing.NAMED
+            doing = Doing.RENEWED if path[0] in self.words[end:] else Doing.READ
         return Effect(path, doing, _constant(self._items(end)), how)
 
     def _items(self, end: int) -> Sequence[bytes]:

@@ -33,7 +33,9 @@ def read(path, *patterns):
         need_package("tree_sitter")
     head, tail, line = FRAMES[path]
     text = head + "".join(line.replace("{}", each) for each in patterns) + tail
-    parts = read_versions(path, [text.encode(), b"package q\n" if path.endswith(".go") else b"\n"])[0]
+    parts = read_versions(path, [text.encode(), b"package q\n" if path.endswith(".go") else b"\n"])[
+        0
+    ]
     found = [
         each
         for part in parts.walk()

@@ -7,7 +7,7 @@ other. All else may be commands, which are executed in turn.
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from itertools import product
+from itertools import product, takewhile
 from pathlib import PurePosixPath
 
 from cooperbench_eval.languages.alignment import align
@@ -16,6 +16,8 @@ from cooperbench_eval.languages.faults.gaps import gaps
 from cooperbench_eval.languages.sequences import split_entries
 from cooperbench_eval.languages.tree import Mode, Token, one_line, suite
 
+_MOST_LINES = 20_000
+"""The most lines between the first and the last difference that are read."""
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".tex", ".po", ".pot", ".csv", ".tsv"})
 _ALSO_PROSE = re.compile(r"(?!CODEOWNERS)[A-Z]+\Z")
 """Names such as `CHANGES`, `AUTHORS` and `LICENSE`."""
@@ -51,7 +53,6 @@ _SCRIPTS = [
     "*.jl",
 ]
 """Files in which a single word is a command."""
-_WORD = re.compile(rb"[\w.$-]+")
 _ONLY_WORD = re.compile(rb"(?!!)[^\s={}();:]+[,;]?\Z")
 _SET = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|package|source)\b|<")
 """What a line begins with that may stand anywhere among others of its sort."""
@@ -89,7 +90,10 @@ def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merge
     is_prose = name.suffix in _PROSE or _ALSO_PROSE.match(name.name)
     if find_format(path, merged) or (is_prose and not is_ordered):
         return ""
-    trees = [suite(tuple(map(_line, file.splitlines()))) for file in (*versions, merged)]
+    files = _differing([file.splitlines() for file in (*versions, merged)])
+    if max(map(len, files)) > _MOST_LINES:
+        return ""
+    trees = [suite(tuple(map(_line, file))) for file in files]
     places = [align(trees[0].children, side.children, Mode.LIST) for side in trees[1:]]
     for gap in gaps(trees, places):
         mine, other, now = ([each.plain for each in part] for part in gap[:3])
@@ -104,6 +108,15 @@ def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merge
                     f"one side inserts {shown[0]!r}, the other {shown[1]!r}; their order may matter"
                 )
     return ""
+
+
+def _differing(files: Sequence[list[bytes]]) -> list[list[bytes]]:
+    """Remove the lines with which all files begin and end."""
+    first, last = (
+        sum(1 for _ in takewhile(lambda lines: len(set(lines)) == 1, zip(*each, strict=False)))
+        for each in (files, [file[::-1] for file in files])
+    )
+    return [file[first : max(first, len(file) - last)] for file in files]
 
 
 def _line(text: bytes) -> Token:
@@ -135,7 +148,11 @@ def _are_free(one: bytes, other: bytes, *, is_script: bool) -> bool:
         return False
     if numbers[0] and numbers[1] and numbers[0][1] == numbers[1][1]:
         return False
-    return names[0] not in _WORD.findall(other) and names[1] not in _WORD.findall(one)
+    return not _mentions(other, names[0]) and not _mentions(one, names[1])
+
+
+def _mentions(entry: bytes, name: bytes) -> bool:
+    return bool(re.search(rb"(?<![\w-])%b(?![\w-])" % re.escape(name), entry))
 
 
 def _name(entry: bytes) -> bytes:

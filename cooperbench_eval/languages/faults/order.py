@@ -62,9 +62,6 @@ class _Order(NamedTuple):
 
     def misplaced(self, changed: Sequence[tuple[Versions, Places]]) -> Iterator[str]:
         """Yield what is wrong with the order of what both sides insert."""
-        takes_more = any(
-            parts[0].kind == "parameters" and any(gaps(parts, places)) for parts, places in changed
-        )
         for parts, places in changed:
             if parts[0].mode is Mode.SEQUENCE:
                 yield from _shifted(parts, places)
@@ -74,8 +71,6 @@ class _Order(NamedTuple):
                 runs = weave(gap.mine, gap.other, lambda each: each.plain)
                 for run in [Run(gap.mine, gap.other, None)] if runs is None else runs:
                     if run.first and run.second:
-                        if parts[0].kind == "arguments" and not takes_more:
-                            yield from _shifted_arguments(run)
                         yield from self._of_run(parts[0].kind, gap, run)
 
     def _of_run(self, kind: str, gap: Gap, run: Run[Element]) -> Iterator[str]:
@@ -137,16 +132,6 @@ def _shifted(parts: Versions, places: Places) -> Iterator[str]:
         if mine[0].plain == other[0].plain == b"," and not all(map(same, mine, other)):
             shown = excerpt(*mine), excerpt(*other)
             yield _ONE_SIDE % shown
-
-
-def _shifted_arguments(run: Run[Element]) -> Iterator[str]:
-    """Yield arguments without names of both sides, of which one gets the other's place."""
-    both = [
-        [e for e in side if all(part.plain not in {b"=", b":"} for part in e.children)]
-        for side in (run.first, run.second)
-    ]
-    if all(both):
-        yield _ONE_SIDE % (excerpt(both[0][0]), excerpt(both[1][0]))
 
 
 def _routes(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
