@@ -6,7 +6,6 @@ other. All else may be commands, which are executed in turn.
 
 import re
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from itertools import product, takewhile
 from pathlib import PurePosixPath
 
@@ -21,37 +20,15 @@ _MOST_LINES = 20_000
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".tex", ".po", ".pot", ".csv", ".tsv"})
 _ALSO_PROSE = re.compile(r"(?!CODEOWNERS)[A-Z]+\Z")
 """Names such as `CHANGES`, `AUTHORS` and `LICENSE`."""
-_ORDERED = [
-    "*.css",
-    "*.scss",
-    "*.sass",
-    "*.less",
-    "*.sql",
-    "Dockerfile*",
-    "*.dockerfile",
-    "CODEOWNERS",
-    "MANIFEST.in",
-    "CMakeLists.txt",
-]
+_ORDERED = re.compile(
+    r".*\.sql|(?i:dockerfile).*|.*\.dockerfile|CODEOWNERS|MANIFEST\.in|CMakeLists\.txt"
+)
 """Files in which a later line overrides an earlier one, or depends on it."""
-_SCRIPTS = [
-    "*.sh",
-    "*.bash",
-    "*.zsh",
-    "*.fish",
-    "*.rb",
-    "*.pl",
-    "*.ps1",
-    "*.bat",
-    "*.cmd",
-    "Makefile*",
-    "*.mk",
-    "*.vim",
-    "*.lua",
-    "*.r",
-    "*.R",
-    "*.jl",
-]
+_STYLES = (".css", ".scss", ".sass", ".less")
+_PROPERTY = re.compile(rb"(?m)(?:^|[{;])\s*([\w-]+)\s*:(?!\S*\s*\{)")
+_SCRIPTS = re.compile(
+    r".*\.(?:[bz]?a?sh|fish|rb|pl|ps1|bat|cmd|mk|vim|lua|[rR]|jl)|(?i:makefile).*"
+)
 """Files in which a single word is a command."""
 _ONLY_WORD = re.compile(rb"(?!!)[^\s={}();:]+[,;]?\Z")
 _SET = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|package|source)\b|<")
@@ -69,6 +46,7 @@ _NAMES = [
         rb"#\s*define\s+(\w+)",
         rb"(?:[\w<>*&]+ )*?[*&$]?([\w.-]+)\s*(?:[:+?]?=|:)(?!=)",  # name = value
         rb"(?:[\w:<>*&\[\]?.,]+\s+)+[*&]?(\w+)\s*(?:\(.*\)[^;{}]*;|[^;{}]*\{.*\})\s*\Z",
+        rb"(\S+)\s+v\d\S*\s*\Z",  # module v1.2.3
         rb"(\w[\w ]*(?:\"[^\"]*\"\s*)+\{\s*\Z)",  # resource "a" "b" {
     )
 ]
@@ -83,10 +61,7 @@ _DEFINING = re.compile(
 def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """Return insertions of both sides of which the order may matter; empty if none does."""
     name = PurePosixPath(path)
-    is_ordered, is_script = (
-        any(fnmatchcase(name.name, pattern) for pattern in patterns)
-        for patterns in (_ORDERED, _SCRIPTS)
-    )
+    is_ordered, is_script = (bool(each.fullmatch(name.name)) for each in (_ORDERED, _SCRIPTS))
     is_prose = name.suffix in _PROSE or _ALSO_PROSE.match(name.name)
     if find_format(path, merged) or (is_prose and not is_ordered):
         return ""
@@ -99,14 +74,16 @@ def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merge
         mine, other, now = ([each.plain for each in part] for part in gap[:3])
         both = set(mine) & set(other)
         new = [[line for line in side if line not in both] for side in (mine, other)]
-        if any(not set(side) & set(now) for side in new):
+        if any(set(now).isdisjoint(side) for side in new):
             continue
         for one, each in product(*map(_entries, new)):
-            if is_ordered or not _are_free(one, each, is_script=is_script):
-                shown = one_line(one), one_line(each)
-                return (
-                    f"one side inserts {shown[0]!r}, the other {shown[1]!r}; their order may matter"
-                )
+            if name.suffix in _STYLES:
+                is_free = _set_different(one, each)
+            else:
+                is_free = not is_ordered and _are_free(one, each, is_script=is_script)
+            if not is_free:
+                first, second = map(one_line, (one, each))
+                return f"one side inserts {first!r}, the other {second!r}; their order may matter"
     return ""
 
 
@@ -135,6 +112,15 @@ def _is_comment(line: bytes) -> bool:
     text = line.strip()
     is_marked = text.startswith((b"//", b"--", b"/*", b"#", b";")) or line.startswith(b" *")
     return is_marked and not text.startswith((b"#define", b"#include", b"#["))
+
+
+def _set_different(one: bytes, other: bytes) -> bool:
+    """Whether two rules set different properties, so that none overrides the other's."""
+    mine, theirs = map(_PROPERTY.findall, (one, other))
+    return bool(mine and theirs) and not any(
+        (a + b"-").startswith(b + b"-") or (b + b"-").startswith(a + b"-")
+        for a, b in product(mine, theirs)
+    )
 
 
 def _are_free(one: bytes, other: bytes, *, is_script: bool) -> bool:
