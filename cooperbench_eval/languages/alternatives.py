@@ -1,68 +1,27 @@
 """Reads what the alternatives of a `try`, a `match`, a `switch` or an `if` catch.
 
-The first alternative that matches is taken, so a general one must come after a special one.
+The first alternative that matches is taken. So a general one must come after a special one, and
+two that may match the same have no right order, unless they exclude each other.
 """
 
-import builtins
-import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import product
 from typing import NamedTuple
 
-from cooperbench_eval.languages.tree import Construct, Element, head_of
+from cooperbench_eval.languages.conditions import (
+    NO_CLASSES,
+    Classes,
+    Test,
+    Ways,
+    read_condition,
+    read_pattern,
+    split_words,
+)
+from cooperbench_eval.languages.tree import Construct, Element, words_of_head
 
-Bound = tuple[float, int]
-"""A number, and whether the bound is just below it (-1), at it (0) or just above it (1)."""
-_LEAST, _GREATEST = (-math.inf, 0), (math.inf, 0)
-_RANGES = frozenset({b"..=", b"..", b"..."})
-_TESTS = {b"<": (_LEAST, -1), b"<=": (_LEAST, 0), b">": (_GREATEST, 1), b">=": (_GREATEST, 0)}
-_EQUAL = frozenset({b"==", b"==="})
-_OPENERS, _CLOSERS = frozenset({b"(", b"[", b"{"}), frozenset({b")", b"]", b"}"})
 _KINDS = frozenset({"arm", "case", "clause", "elif", "except"})
 _GUARDS = frozenset({b"if", b"when"})
-_BINDING = re.compile(rb"(?!true\Z|false\Z|null\Z)[a-z_]\w*\Z")
-_GENERAL = {"Throwable": 3, "BaseException": 3, "Exception": 2, "RuntimeException": 1}
-"""Exceptions with many subclasses; a higher number is closer to the root."""
-
-
-class Pattern(NamedTuple):
-    """What one alternative catches.
-
-    Attributes:
-        words: The pattern, or what is compared with numbers.
-        low: The least number that it catches, if it catches numbers.
-        high: The greatest one.
-        is_any: Whether it catches everything.
-    """
-
-    words: tuple[bytes, ...]
-    low: Bound = _GREATEST
-    high: Bound = _LEAST
-    is_any: bool = False
-
-    def covers(self, other: "Pattern") -> bool:
-        """Whether it certainly catches all that another one does."""
-        if self.is_any or self == other:
-            return True
-        if self.low <= self.high:
-            is_inside = self.low <= other.low <= other.high <= self.high
-            return is_inside and self.words == other.words
-        return self._takes_all_of(other)
-
-    def _takes_all_of(self, other: "Pattern") -> bool:
-        """Whether it has the other one's name, and any values in brackets after it."""
-        words, head = self.words, self.words.index(b"(") if b"(" in self.words else 0
-        if not head or other.words[: head + 1] != words[: head + 1]:
-            return False
-        inside = [word for word in words[head + 1 : -1] if word != b","]
-        return all(word in _RANGES or _BINDING.match(word) for word in inside)
-
-    def meets(self, other: "Pattern") -> bool:
-        """Whether there is certainly something that both catch."""
-        if self.covers(other) or other.covers(self):
-            return True
-        is_numeric = self.words == other.words and self.low <= self.high
-        return is_numeric and max(self.low, other.low) <= min(self.high, other.high)
+_LEAVING = frozenset({"return", "break", "continue"})
 
 
 class Alternative(NamedTuple):
@@ -70,144 +29,111 @@ class Alternative(NamedTuple):
 
     Attributes:
         head: Its words.
-        patterns: What it catches; any of them is enough.
-        caught: The exceptions that it names.
-        is_guarded: Whether it has a condition as well.
+        ways: What it catches: any of these, each a number of tests that all hold.
     """
 
     head: bytes
-    patterns: tuple[Pattern, ...]
-    caught: frozenset[str] = frozenset()
-    is_guarded: bool = False
+    ways: Ways
 
     @classmethod
     def of(cls, element: Element) -> "Alternative | None":
         """Read a clause or a member; return `None` if it is not an alternative."""
         if not isinstance(element, Construct) or element.kind not in _KINDS:
             return None
-        words = head_of(element).split()
+        words = words_of_head(element)
+        ways = None
         if words[:1] in ([b"except"], [b"catch"]):
-            return cls(b" ".join(words), (), _caught(words))
-        if element.kind in {"arm", "case"}:
-            return cls._of_arm(words)
-        tested = words[1:] if words[:1] == [b"elif"] else words[2:]
-        if words[:1] == [b"elif"] or words[:2] == [b"else", b"if"]:
-            pattern = _test([word for word in tested if word not in {b":", b"{", b"}"}])
-            return cls(b" ".join(words), (pattern,) if pattern else ())
-        return None
+            ways = _caught(words)
+        elif element.kind in {"arm", "case"}:
+            ways = _of_arm(words)
+        elif words[:1] == [b"elif"] or words[:2] == [b"else", b"if"]:
+            ways = read_condition([w for w in words[1 + (words[0] == b"else") :] if w not in _ENDS])
+        return None if ways is None else cls(b" ".join(words), ways)
 
     @classmethod
-    def _of_arm(cls, words: Sequence[bytes]) -> "Alternative":
-        is_case = words[:1] == [b"case"]
-        parts: list[list[bytes]] = [[]]
-        depth = 0
-        is_guarded = False
-        for word in words[is_case:]:
-            if not depth and word in {b"=>", b"->", b":"}:
-                break
-            is_guarded = is_guarded or (not depth and word in _GUARDS)
-            depth += (word in _OPENERS) - (word in _CLOSERS)
-            if not depth and word in {b"|", b","} and parts[-1]:
-                parts.append([])
-            elif not is_guarded:
-                parts[-1].append(word)
-        patterns = tuple(_pattern(part, binds=not is_case) for part in parts if part)
-        return cls(b" ".join(words), patterns, is_guarded=is_guarded)
+    def leaving(cls, element: Element) -> "Alternative | None":
+        """Read an `if` whose suite leaves, but not by an error; `None` for other statements."""
+        if not isinstance(element, Construct) or element.kind != "if":
+            return None
+        clause = element.parts[0] if element.parts and element.mode.name == "MEMBERS" else element
+        suites = [each for each in clause.parts if each.kind == "suite"]
+        last = suites[-1].children[-1:] if suites else clause.children[-1:]
+        if not last or last[0].kind not in _LEAVING:
+            return None
+        words = words_of_head(clause)
+        if not suites:
+            words = words[: len(words) - len(last[0].words())]
+        if b"!= nil" in b" ".join(words):
+            return None  # it hands on an error
+        return cls(b" ".join(words), read_condition([w for w in words[1:] if w not in _ENDS]))
 
-    def must_precede(self, other: "Alternative") -> bool:
-        """Whether it would be unreachable after the other one, but not the other way round."""
-        if self.caught or other.caught:
-            return _reaches(other.caught, self.caught) and not _reaches(self.caught, other.caught)
-        if other.is_guarded or not _cover(other.patterns, self.patterns):
-            return False
-        return self.is_guarded or not _cover(self.patterns, other.patterns)
+    def excludes(self, other: "Alternative", classes: Classes = NO_CLASSES) -> bool:
+        """Whether certainly nothing is caught by both."""
+        return all(_exclude(way, each, classes) for way, each in product(self.ways, other.ways))
 
-    def clashes(self, other: "Alternative") -> bool:
+    def must_precede(self, other: "Alternative", classes: Classes = NO_CLASSES) -> bool:
+        """Whether it may be unreachable after the other one, but not the other way round."""
+        meeting = [
+            (way, each)
+            for way, each in product(self.ways, other.ways)
+            if not _exclude(way, each, classes)
+        ]
+        if _is_within(self.ways, other.ways, classes):
+            return bool(meeting) and not _is_within(other.ways, self.ways, classes)
+        return bool(meeting) and all(
+            _is_within((way,), (each,), classes) and not _is_within((each,), (way,), classes)
+            for way, each in meeting
+        )
+
+    def clashes(self, other: "Alternative", classes: Classes = NO_CLASSES) -> bool:
         """Whether both may match the same, so that neither order is certainly right."""
-        if self.caught & other.caught:
-            return True
-        if self.must_precede(other) or other.must_precede(self):
+        if self.must_precede(other, classes) or other.must_precede(self, classes):
             return False
-        return any(one.meets(each) for one in self.patterns for each in other.patterns)
+        return not self.excludes(other, classes)
 
 
-def _cover(some: Sequence[Pattern], others: Sequence[Pattern]) -> bool:
-    return bool(others) and all(any(one.covers(each) for one in some) for each in others)
+def _exclude(one: frozenset[Test], other: frozenset[Test], classes: Classes) -> bool:
+    return any(test.excludes(each, classes) for test, each in product(one, other))
 
 
-def _pattern(words: Sequence[bytes], *, binds: bool) -> Pattern:
-    if test := _test(words):
-        return test
-    only = words[0] if len(words) == 1 else b""
-    if only == b"_" or (binds and _BINDING.match(only)):
-        return Pattern(tuple(words), is_any=True)
-    sign = next((word for word in words if word in _RANGES), b"")
-    at = words.index(sign) if sign else len(words)
-    ends = [_number(words[:at]), _number(words[at + 1 :])] if sign else [_number(words)] * 2
-    low, high = ends
-    if sign and not at:
-        low = -math.inf
-    if sign and at + 1 == len(words):
-        high = math.inf
-    if low is None or high is None:
-        return Pattern(tuple(words))
-    return Pattern((), (low, 0), (high, -int(sign == b"..")))
+def _is_within(one: Ways, other: Ways, classes: Classes) -> bool:
+    """Whether all that some ways catch is caught by others, as far as is known."""
+    return all(
+        any(
+            all(any(mine.may_imply(test, classes) for mine in way) for test in each)
+            for each in other
+        )
+        for way in one
+    )
 
 
-def _test(words: Sequence[bytes]) -> Pattern | None:
-    """Read a comparison with a number."""
-    signs = [i for i, word in enumerate(words) if word in _TESTS or word in _EQUAL]
-    if len(signs) != 1 or {b"and", b"or", b"not", b"&&", b"||", b"!"}.intersection(words):
+_ENDS = frozenset({b":", b"{", b"}"})
+
+
+def _of_arm(words: Sequence[bytes]) -> Ways | None:
+    is_case = words[:1] == [b"case"]
+    if words[:1] == [b"default"]:
         return None
-    at = signs[0]
-    number, sign = _number([w for w in words[at + 1 :] if w != b")"]), words[at]
-    subject = tuple(word for word in words[:at] if word != b"(")
-    if number is None or not subject:
-        return None
-    if sign in _EQUAL:
-        return Pattern(subject, (number, 0), (number, 0))
-    end, side = _TESTS[sign]
-    bound = number, side
-    return Pattern(subject, end, bound) if end == _LEAST else Pattern(subject, bound, end)
+    parts = split_words(words[is_case:], {b"=>", b"->", b":"})
+    before, *guard = split_words(parts[0], _GUARDS)
+    ways = tuple(
+        way
+        for part in split_words(before, {b"|", b","})
+        if part
+        for way in read_pattern(part, (), is_case=is_case)
+    )
+    conditions = read_condition([word for part in guard for word in part])
+    return tuple(way | also for way, also in product(ways, conditions))
 
 
-def _number(words: Sequence[bytes]) -> float | None:
-    text = b"".join(words).decode("utf-8", "replace").replace("_", "")
-    if len(text) == len("'x'") and text[0] == text[-1] == "'":
-        return float(ord(text[1]))
-    text = re.sub(r"[iuf](?:8|16|32|64|128|size)\Z", "", text)
-    try:
-        return float(int(text, 0)) if "." not in text else float(text)
-    except ValueError:
-        return None
-
-
-def _caught(words: Sequence[bytes]) -> frozenset[str]:
+def _caught(words: Sequence[bytes]) -> Ways | None:
     """Return the exceptions that a handler names."""
     if words[1:2] == [b"*"]:
-        return frozenset()
+        return None
     is_catch = words[0] == b"catch"
-    ends = {b")"} if is_catch else {b"as", b":"}
+    ends = {b")", b"{"} if is_catch else {b"as", b":"}
     end = next((i for i, word in enumerate(words) if word in ends and i), len(words))
-    named = b" ".join(words[1 : end - 1 if is_catch else end]).decode("utf-8", "replace")
-    return frozenset(re.sub(r"[()|,]", " ", named.replace(" . ", ".")).split())
-
-
-def _reaches(some: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether a handler for some exceptions also catches one of the others."""
-    return any(_is_subclass(each, one) for one in some for each in others)
-
-
-def _is_subclass(one: str, other: str) -> bool:
-    """Whether an exception is a subclass of another one, as far as it is known."""
-    mine, theirs = (getattr(builtins, name, None) for name in (one, other))
-    if isinstance(mine, type) and isinstance(theirs, type):
-        return issubclass(mine, theirs)
-    return _GENERAL.get(one, 0) < _GENERAL.get(other, 0)
-
-
-def alternatives_in(elements: Sequence[Element]) -> Iterator[Alternative]:
-    """Yield the alternatives among some clauses or members."""
-    for each in elements:
-        if (found := Alternative.of(each)) is not None:
-            yield found
+    inside = [w for w in words[1 : end - 1 if is_catch else end] if w not in {b"(", b"final"}]
+    names = split_words([w for w in inside if w != b")"], {b",", b"|"})
+    caught = [frozenset({b"".join(name)}) for name in names if name]
+    return tuple(frozenset({Test((b"error",), "type", name)}) for name in caught) or (frozenset(),)

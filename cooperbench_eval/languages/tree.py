@@ -228,7 +228,12 @@ def head_of(statement: Construct) -> bytes:
     if statement.mode is Mode.MEMBERS:
         clauses = (each for each in statement.parts if each.kind != "decorator")
         statement = next(clauses, statement)
-    return b" ".join(_words_of_head(statement))
+    return b" ".join(words_of_head(statement))
+
+
+def words_of_head(statement: Element) -> list[bytes]:
+    """Return the words of a statement or clause outside of its suites, one by one."""
+    return list(_words_of_head(statement))
 
 
 def _words_of_head(element: Element) -> Iterator[bytes]:
@@ -236,7 +241,9 @@ def _words_of_head(element: Element) -> Iterator[bytes]:
         if element.kind != "comment":
             yield element.word
     elif element.kind != "suite":
-        for child in element.children:
+        for i, child in enumerate(element.children):
+            if i and element.mode is Mode.LIST:
+                yield b","
             yield from _words_of_head(child)
 
 

@@ -15,15 +15,22 @@ from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.faults.gaps import changed_by_both
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.reading import read_trees
-from cooperbench_eval.languages.tree import Construct, StructureError, one_line
+from cooperbench_eval.languages.tree import (
+    Construct,
+    DisagreementError,
+    StructureError,
+    one_line,
+)
 from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import can_merge_data
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
+from cooperbench_eval.strategies.structured.rules.refusing import check_tuples
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
@@ -191,7 +198,18 @@ def _placing_fault(path: str, versions: Versions, merged: bytes) -> Fault:
     """Return a statement or argument that is not where its side put it."""
     trees = _trees(path, [*versions, merged])
     checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
-    return Fault(next((bad for check in checks if (bad := check(trees[:3], trees[3]))), ""))
+    found = next((bad for check in checks if (bad := check(trees[:3], trees[3]))), "")
+    return Fault(found or (_shifted_items(path, versions, merged) if trees else ""))
+
+
+def _shifted_items(path: str, versions: Versions, merged: bytes) -> str:
+    """Return the items of a tuple to which both sides added, so that one of them moved."""
+    for (base, ours, theirs, _), _ in changed_by_both(path, versions, merged):
+        try:
+            check_tuples(base, ours, theirs)
+        except DisagreementError as exc:
+            return str(exc)
+    return ""
 
 
 def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:

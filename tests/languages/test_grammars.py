@@ -435,7 +435,12 @@ ADDED = {
         ["  case 2:\n    b();\n    break;\n", "  case 3:\n    c();\n    break;\n"],
         "{0}{1}",
     ),
-    "an else if": ("a.js", "if (a) {\n}%s\n", [" else if (b) {\n}", " else if (c) {\n}"], "{0}{1}"),
+    "an else if": (
+        "a.js",
+        "if (a === 1) {\n}%s\n",
+        [" else if (a === 2) {\n}", " else if (a === 3) {\n}"],
+        "{0}{1}",
+    ),
     "an attribute": ("a.jsx", "x = <A%s />;\n", [" b={1}", ' c="2"'], "{0}{1}"),
     "an element": (
         "a.jsx",

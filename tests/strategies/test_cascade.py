@@ -12,10 +12,10 @@ GAP = b"".join(b"%d\n" % i for i in range(9))
 BASE = ce.Snapshot.from_files({"f": b"f(a)\n" + GAP + b"nothing\n"})
 OURS, THEIRS = (
     ce.Changes({"f": ce.Entry(text)})
-    for text in (b"f(a, b)\n" + GAP + b"x = 2\n", b"f(a, c)\n" + GAP + b"x = 3\n")
+    for text in (b"f(a, b)\n" + GAP + b"x = 2\n", b"f(a, c)\n" + GAP + b"y = 3\n")
 )
-EITHER = b"f(a, b, c)\n" + GAP + b"x = 2\nx = 3\n"
-MINE = b"f(a, c, b)\n" + GAP + b"x = 3\nx = 2\n"
+EITHER = b"f(a, b, c)\n" + GAP + b"x = 2\ny = 3\n"
+MINE = b"f(a, c, b)\n" + GAP + b"y = 3\nx = 2\n"
 
 
 class Member:

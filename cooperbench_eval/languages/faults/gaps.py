@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.reading import read_trees
@@ -43,11 +44,27 @@ def _changed(trees: Versions) -> Iterator[tuple[Versions, Places]]:
             yield from _changed(inner)
 
 
-def gaps(trees: Versions, places: Places) -> Iterator[tuple[Elements, Elements, Elements]]:
-    """Yield what ours, theirs and merged have between two children that all have of the base."""
+class Gap(NamedTuple):
+    """What is new in the versions between two children that all have of the base.
+
+    Attributes:
+        mine: What ours has.
+        other: What theirs has.
+        now: What merged has.
+        gone: What the base has there, and a version has not.
+    """
+
+    mine: Elements
+    other: Elements
+    now: Elements
+    gone: Elements
+
+
+def gaps(trees: Versions, places: Places) -> Iterator[Gap]:
+    """Yield each place in which ours, theirs and merged all have something new."""
     kept = [i for i in range(len(trees[0].children)) if all(at[i] is not None for at in places)]
     known = [set(at) for at in places]
-    starts = [0] * len(places)
+    starts, first = [0] * len(places), 0
     for i in (*kept, None):
         ends = [
             len(side.children) if i is None else at[i] or 0
@@ -58,5 +75,5 @@ def gaps(trees: Versions, places: Places) -> Iterator[tuple[Elements, Elements, 
             for side, old, start, end in zip(trees[1:], known, starts, ends, strict=True)
         )
         if mine and other and now:
-            yield mine, other, now
-        starts = [end + 1 for end in ends]
+            yield Gap(mine, other, now, trees[0].children[first:i])
+        starts, first = [end + 1 for end in ends], len(trees[0].children) if i is None else i + 1

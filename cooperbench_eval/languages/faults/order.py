@@ -1,31 +1,34 @@
 """Finds insertions of both sides at one place in an order that may be wrong.
 
-The order of these matters: alternatives, because the first that matches is taken; calls on one
-object of which one removes what the other adds; and values beside a spread.
+The order of these matters: alternatives, because the first that matches is taken; statements
+that act on one object; routes that match one path; and values beside a spread.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations, product
+from typing import NamedTuple
 
-from cooperbench_eval.languages.alternatives import alternatives_in
-from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps
+from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.alternatives import Alternative
+from cooperbench_eval.languages.conditions import Classes, read_classes
+from cooperbench_eval.languages.effects import (
+    Effect,
+    effects_of,
+    may_match,
+    modules_of,
+    route_of,
+)
+from cooperbench_eval.languages.faults.gaps import Gap, Places, Versions, changed_by_both, gaps
+from cooperbench_eval.languages.faults.line_order import find_misordered_lines
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
-from cooperbench_eval.languages.tree import ASSIGNING, Element, Mode, excerpt, one_line
+from cooperbench_eval.languages.sequences import Run, weave
+from cooperbench_eval.languages.tree import Element, Elements, Mode, excerpt, one_line, same
 
-_EMPTYING = frozenset(
-    b"""clear pop popleft popitem popall truncate remove removeAll reset reverse sort shuffle
-    drain splice shift close stop shutdown Close Stop Reset Truncate Clear""".split()
-)
-"""Methods that remove or replace what other calls put into an object or need there."""
-_CHOSEN = re.compile(rb"\b(?:except|catch|elif|else if|case)\b")
-_ARM = re.compile(rb"=>")  # elsewhere than in Rust, it is in most functions
-_MATTERING = re.compile(
-    rb"\.(?:" + b"|".join(sorted(_EMPTYING)) + rb")\(|(?m:^|[{,])\s*(?:\.\.\.?|\*\*)\w"
-)
-"""What a line contains if its order among others may matter: such a call, or a spread."""
-_SPREADING = (b"...", b"..", b"**")
+_TUPLES = frozenset({"assignment", "for", "return", "yield"})
+_ONE_SIDE = "one side inserts %r, the other %r, and the order matters"
+_LEAST_ALIKE = 0.4
+_SPREADING = (b"...", b"..", b"**", b"*")
 
 
 def find_misordered(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
@@ -34,90 +37,131 @@ def find_misordered(path: str, versions: tuple[bytes, bytes, bytes], merged: byt
     Returns:
         What is wrong; empty if nothing is, or if a version cannot be read.
     """
-    if not is_code(path) or not _may_matter(path, versions, merged):
+    if not _may_matter(versions, merged):
         return ""
-    return next(_misordered(changed_by_both(path, versions, merged)), "")
+    if not is_code(path):
+        return find_misordered_lines(path, versions, merged)
+    order = _Order(read_classes(merged), frozenset(modules_of(merged)))
+    return next(order.misplaced(changed_by_both(path, versions, merged)), "")
 
 
-def _may_matter(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
-    """Whether both sides have new lines whose order may matter."""
+def _may_matter(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
+    """Whether both sides have new lines."""
     base, *sides, _ = differing_lines(versions, merged)
-    new = [
-        b"\n".join(line for line, count in side.items() if count > base.get(line, 0))
+    return all(
+        any(count > base.get(line, 0) for line, count in side.items() if line.strip())
         for side in sides
-    ]
-    chosen = _ARM if path.endswith(".rs") else _CHOSEN
-    is_chosen = all(map(chosen.search, new))
-    return all(new) and (is_chosen or any(map(_MATTERING.search, new)))
+    )
 
 
-def _misordered(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
-    for parts, places in changed:
-        if parts[0].mode is Mode.SEQUENCE:
-            continue
-        yield from _unreachable([each.children for each in parts])
-        for mine, other, _ in gaps(parts, places):
-            both = {each.plain for each in mine} & {each.plain for each in other}
-            new = [[each for each in side if each.plain not in both] for side in (mine, other)]
-            yield from _spread(parts[0].kind, *new)
-            yield from _emptied(*new)
+class _Order(NamedTuple):
+    """What is known of a file: its classes, and the names of modules."""
+
+    classes: Classes
+    modules: frozenset[bytes]
+
+    def misplaced(self, changed: Sequence[tuple[Versions, Places]]) -> Iterator[str]:
+        """Yield what is wrong with the order of what both sides insert."""
+        for parts, places in changed:
+            if parts[0].mode is Mode.SEQUENCE:
+                yield from _shifted(parts, places)
+                continue
+            yield from self._unreachable([each.children for each in parts], Alternative.of)
+            for gap in gaps(parts, places):
+                runs = weave(gap.mine, gap.other, lambda each: each.plain)
+                for run in [Run(gap.mine, gap.other, None)] if runs is None else runs:
+                    if run.first and run.second:
+                        yield from self._of_run(parts[0].kind, gap, run)
+
+    def _of_run(self, kind: str, gap: Gap, run: Run[Element]) -> Iterator[str]:
+        """Yield what is wrong with what each side inserts between what both insert."""
+        mine, other = run.first, run.second
+        there = {each.plain for each in (*mine, *other)}
+        now = [each for each in gap.now if each.plain in there]
+        yield from self._unreachable([(), mine, other, now], Alternative.leaving)
+        yield from _spread(kind, mine, other)
+        yield from _routes(mine, other)
+        yield from _decorated(mine, other)
+        if kind in {"suite", "file"}:
+            yield from self._disturbed(mine, other, gap.gone)
+
+    def _unreachable(
+        self,
+        versions: Sequence[Sequence[Element]],
+        read: Callable[[Element], Alternative | None],
+    ) -> Iterator[str]:
+        """Yield alternatives after one that catches the same, unless a version has them so."""
+        *before, merged = ([e for e in map(read, each) if e is not None] for each in versions)
+        known = {(one.head, each.head) for side in before for one, each in combinations(side, 2)}
+        for one, later in combinations(merged, 2):
+            if (one.head, later.head) in known:
+                continue
+            first, shown = one_line(one.head), one_line(later.head)
+            if later.must_precede(one, self.classes):
+                yield f"{shown!r} would never be reached, because {first!r} comes before it"
+            elif one.clashes(later, self.classes):
+                yield f"{first!r} and {shown!r} may both match, so their order matters"
+
+    def _disturbed(
+        self, mine: Sequence[Element], other: Sequence[Element], gone: Elements
+    ) -> Iterator[str]:
+        """Yield statements of both sides of which one changes what the other needs."""
+        known: dict[bytes, list[tuple[Effect, Element]]] = {}
+        for each in other:
+            for effect in effects_of(each, self.modules):
+                known.setdefault(effect.path[0], []).append((effect, each))
+        for one in mine:
+            for effect in effects_of(one, self.modules):
+                for against, each in known.get(effect.path[0], ()):
+                    if effect.disturbs(against) and not _replaces((one, each), gone):
+                        shown = excerpt(one), excerpt(each)
+                        yield f"{_ONE_SIDE % shown} for {b'.'.join(effect.path).decode()!r}"
 
 
-def _unreachable(versions: Sequence[Sequence[Element]]) -> Iterator[str]:
-    """Yield alternatives after one that catches the same, unless a version has them so."""
-    *before, merged = (list(alternatives_in(each)) for each in versions)
-    known = {(one.head, each.head) for side in before for one, each in combinations(side, 2)}
-    for one, later in combinations(merged, 2):
-        if (one.head, later.head) in known:
-            continue
-        first, shown = one_line(one.head), one_line(later.head)
-        if later.must_precede(one):
-            yield f"{shown!r} would never be reached, because {first!r} comes before it"
-        elif one.clashes(later):
-            yield f"{first!r} and {shown!r} may both match, so their order matters"
+def _replaces(new: Iterable[Element], gone: Elements) -> bool:
+    """Whether one of some statements is a version of one of the base, whose place is known."""
+    return any(
+        part.plain in each.plain or similarity(part.words(), each.words()) >= _LEAST_ALIKE
+        for part, each in product(gone, new)
+    )
+
+
+def _shifted(parts: Versions, places: Places) -> Iterator[str]:
+    """Yield items that both sides add at one place of a tuple without brackets."""
+    for mine, other, *_ in gaps(parts, places) if parts[0].kind in _TUPLES else ():
+        if mine[0].plain == other[0].plain == b"," and not all(map(same, mine, other)):
+            shown = excerpt(*mine), excerpt(*other)
+            yield _ONE_SIDE % shown
+
+
+def _routes(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
+    """Yield two routes that match one path, of which the first is taken."""
+    for one, each in product(map(route_of, mine), map(route_of, other)):
+        if one[0] and one[0] == each[0] and may_match(one[1], each[1]):
+            shown = one_line(one[1]), one_line(each[1])
+            yield f"the routes {shown[0]} and {shown[1]} may both match, so their order matters"
+
+
+def _decorated(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
+    """Yield decorators of both sides, which are applied in turn, if they are not options."""
+    for one, each in product(mine, other):
+        if one.kind == each.kind == "decorator" and one.plain[:1] == each.plain[:1] == b"@":
+            routes = route_of(one), route_of(each)
+            if not routes[0][0] or routes[0][0] != routes[1][0]:
+                shown = excerpt(one), excerpt(each)
+                yield _ONE_SIDE % shown
 
 
 def _spread(kind: str, mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
     """Yield a spread of one side that may replace the other's value, or be replaced by it."""
-    if kind not in {"items", "arguments"}:
+    if kind not in {"items", "arguments", "attributes"}:
         return
+    signs = _SPREADING if kind != "attributes" else (b"{",)
     for one, others in ((mine, other), (other, mine)):
-        spreads = [e for e in one if e.children and e.children[0].plain.startswith(_SPREADING)]
-        named = [e for e in others if any(part.plain == b":" for part in e.children)]
-        if spreads and named:
-            pair = _text(spreads[0]), _text(named[0])
-            yield f"one side inserts {pair[0]}, the other {pair[1]}, and the order matters"
-
-
-def _emptied(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
-    """Yield calls on one object of which one removes what the other needs."""
-    for one, others in ((mine, other), (other, mine)):
-        for each in one:
-            receiver, method = _call(each)
-            if method not in _EMPTYING:
-                continue
-            for call in others:
-                if _call(call)[0] == receiver and not _is_about_another(each, call):
-                    pair = _text(each), _text(call)
-                    yield f"one side inserts {pair[0]}, the other {pair[1]}, and the order matters"
-
-
-def _call(statement: Element) -> tuple[bytes, bytes]:
-    """Return the object and the method of a statement that is a call; empty for others."""
-    parts = statement.children
-    at = next((i for i, each in enumerate(parts) if each.kind == "group"), 0)
-    words = [each.plain for each in parts[:at]]
-    if statement.kind not in {"expression", "assignment"} or words[-2:-1] != [b"."]:
-        return b"", b""
-    start = max((i for i, word in enumerate(words) if word in ASSIGNING), default=-1) + 1
-    return b"".join(words[start:-2]), words[-1]
-
-
-def _is_about_another(one: Element, other: Element) -> bool:
-    """Whether a call is about a key, given as a string, that another call does not name."""
-    keys = {word for word in one.words() if word.startswith((b'"', b"'"))}
-    return bool(keys) and keys.isdisjoint(other.words())
-
-
-def _text(element: Element) -> str:
-    return repr(excerpt(element))
+        spreads = [e for e in one if e.children and e.children[0].plain.startswith(signs)]
+        for spread, each in product(spreads, others):
+            sign = b"".join(part.plain for part in spread.children[:1])
+            has_key = any(part.plain == b":" for part in each.children)
+            is_positional = not has_key and all(part.plain != b"=" for part in each.children)
+            if kind != "arguments" or is_positional or (has_key and sign != b"*"):
+                yield _ONE_SIDE % (excerpt(spread), excerpt(each))

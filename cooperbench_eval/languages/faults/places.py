@@ -5,6 +5,7 @@ string.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from cooperbench_eval.languages.faults.losses import differing_lines
@@ -14,7 +15,7 @@ from cooperbench_eval.languages.tree import one_line
 _TUPLE = re.compile(rb"(?<![\w\])])\(\s*-?\d[\w.]*(?:\s*,\s*-?\d[\w.]*)+\s*,?\s*\)")
 """Numbers in round brackets that are not the arguments of a call."""
 _STRING = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
-_HOLE = re.compile(rb"\?|%[-+#0-9.]*[sdifgrx]|\{\d*(?::[^{}]*)?\}")
+_HOLE = re.compile(rb"\?|\$\d+|%[-+#0-9.]*[sdifgrx]|\{\d*(?::[^{}]*)?\}")
 """A placeholder for a value that follows the string."""
 _VALUES = re.compile(rb"\s*(?:,|%|\.format)\s*(?=([(\[])|)")
 _OPENERS, _CLOSERS = b"([{", b")]}"
@@ -50,7 +51,8 @@ def _packed(text: bytes) -> bytes:
 def _unfilled(source: bytes) -> Iterator[bytes]:
     """Yield the strings whose placeholders are more or fewer than the values after them."""
     for string in _STRING.finditer(source):
-        holes = len(_HOLE.findall(string.group()))
+        found = _HOLE.findall(string.group())
+        holes = len(found) - sum(c - 1 for h, c in Counter(found).items() if h[:1] == b"$")
         follows = _VALUES.match(source, string.end()) if holes else None
         if follows is None:
             continue

@@ -63,7 +63,7 @@ def _line(text: bytes) -> Token:
 def _repeated(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
     for parts, places in changed:
         for gap in gaps(parts, places) if parts[0].mode is not Mode.SEQUENCE else ():
-            mine, other, now = ([e for e in part if isinstance(e, Construct)] for part in gap)
+            mine, other, now = ([e for e in part if isinstance(e, Construct)] for part in gap[:3])
             shown = {each.plain: excerpt(each) for each in now}
             for text in _too_often(*([e.plain for e in part] for part in (mine, other, now))):
                 yield _TWICE % shown[text]
@@ -79,7 +79,7 @@ def _repeated_entries(trees: Versions, *, only_items: bool) -> Iterator[str]:
             split_entries(
                 [each.plain for each in part], lambda e: len(e) - len(e.lstrip()), bytes.strip
             )
-            for part in gap
+            for part in gap[:3]
         )
         texts = [[b"\n".join(entry).strip() for entry in part] for part in entries]
         counted = (

@@ -1,7 +1,7 @@
 """The scopes of Java."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -77,7 +77,8 @@ class JavaWalk(Walk):
         """Read a method or a constructor; overloads differ in the types of their parameters."""
         for name in fields(node, "name"):
             given = [each for found in fields(node, "parameters") for each in found.children]
-            types = b", ".join(map(_type_of, (each for each in given if each.is_named)))
+            known = _bounds(node)
+            types = b", ".join(_type_of(each, known) for each in given if each.is_named)
             label = f"{self.text(name)}({types.decode('utf-8', 'replace')})"
             self._declaring.add(name.start_byte)
             scope.add(label, Declaration("method", self.line(name)))
@@ -202,14 +203,24 @@ class JavaWalk(Walk):
     )
 
 
-def _type_of(parameter: SyntaxNode) -> bytes:
-    """Return the type of a parameter without type arguments, which the compiler erases."""
+def _bounds(node: SyntaxNode) -> Mapping[bytes, bytes]:
+    """Return the type variables of a method and of the types around it, with what they become."""
+    outer = _bounds(node.parent) if node.parent is not None else {}
+    found = {}
+    for each in (e for given in fields(node, "type_parameters") for e in given.named_children):
+        name, *bounds = words(each).replace(b" extends ", b" ").replace(b"&", b" ").split()
+        found[name] = bounds[0] if bounds else b"Object"
+    return {**outer, **found}
+
+
+def _type_of(parameter: SyntaxNode, variables: Mapping[bytes, bytes]) -> bytes:
+    """Return the type of a parameter as the compiler erases it, without type arguments."""
     kinds: Iterable[SyntaxNode] = fields(parameter, "type") or parameter.named_children[:1]
     dots = b"..." if parameter.type == "spread_parameter" else b""
     text = b" ".join(map(words, kinds)) + dots
     while (erased := _TYPE_ARGUMENTS.sub(b"", text)) != text:
         text = erased
-    return text
+    return variables.get(text, text)
 
 
 _TYPE_ARGUMENTS = re.compile(rb" *<[^<>]*>")

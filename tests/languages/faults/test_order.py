@@ -6,14 +6,16 @@ from needs import need_package
 from cooperbench_eval.languages.faults.faults import find_fault
 
 ORDER = "the order matters"
+LANGUAGES = (".rs", ".js", ".ts", ".tsx")
 RUST = "fn f(x: u8) -> u8 {\n    match x {\n@        _ => 0,\n    }\n}\n"
 
 
 def fault(path, frame, *texts):
     """Judge a file with each version's text in its frame."""
-    if not path.endswith(".py"):
+    if path.endswith(LANGUAGES):
         need_package("tree_sitter")
-    base, ours, theirs, merged = (frame.replace("@", each).encode() for each in texts)
+    files = (frame.replace("@", each).replace("%", "@") for each in texts)
+    base, ours, theirs, merged = (file.encode() for file in files)
     return find_fault(path, (base, ours, theirs), merged)
 
 
@@ -24,6 +26,18 @@ ALTERNATIVES = {
         "def f(x):\n    if x < 0:\n        a()\n@",
         "    elif x > 3:\n        b()\n",
         "    elif x > 5:\n        c()\n",
+    ),
+    "an exit": (
+        "a.py",
+        "def f(x):\n    a()\n@    return 0\n",
+        "    if x.startswith('a'):\n        return 1\n",
+        "    if x.startswith('ab'):\n        return 2\n",
+    ),
+    "a handler of an own exception": (
+        "a.py",
+        "class E(Exception): b\nclass F(E): c\ntry:\n    a()\n@finally:\n    b()\n",
+        "except E:\n    c()\n",
+        "except F:\n    d()\n",
     ),
     "a handler": (
         "a.py",
@@ -50,11 +64,34 @@ CLASHES = {
     "a file that is closed": ("    q.write(1)\n", "    q.close()\n"),
     "a value that is taken out": ("    q.append(1)\n", "    x = q.pop()\n"),
     "one key": ("    q.pop('a')\n", "    q.setdefault('a', 1)\n"),
+    "calls that add": ("    q.append(1)\n", "    q.extend(r)\n"),
+    "an item that is set twice": ("    q[1] = 1\n", "    q[1] = 2\n"),
+    "an item that is set and deleted": ("    q['a'] = 1\n", "    del q['a']\n"),
+    "an attribute that is set twice": ("    q.x = 1\n    q.go()\n", "    q.x = 2\n    q.do()\n"),
+    "a setter": ("    q.setX(1)\n", "    q.setX(2)\n"),
+    "a value that is read": ("    q.append(1)\n", "    n = len(q)\n"),
+    "a part and the whole": ("    q.x.y = 1\n", "    q.x = r\n"),
+    "two new values": ("    q = a(q)\n", "    q = b(q)\n"),
+    "other operators": ("    q += 1\n", "    q *= 2\n"),
+    "inside of a loop": ("    for x in r:\n        q.append(x)\n", "    q.sort()\n"),
+    "functions of one thing": ("    open_db()\n", "    close_db()\n"),
+    "an object of a module": ("    sys.path.append(q)\n", "    sys.path.append(r)\n"),
 }
 ALLOWED = {
     "other objects": ("    q.append(1)\n", "    r.clear()\n"),
     "other keys": ("    q.pop('a')\n", "    q.pop('b')\n"),
-    "calls that add": ("    q.append(1)\n", "    q.extend(r)\n"),
+    "other items": ("    q['a'] = 1\n", "    q['b'] = 2\n"),
+    "other attributes": ("    q.x = 1\n", "    q.y = 2\n"),
+    "options": ("    q.add_option('a')\n", "    q.add_option('b')\n"),
+    "sums": ("    q += a\n", "    q += b\n"),
+    "reports": ("    log.info(q)\n", "    log.info(r)\n"),
+    "functions": ("    open_db()\n", "    close_file()\n"),
+    "a part that is read": ("    use(q)\n", "    q.x.y = 1\n"),
+    "functions of a module": ("    sys.a(q)\n", "    sys.b(r)\n"),
+    "what both repeat in between": (
+        "    q.append(1)\n    r.x()\n",
+        "    r.x()\n    q.clear()\n",
+    ),
 }
 
 
@@ -63,11 +100,12 @@ ALLOWED = {
     [*((*pair, True) for pair in CLASHES.values()), *((*pair, False) for pair in ALLOWED.values())],
     ids=[*CLASHES, *ALLOWED],
 )
-def test_a_call_that_removes_what_the_other_side_adds_is_a_fault(ours, theirs, is_fault):
+def test_statements_of_which_one_changes_what_the_other_uses_are_a_fault(ours, theirs, is_fault):
     """In either order."""
-    frame = "def f(q, r):\n    q.start()\n@    return q\n"
+    frame = "import sys\n\n\ndef f(q, r):\n    q.start()\n@    return q\n"
 
-    for merged in (ours + theirs, theirs + ours):
+    shared = "    r.x()\n" if "r.x" in ours else ""
+    for merged in {ours + theirs.removeprefix(shared), ours if shared else theirs + ours}:
         assert (ORDER in fault("a.py", frame, "", ours, theirs, merged)) is is_fault
 
 
@@ -76,6 +114,8 @@ def test_a_call_that_removes_what_the_other_side_adds_is_a_fault(ours, theirs, i
     [
         ("a.ts", "const x = {\n  a: 1,\n@};\n", "  ...y,\n", "  b: 2,\n"),
         ("a.py", "x = {\n    'a': 1,\n@}\n", "    **y,\n", "    'b': 2,\n"),
+        ("a.py", "f(\n    a,\n@)\n", "    *y,\n", "    b,\n"),
+        ("a.tsx", "x = (\n  <A\n    a={1}\n@  />\n);\n", "    {...y}\n", "    b={2}\n"),
     ],
 )
 def test_a_value_beside_the_other_sides_spread_is_a_fault(path, frame, spread, value):
@@ -83,3 +123,72 @@ def test_a_value_beside_the_other_sides_spread_is_a_fault(path, frame, spread, v
     assert ORDER in fault(path, frame, "", spread, value, spread + value)
     assert ORDER in fault(path, frame, "", value, spread, spread + value)
     assert fault(path, frame, spread, spread + value, spread, spread + value) == ""
+
+
+ROUTES = {
+    "calls": ("a.js", "app.get('/', a);\n@", "app.get('/u/:id', b);\n", "app.get('/u/me', c);\n"),
+    "the rest": ("a.js", "app.get('/', a);\n@", "app.get('*', b);\n", "app.get('/u/me', c);\n"),
+    "mounted": ("a.js", "app.use('/', a);\n@", "app.use('/u', b);\n", "app.use('/u/me', c);\n"),
+    "items": (
+        "a.py",
+        "x = [\n    p('', a),\n@]\n",
+        "    p('<int:x>/', b),\n",
+        "    p('me/', c),\n",
+    ),
+    "expressions": (
+        "a.py",
+        "x = [\n    (r'^$', a),\n@]\n",
+        "    (r'^u', b),\n",
+        "    (r'^up', c),\n",
+    ),
+    "decorators": (
+        "a.py",
+        "app = A()\n@",
+        "\n\n%app.get('/{x}')\ndef f(): 1\n",
+        "\n\n%app.get('/me')\ndef g(): 2\n",
+    ),
+    "decorators of one function": ("a.py", "%a\n@def f(): 1\n", "%b\n", "%c\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "frame", "one", "other"), ROUTES.values(), ids=ROUTES)
+def test_routes_that_match_one_path_are_a_fault(path, frame, one, other):
+    """The first one is taken. Decorators are applied one after the other, too."""
+    assert "order matters" in fault(path, frame, "", one, other, one + other)
+    assert fault(path, frame, one, one + other, one, one + other) == ""
+
+
+LINES = {
+    "commands": ("a.sh", "cd /a\n", "rm -r b\n", True),
+    "a variable twice": (".env", "A=1\n", "A=2\n", True),
+    "a variable that uses the other": (".env", "A=1\n", "B=$A\n", True),
+    "other variables": (".env", "A=1\n", "B=2\n", False),
+    "patterns": (".gitignore", "*.log\n", "build/\n", False),
+    "a pattern that is excepted": (".gitignore", "*.log\n", "!a.log\n", True),
+    "sections": ("a.ini", "\n[b]\nx = 1\n", "\n[c]\nx = 1\n", False),
+    "functions": ("a.c", "\nint b(void) {\n  b();\n}\n", "\nint c(void) {\n  c();\n}\n", False),
+    "a function that calls the other": (
+        "a.c",
+        "\nint b(void) {\n  x();\n}\n",
+        "\nint c(void) {\n  b();\n}\n",
+        True,
+    ),
+    "includes": ("a.c", "#include <b>\n", "#include <c>\n", False),
+    "cases": ("a.c", "  case 2:\n    b();\n", "  case 3:\n    c();\n    break;\n", True),
+    "statements": ("a.rb", "l.clear\n", "l << 1\n", True),
+    "styles of other properties": ("a.css", ".b { color: red; }\n", ".c { top: 1; }\n", False),
+    "a property and a part of it": ("a.css", "  margin: 0;\n", "  margin-left: 1px;\n", True),
+    "modules": ("go.mod", "\ta/b v1.2.3\n", "\ta/c v1.0.0\n", False),
+    "styles": ("a.css", ".b { color: red; }\n", ".c { color: blue; }\n", True),
+    "fields of one number": ("a.proto", "  string b = 2;\n", "  string c = 2;\n", True),
+    "fields": ("a.proto", "  string b = 2;\n", "  string c = 3;\n", False),
+    "names": ("AUTHORS", "A B <a@b>\n", "C D <c@d>\n", False),
+}
+
+
+@pytest.mark.parametrize(("path", "ours", "theirs", "is_fault"), LINES.values(), ids=LINES)
+def test_lines_without_a_grammar_that_may_be_commands_are_a_fault(path, ours, theirs, is_fault):
+    """Unless they are a set, or define different names that do not use each other."""
+    assert (
+        "order may matter" in fault(path, "start\n@stop\n", "", ours, theirs, ours + theirs)
+    ) is (is_fault)

@@ -202,9 +202,7 @@ SET_AGAIN = {
     "used by the second": ("x = a", "x = wrap(x)"),
     "perhaps set in between": ("x = a\nif b:\n    x = 1", "x = b"),
     "several variables": ("x, y = a", "x, z = b"),
-    "an element": ("x[1] = a", "x[1] = b"),
-    "an attribute that a call may read": ("a.x = 1\na.go()", "a.x = 2\na.do()"),
-    "an attribute of a new object": ("a = b()\na.x = 1", "a = c(a)\na.x = 2"),
+    "elements": ("x[1] = a", "x[2] = b"),
 }
 
 

@@ -231,9 +231,9 @@ KEPT = {
     ),
     "elif": (
         "if a:\n    b\n",
-        "if a:\n    b\nelif c:\n    d\n",
-        "if a:\n    b\nelif e:\n    f\n",
-        "if a:\n    b\nelif c:\n    d\nelif e:\n    f\n",
+        "if a:\n    b\nelif c == 1:\n    d\n",
+        "if a:\n    b\nelif c == 2:\n    f\n",
+        "if a:\n    b\nelif c == 1:\n    d\nelif c == 2:\n    f\n",
     ),
     "else before elif": (
         "if a:\n    b\n",

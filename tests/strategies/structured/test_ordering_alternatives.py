@@ -42,7 +42,7 @@ def merge(path, *versions):
         ("a.rs", "2..=9", "2..=9/20", "2..=9/20"),
         ("a.rs", "5 if y", "5", "5 if y/5"),
         ("a.py", "x > 3", "x > 5", "x > 5/x > 3"),
-        ("a.py", "x > 3", "y > 5", "x > 3/y > 5"),
+        ("a.py", "x == 3", "x == 5", "x == 3/x == 5"),
     ],
 )
 def test_the_special_alternative_is_put_before_the_general_one(path, ours, theirs, expected):
@@ -55,6 +55,7 @@ def test_the_special_alternative_is_put_before_the_general_one(path, ours, their
     [
         ("a.rs", "2..=9", "5..=12"),
         ("a.rs", "5 if y", "5 if z"),
+        ("a.py", "x > 3", "y > 5"),
         ("a.rs", "2..=9/3 if y", "3/5..=20"),
     ],
 )

@@ -29,10 +29,17 @@ KEPT = {
         None,
     ),
     "except and finally": (
-        ["except B:", "    b()", "finally:", "    x.close()"],
-        ["except C:", "    c()", "finally:", "    y.close()"],
+        ["except KeyError:", "    b()", "finally:", "    x.close()"],
+        ["except OSError:", "    c()", "finally:", "    y.close()"],
         [
-            *("except B:", "    b()", "except C:", "    c()", "finally:", "    x.close()"),
+            *(
+                "except KeyError:",
+                "    b()",
+                "except OSError:",
+                "    c()",
+                "finally:",
+                "    x.close()",
+            ),
             "    y.close()",
         ],
     ),
