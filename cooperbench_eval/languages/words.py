@@ -86,8 +86,7 @@ class Words:
         """
         inner = text.rstrip()
         space = b""
-        for found in self._tokens.finditer(inner):
-            before, head, _, body, tail, sign, remark, word = found.groups(b"")
+        for before, head, _, body, tail, sign, remark, word in self.read(inner):
             space += before
             if head and DIVIDED.search(body):
                 yield space, head
@@ -102,6 +101,15 @@ class Words:
             space = b""
         yield space + text[len(inner) :], b""
 
+    def read(self, text: bytes) -> Iterator[tuple[bytes, ...]]:
+        """Yield strings, comments and other tokens, of which only the parts that exist are filled.
+
+        The parts are the white space before it; what a string begins with, the quote, the
+        body and the end; what a comment begins with and the comment; and any other token.
+        """
+        for found in self._tokens.finditer(text):
+            yield found.groups(b"")
+
     def _split_inner(self, text: bytes) -> Generator[tuple[bytes, bytes], None, bytes]:
         """Yield all tokens but the empty last one, and return the white space before that."""
         space = b""
@@ -110,15 +118,15 @@ class Words:
                 yield space, word
         return space
 
-    def lines(self, source: bytes) -> Iterator[tuple["Words", bytes]]:
-        """Yield the lines of a file; those in strings and comments of several lines are text."""
+    def pieces(self, source: bytes) -> Iterator[tuple["Words", bytes]]:
+        """Yield the strings and comments of several lines, which are text, and what is between."""
         end = 0
         for found in self._longs.finditer(source):
             if b"\n" in found[0]:
-                yield from ((self, line) for line in source[end : found.start()].split(b"\n"))
-                yield from ((TEXT, line) for line in found[0].split(b"\n"))
+                yield self, source[end : found.start()]
+                yield TEXT, found[0]
                 end = found.end()
-        yield from ((self, line) for line in source[end:].split(b"\n"))
+        yield self, source[end:]
 
     def count(self, text: bytes) -> Counter[bytes]:
         """Count how often each token occurs."""
