@@ -8,6 +8,7 @@ brackets have more items than a value has parts, so only neighbouring items are 
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from cooperbench_eval.languages.words import DIVIDED, TEXT, WORD, Words
 
@@ -22,7 +23,7 @@ _NAMING = frozenset({b":", b"="})
 def phrases(words: Words, line: bytes) -> Iterator[bytes]:
     """Yield the phrases of a line; neighbours in it overlap."""
     if words is TEXT:
-        yield from _text_phrases([word for _, word in words.split(line) if word])
+        yield from _text_phrases([each for each in words.split(line) if each[1]])
         return
     signs: list[bytes] = []
     for _, head, _, body, tail, _, remark, word in words.read(line):
@@ -32,26 +33,36 @@ def phrases(words: Words, line: bytes) -> Iterator[bytes]:
     yield from _code_phrases(signs)
 
 
-def _text_phrases(tokens: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield neighbouring words of text; numbers with nothing but signs between are one word."""
+def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
+    """Yield neighbouring words of text; numbers with nothing but signs between are one word.
+
+    Outside of round brackets, what a comma and a space separate are items, not neighbours.
+    """
     units: list[bytes] = []
     stack: list[bytes] = []
     before = number = b""
-    for token, following in zip(tokens, [*tokens[1:], b""], strict=False):
+    for (_, token), (space, following) in pairwise((*tokens, (b"", b""))):
         _nest(stack, token)
-        is_named = before == b"," and following in _NAMING
-        if token in _BETWEEN or token.endswith(_QUOTES) or is_named:
+        is_number = bool(_NUMBER.match(token))
+        is_list = token == b"," and stack[-1:] != [b"("]
+        if is_list and number and _NUMBER.match(following):
+            number = b"" if stack else number + token
+        elif (
+            token.endswith(_QUOTES)
+            or token in _BETWEEN
+            or (is_list and space)
+            or (before == b"," and following in _NAMING)
+        ):
             yield from _windows(units)
             units, number = [], b""
+        elif not WORD.search(token):
+            number += token if number else b""
+        elif is_number and number:
+            units[-1] += number + token
         if WORD.search(token) and not token.endswith(_QUOTES):
-            is_number = bool(_NUMBER.match(token))
-            if number and is_number:
-                units[-1] += number + token
-            else:
+            if not (is_number and number):
                 units.append(token)
             number = b" " if is_number else b""
-        elif number:
-            number = b"" if token == b"," and stack and stack[-1] != b"(" else number + token
         before = token
     yield from _windows(units)
 

@@ -2,7 +2,7 @@ r"""Splits text into tokens, in which a value is one token.
 
 If both sides change one value differently, a merge must not make a third one. So a number,
 a version, a date, an address, a path, a URL or a string without white space is one token.
-In source, `a.b`, `a-b` and `a/b` are expressions of several tokens. In all other text, and
+In source, `a.b`, `a-b` and `a/b` are expressions of several tokens, except in an import. In all other text, and
 in the strings and comments of source, each is a value.
 
 No token spans lines. The patterns take linear time: whatever may repeat in them is
@@ -50,6 +50,10 @@ _NUMBER = rb"""
 """
 _RULE = rb"={3,}+ | -{3,}+ | ~{3,}+ | \^{3,}+ | \#{4,}+ | \*{4,}+"  # under a title
 _REGEX = rb"(?<!L)(?<![\])<]) / (?![*/>\s]) (?: [^/\\\n]++ | \\. )++ / [a-z]*+"
+_IMPORTED = rb"""
+    (?:(?<=\bfrom[ ]) | (?<=\bimport[ ]) | (?<=\bpackage[ ]) | (?<=\bstatic[ ]) | (?<=\buse[ ]))
+    \.{0,9}+ L++ (?: (?:\.|::)(?=L) L++ )++
+"""
 _QUOTED = rb"""(?<!L)(%b(["'`])) ( (?: [^"'`\\\n]++ | \\. | (?!\3)["'`] )*+ ) (\3)"""
 _REMARK = rb"(%b) ([^\n]*)"
 _OTHER = rb"\\\S | (?!L)\S"  # an escaped quote neither opens nor closes a string
@@ -144,7 +148,7 @@ _PREFIX = rb"[bBcCfFrRuUtT]{0,2}"
 
 TEXT = Words(_URL, _SPACED, _PATTERN, _VALUE, _RULE)
 """Data and text for people."""
-SCRIPT = Words(_NUMBER, b"L+", prefix=_PREFIX, sign=rb"\#", longs=_LONG_STRING)
+SCRIPT = Words(_IMPORTED, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"\#", longs=_LONG_STRING)
 """Source with comments that begin with `#`."""
-CURLY = Words(_REGEX, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"//|/\*", longs=_LONG_COMMENT)
+CURLY = Words(_IMPORTED, _REGEX, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"//|/\*", longs=_LONG_COMMENT)
 """Source with comments that begin with `//` or `/*`."""
