@@ -2,8 +2,8 @@ r"""Splits text into tokens, in which a value is one token.
 
 If both sides change one value differently, a merge must not make a third one. So a number,
 a version, a date, an address, a path, a URL or a string without white space is one token.
-In source, `a.b`, `a-b` and `a/b` are expressions of several tokens, except in an import. In all other text, and
-in the strings and comments of source, each is a value.
+In source, `a.b`, `a-b` and `a/b` are expressions of several tokens, except in an import. In
+all other text, and in the strings and comments of source, each is a value.
 
 No token spans lines. The patterns take linear time: whatever may repeat in them is
 possessive or bounded.
@@ -150,5 +150,7 @@ TEXT = Words(_URL, _SPACED, _PATTERN, _VALUE, _RULE)
 """Data and text for people."""
 SCRIPT = Words(_IMPORTED, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"\#", longs=_LONG_STRING)
 """Source with comments that begin with `#`."""
-CURLY = Words(_IMPORTED, _REGEX, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"//|/\*", longs=_LONG_COMMENT)
+CURLY = Words(
+    _IMPORTED, _REGEX, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"//|/\*", longs=_LONG_COMMENT
+)
 """Source with comments that begin with `//` or `/*`."""
