@@ -51,6 +51,7 @@ def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
             token.endswith(_QUOTES)
             or token in _BETWEEN
             or (is_list and space)
+            or (token == b"(" and not number)
             or (before == b"," and following in _NAMING)
         ):
             yield from _windows(units)
