@@ -2,8 +2,8 @@ r"""Splits text into tokens, in which a value is one token.
 
 If both sides change one value differently, a merge must not make a third one. So a number,
 a version, a date, an address, a path, a URL or a string without white space is one token.
-In source, `a.b`, `a-b` and `a/b` are expressions of several tokens. In all other text, and
-in the strings and comments of source, each is a value.
+In source, `a.b`, `a-b` and `a/b` are expressions of several tokens, except in an import. In
+all other text, and in the strings and comments of source, each is a value.
 
 No token spans lines. The patterns take linear time: whatever may repeat in them is
 possessive or bounded.
@@ -50,6 +50,10 @@ _NUMBER = rb"""
 """
 _RULE = rb"={3,}+ | -{3,}+ | ~{3,}+ | \^{3,}+ | \#{4,}+ | \*{4,}+"  # under a title
 _REGEX = rb"(?<!L)(?<![\])<]) / (?![*/>\s]) (?: [^/\\\n]++ | \\. )++ / [a-z]*+"
+_IMPORTED = rb"""
+    (?:(?<=\bfrom[ ]) | (?<=\bimport[ ]) | (?<=\bpackage[ ]) | (?<=\bstatic[ ]) | (?<=\buse[ ]))
+    \.{0,9}+ L++ (?: (?:\.|::)(?=L) L++ )++
+"""
 _QUOTED = rb"""(?<!L)(%b(["'`])) ( (?: [^"'`\\\n]++ | \\. | (?!\3)["'`] )*+ ) (\3)"""
 _REMARK = rb"(%b) ([^\n]*)"
 _OTHER = rb"\\\S | (?!L)\S"  # an escaped quote neither opens nor closes a string
@@ -86,8 +90,7 @@ class Words:
         """
         inner = text.rstrip()
         space = b""
-        for found in self._tokens.finditer(inner):
-            before, head, _, body, tail, sign, remark, word = found.groups(b"")
+        for before, head, _, body, tail, sign, remark, word in self.read(inner):
             space += before
             if head and DIVIDED.search(body):
                 yield space, head
@@ -102,6 +105,15 @@ class Words:
             space = b""
         yield space + text[len(inner) :], b""
 
+    def read(self, text: bytes) -> Iterator[tuple[bytes, ...]]:
+        """Yield strings, comments and other tokens, of which only the parts that exist are filled.
+
+        The parts are the white space before it; what a string begins with, the quote, the
+        body and the end; what a comment begins with and the comment; and any other token.
+        """
+        for found in self._tokens.finditer(text):
+            yield found.groups(b"")
+
     def _split_inner(self, text: bytes) -> Generator[tuple[bytes, bytes], None, bytes]:
         """Yield all tokens but the empty last one, and return the white space before that."""
         space = b""
@@ -110,15 +122,15 @@ class Words:
                 yield space, word
         return space
 
-    def lines(self, source: bytes) -> Iterator[tuple["Words", bytes]]:
-        """Yield the lines of a file; those in strings and comments of several lines are text."""
+    def pieces(self, source: bytes) -> Iterator[tuple["Words", bytes]]:
+        """Yield the strings and comments of several lines, which are text, and what is between."""
         end = 0
         for found in self._longs.finditer(source):
             if b"\n" in found[0]:
-                yield from ((self, line) for line in source[end : found.start()].split(b"\n"))
-                yield from ((TEXT, line) for line in found[0].split(b"\n"))
+                yield self, source[end : found.start()]
+                yield TEXT, found[0]
                 end = found.end()
-        yield from ((self, line) for line in source[end:].split(b"\n"))
+        yield self, source[end:]
 
     def count(self, text: bytes) -> Counter[bytes]:
         """Count how often each token occurs."""
@@ -136,7 +148,9 @@ _PREFIX = rb"[bBcCfFrRuUtT]{0,2}"
 
 TEXT = Words(_URL, _SPACED, _PATTERN, _VALUE, _RULE)
 """Data and text for people."""
-SCRIPT = Words(_NUMBER, b"L+", prefix=_PREFIX, sign=rb"\#", longs=_LONG_STRING)
+SCRIPT = Words(_IMPORTED, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"\#", longs=_LONG_STRING)
 """Source with comments that begin with `#`."""
-CURLY = Words(_REGEX, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"//|/\*", longs=_LONG_COMMENT)
+CURLY = Words(
+    _IMPORTED, _REGEX, _NUMBER, b"L+", prefix=_PREFIX, sign=rb"//|/\*", longs=_LONG_COMMENT
+)
 """Source with comments that begin with `//` or `/*`."""

@@ -172,8 +172,9 @@ class ConflictFile(Generic[_Place]):
                 return "both sides' lines would be joined, but a merge by key refuses them"
             before, mine, other = map(_lines, (first.base, first.ours, first.theirs))
             kept = [(_has_alike(mine, words), _has_alike(other, words)) for words in before]
-            if (True, True) in kept or {(True, False), (False, True)} <= set(kept):
-                at = next(i for i, sides in enumerate(kept) if any(sides))
+            replaced = (False, False) in kept and mine and other
+            if replaced or (True, True) in kept or {(True, False), (False, True)} <= set(kept):
+                at = next((i for i, sides in enumerate(kept) if any(sides)), 0)
                 shown = one_line(_filled_lines(first.base)[at])
                 return f"joining both sides' lines would repeat or restore {shown!r}"
         return ""

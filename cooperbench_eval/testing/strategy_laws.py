@@ -17,7 +17,7 @@ from cooperbench_eval.git.merging.conflicts import Conflict, ConflictKind, Merge
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes
-from cooperbench_eval.languages.faults.losses import find_new_token
+from cooperbench_eval.languages.faults.losses import find_new_value
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.testing.cases import (
     MergeCase,
@@ -315,7 +315,7 @@ def _no_invention(trial: StrategyTrial, case: MergeCase) -> None:
         if entry is None or _MARKER_LINE.search(entry.data):
             continue  # the law of markers
         versions = [version.data for version in _versions(case, path) if version]
-        if found := find_new_token(path, versions, entry.data):
+        if found := find_new_value(path, versions, entry.data):
             raise broken(case, came=outcome, wanted=f"no new text in {path!r}, but {found}")
 
 

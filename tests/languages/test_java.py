@@ -113,8 +113,8 @@ MERGES = {
     "arguments of one call": (
         java("int x = call(one);"),
         java("int x = call(one, two);"),
-        java("int x = call(zero, one);"),
-        ["call(zero, one, two)"],
+        java("int x = call(uno);"),
+        ["call(uno, two)"],
     ),
     "imports": (
         "import a.B;\nclass A { }\n",
@@ -252,14 +252,14 @@ def test_parameters_that_both_sides_add_are_refused_if_calls_would_mix_them_up(c
     """Unless all calls that can be seen pass both."""
 
     def version(parameters, first, second):
-        calls = f"{callee}(0{first}); {callee}(9{second});"
+        calls = f"{callee}(x{first}); {callee}(y{second});"
         return java(f"void run(int a{parameters}) {{}}", f"void go() {{ {calls} }}").encode()
 
-    before = version("", "", ""), version(", int b", ", 1", ""), version(", int c", "", ", 2")
+    before = version("", "", ""), version(", int b", ", k", ""), version(", int c", "", ", m")
     both = ", int b, int c"
 
-    mixed_up = find_fault("A.java", before, version(both, ", 1", ", 2"))
-    rewritten = find_fault("A.java", before, version(both, ", 1, 2", ", 1, 2"))
+    mixed_up = find_fault("A.java", before, version(both, ", k", ", m"))
+    rewritten = find_fault("A.java", before, version(both, ", k, m", ", k, m"))
 
     assert mixed_up.startswith("both sides add parameters to A.run")
     assert rewritten == ""

@@ -12,10 +12,10 @@ GAP = b"".join(b"%d\n" % i for i in range(9))
 BASE = ce.Snapshot.from_files({"f": b"f(a)\n" + GAP + b"nothing\n"})
 OURS, THEIRS = (
     ce.Changes({"f": ce.Entry(text)})
-    for text in (b"f(a, b)\n" + GAP + b"x = 2\n", b"f(a, c)\n" + GAP + b"y = 3\n")
+    for text in (b"f(a, b=1)\n" + GAP + b"x = 2\n", b"f(a, c=2)\n" + GAP + b"y = 3\n")
 )
-EITHER = b"f(a, b, c)\n" + GAP + b"x = 2\ny = 3\n"
-MINE = b"f(a, c, b)\n" + GAP + b"y = 3\nx = 2\n"
+EITHER = b"f(a, b=1, c=2)\n" + GAP + b"x = 2\ny = 3\n"
+MINE = b"f(a, c=2, b=1)\n" + GAP + b"y = 3\nx = 2\n"
 
 
 class Member:
@@ -97,7 +97,7 @@ def test_a_later_member_sees_only_open_conflicts():
     assert [conflict.ours for conflict in given.conflicts] == [b"x = 2\n"]
     assert (given.base, given.ours, given.theirs) == (BASE, OURS, THEIRS)
     assert outcome.status == "conflicts"
-    assert outcome.changes["f"].data.startswith(b"f(a, b, c)\n" + GAP + b"<<<<<<<")
+    assert outcome.changes["f"].data.startswith(b"f(a, b=1, c=2)\n" + GAP + b"<<<<<<<")
 
 
 def test_a_member_is_not_asked_when_nothing_is_open():
@@ -166,7 +166,7 @@ FLOW = [
 
 def merge_flow(*members):
     """Merge a file whose sides interfere, and a text in which they only clash."""
-    texts = {"a.py": FLOW, "b.txt": [b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"]}
+    texts = {"a.py": FLOW, "b.txt": [b"f(a)\n", b"f(a, b=1)\n", b"f(a, c=2)\n"]}
     base = ce.Snapshot.from_files({path: each[0] for path, each in texts.items()})
     sides = (ce.Changes({p: ce.Entry(each[n]) for p, each in texts.items()}) for n in (1, 2))
     return merge_by(*members, base=base, ours=(given := list(sides))[0], theirs=given[1])
@@ -178,7 +178,7 @@ def test_interference_that_one_member_found_binds_the_next():
 
     assert [(r.path, r.is_binding) for r in alone.ledger if r.is_open] == [("a.py", False)]
     assert [conflict.path for conflict in after.conflicts] == ["a.py"]
-    assert after.changes["b.txt"].data == b"f(a, b, c)\n"
+    assert after.changes["b.txt"].data == b"f(a, b=1, c=2)\n"
     rows = {row.path: (row.strategy, row.is_open, row.is_binding) for row in after.ledger}
     assert rows == {"a.py": ("structured", True, True), "b.txt": ("tokens", False, False)}
 
@@ -220,7 +220,7 @@ def test_nobody_is_asked_about_files_that_are_all_refused_for_good():
 
 def test_a_member_without_a_record_cannot_overwrite_a_refusal():
     """The file is put back."""
-    changes = {"a.py": ce.Entry(FLOW[1]), "b.txt": ce.Entry(b"f(a, b, c)\n")}
+    changes = {"a.py": ce.Entry(FLOW[1]), "b.txt": ce.Entry(b"f(a, b=1, c=2)\n")}
     member = Member(lambda _: ce.MergeOutcome(changes=ce.Changes(changes)))
 
     outcome = merge_flow("structured", member)
@@ -233,7 +233,7 @@ def test_what_was_resolved_before_a_refusal_stays():
     """Only the open conflicts of the file are refused."""
     outcome = merge_by("tokens", refusing("f"), "union")
 
-    assert outcome.changes["f"].data.startswith(b"f(a, b, c)\n" + GAP + b"<<<<<<<")
+    assert outcome.changes["f"].data.startswith(b"f(a, b=1, c=2)\n" + GAP + b"<<<<<<<")
     assert len(outcome.conflicts) == 1
 
 

@@ -63,7 +63,7 @@ HEADS = (
     b"def f(a, c):\n    return a\n",
 )
 VALUES = (b"nothing\n", b"run(2)\n", b"run(3)\n")
-ARGUMENTS = (b"f(\n    1,\n)\n", b"f(\n    1,\n    2,\n)\n", b"f(\n    1,\n    3,\n)\n")
+ARGUMENTS = (b"f(\n    1,\n)\n", b"f(\n    1,\n    k=2,\n)\n", b"f(\n    1,\n    m=3,\n)\n")
 
 
 def test_what_does_not_parse_is_left_open():

@@ -98,13 +98,13 @@ def test_the_bound_must_be_positive():
 
 def test_by_content_the_sides_may_be_swapped():
     """The insertion that sorts first comes first."""
-    sides = b"f(a, z)\n", b"f(a, b)\n"
+    sides = b"f(a, z=1)\n", b"f(a, b=2)\n"
     strategy = TokensStrategy(by_content=True)
 
     one = merge_file(b"f(a)\n", *sides, strategy=strategy)
     other = merge_file(b"f(a)\n", *reversed(sides), strategy=strategy)
 
-    assert text_of(one) == text_of(other) == b"f(a, b, z)\n"
+    assert text_of(one) == text_of(other) == b"f(a, b=2, z=1)\n"
 
 
 # --- laws ----------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ PROGRAM = """
 import sys
 import cooperbench_eval as ce
 sides = [
-    (b"f(a, b)\\n", b"g(a, b, c)\\n", b"f(a, b, d, e)\\n"),
+    (b"f(a, b)\\n", b"g(a, b, c=1)\\n", b"f(a, b, d=2, e=3)\\n"),
     (b"from m import a\\n", b"from m import a, z, y, x\\n", b"from m import a, x, w\\n"),
     (b"a = 1\\n", b"a = 2\\nb\\n", b"a = 3\\nc\\n"),
     (b"import os, re\\n", b"import os\\nos.x\\n", b"import re\\nre.x\\n"),
@@ -177,7 +177,7 @@ def test_the_result_does_not_depend_on_the_process():
     }
 
     assert len(printed) == 1
-    assert b"g(a, b, c, d, e)" in printed.pop()
+    assert b"g(a, b, c=1, d=2, e=3)" in printed.pop()
 
 
 def test_the_number_of_checks_of_a_file_is_limited(monkeypatch):

@@ -15,10 +15,11 @@ import codecs
 from functools import lru_cache, partial
 
 from cooperbench_eval.languages.faults.data import find_data_fault
-from cooperbench_eval.languages.faults.losses import find_lost_token, find_new_token
+from cooperbench_eval.languages.faults.losses import find_lost_token, find_new_value
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.order import find_misordered
 from cooperbench_eval.languages.faults.places import find_misplaced_value
+from cooperbench_eval.languages.faults.positions import find_repositioned
 from cooperbench_eval.languages.faults.python import find_python_fault
 from cooperbench_eval.languages.faults.repeated import find_repeated
 from cooperbench_eval.languages.files import SyntaxFault, find_syntax_fault, is_code
@@ -59,7 +60,8 @@ def find_fault(
     found = find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
     found = found or find_misordered(path, versions, merged)
     found = found or find_misplaced_value(path, versions, merged)
-    return found or ("" if may_invent else find_new_token(path, versions, merged))
+    found = found or find_repositioned(path, versions, merged)
+    return found or ("" if may_invent else find_new_value(path, versions, merged))
 
 
 _PYTHON = (".py", ".pyi")

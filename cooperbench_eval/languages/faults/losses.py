@@ -7,9 +7,11 @@ something occurs in each, so a piece that occurs equally often in all four canno
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TypeVar
 
 from cooperbench_eval.languages.files import words_of
+from cooperbench_eval.languages.phrases import phrases
 from cooperbench_eval.languages.words import TEXT, WORD, Words, count_parts
 
 Files = Sequence[Sequence[str]]
@@ -63,25 +65,32 @@ def differing_lines(
     return _differing_counts([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
 
 
-def find_new_token(path: str, versions: Sequence[bytes], merged: bytes) -> str:
-    """Find a name or a value that no version has; rules may add punctuation.
+def find_new_value(path: str, versions: Sequence[bytes], merged: bytes) -> str:
+    """Find a name, a value or a phrase that no version has; rules may add punctuation.
 
-    No token spans lines, so the lines that occur in a version and in merged say nothing new.
+    Lines that occur in a version and in merged say nothing new. Sentences may go on in the
+    next line, so the phrases of text in a version also span lines.
     """
     words = words_of(path)
     before, now = [_lines(words, version) for version in versions], _lines(words, merged)
-    new = [token for token in _tokens(now.difference(*before)) if WORD.search(token)]
-    for lines in (frozenset().union(*before) - now, *before):  # usually the first is enough
-        if not new:
+    new = list(_values(now.difference(*before)))
+    for known in chain((frozenset().union(*before) - now, *before), _texts(words, versions)):
+        if not new:  # usually after the first ones
             return ""
-        known = set(_tokens(lines))
-        new = [token for token in new if token not in known]
+        values = set(_values(known))
+        new = [value for value in new if value not in values]
     return f"{new[0].decode('utf-8', 'replace')!r} is in no version" if new else ""
 
 
-def _tokens(lines: Iterable[tuple[Words, bytes]]) -> Iterator[bytes]:
-    for words, line in sorted(lines, key=lambda each: (each[1], each[0] is TEXT)):
-        yield from words.count(line)
+def _values(pieces: Iterable[tuple[Words, bytes]]) -> Iterator[bytes]:
+    for words, piece in sorted(pieces, key=lambda each: (each[1], each[0] is TEXT)):
+        yield from filter(WORD.search, words.count(piece))
+        yield from phrases(words, piece)
+
+
+def _texts(words: Words, versions: Iterable[bytes]) -> Iterator[set[tuple[Words, bytes]]]:
+    for version in versions:
+        yield {piece for piece in words.pieces(version) if piece[0] is TEXT}
 
 
 def more_often(
@@ -109,7 +118,8 @@ def _count_parts(lines: Mapping[bytes, int]) -> Counter[bytes]:
 
 @lru_cache(maxsize=64)
 def _lines(words: Words, source: bytes) -> frozenset[tuple[Words, bytes]]:
-    return frozenset(words.lines(source))
+    pieces = words.pieces(source)
+    return frozenset((each, line) for each, text in pieces for line in text.split(b"\n"))
 
 
 @lru_cache(maxsize=64)

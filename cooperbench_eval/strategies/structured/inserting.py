@@ -5,6 +5,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from cooperbench_eval.languages.alternatives import Alternative
+from cooperbench_eval.languages.faults.positions import POSITIONAL
 from cooperbench_eval.languages.sequences import weave
 from cooperbench_eval.languages.tree import (
     DisagreementError,
@@ -16,7 +17,6 @@ from cooperbench_eval.languages.tree import (
 )
 from cooperbench_eval.strategies.structured import ordering
 from cooperbench_eval.strategies.structured.rules.named import is_overload_of
-from cooperbench_eval.strategies.structured.rules.refusing import POSITIONAL
 
 
 class Piece(NamedTuple):

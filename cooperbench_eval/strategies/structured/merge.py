@@ -12,6 +12,7 @@ from functools import partial
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.languages.faults.positions import POSITIONAL
 from cooperbench_eval.languages.token_merge import containing_value
 from cooperbench_eval.languages.tree import (
     DOCUMENT,
@@ -44,10 +45,8 @@ from cooperbench_eval.strategies.structured.rules.named import (
     need_names,
 )
 from cooperbench_eval.strategies.structured.rules.refusing import (
-    POSITIONAL,
     check_operands,
     check_positions,
-    check_tuples,
 )
 from cooperbench_eval.strategies.structured.rules.united import (
     BOUNDS,
@@ -95,7 +94,6 @@ class TreeMerge:
 
     def _merge_constructs(self, base: Construct, ours: Construct, theirs: Construct) -> Construct:
         merger = self
-        check_tuples(base, ours, theirs)
         if base.kind == "import":
             base, ours, theirs = _bracketed(base, ours, theirs)
             merger = TreeMerge(self.theirs_first)

@@ -97,7 +97,7 @@ def test_a_fault_is_found_and_described(base, ours, theirs, merged, words):
 SOUND = {
     "what both added, once": (b"a\n", b"a\nb\n", b"a\nb\n", b"a\nb\n"),
     "what either removed": (b"a\nb\nc\n", b"b\nc\n", b"a\nb\n", b"b\n"),
-    "a name that was never bound": (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n", b"f(a, b, c)\n"),
+    "a name that was never bound": (b"f(a)\n", b"f(a, k=b)\n", b"f(a, m=c)\n", b"f(a, k=b, m=c)\n"),
     "a name of the builtins": (b"", b"print(len([]))\n", b"", b"print(len([]))\n"),
     "a name that a star import may bind": (
         b"import os\n",
@@ -155,7 +155,7 @@ SOUND = {
         b"print(a)\n\n\ndef f():\n    global a\n    a = 1\n",
     ),
     "two lambdas": (b"", b"f = lambda: 1\ng = lambda: 2\n", b"", b"f = lambda: 1\ng = lambda: 2\n"),
-    "one comma for two": (b"f(a)\n", b"f(a, b,)\n", b"f(a, c,)\n", b"f(a, b, c)\n"),
+    "one comma for two": (b"f(a)\n", b"f(a, k=b,)\n", b"f(a, m=c,)\n", b"f(a, k=b, m=c)\n"),
 }
 
 

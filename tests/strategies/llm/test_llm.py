@@ -669,12 +669,16 @@ def test_it_can_be_a_member_of_a_cascade(model_server, strategy):
     """It gets the conflicts that others left open, and its usage is reported."""
     model_server.script = [fenced("x = 2 | 3\n")]
     files = {
-        "a.py": (b"f(a)\n\n\n\n\nx = 1\n", b"f(a, b)\n\n\n\n\nx = 2\n", b"f(a, c)\n\n\n\n\nx = 3\n")
+        "a.py": (
+            b"f(a)\n\n\n\n\nx = 1\n",
+            b"f(a, b=1)\n\n\n\n\nx = 2\n",
+            b"f(a, c=2)\n\n\n\n\nx = 3\n",
+        )
     }
 
     outcome = ce.merge(*sides(files), strategy=ce.cascade("tokens", strategy()))
 
-    assert texts(outcome) == {"a.py": b"f(a, b, c)\n\n\n\n\nx = 2 | 3\n"}
+    assert texts(outcome) == {"a.py": b"f(a, b=1, c=2)\n\n\n\n\nx = 2 | 3\n"}
     assert [(row.strategy, row.rule) for row in outcome.ledger] == [
         ("tokens", "tokens"),
         ("llm", "model"),

@@ -3,6 +3,7 @@
 import pytest
 from needs import need_package
 
+from cooperbench_eval.languages.faults.positions import find_repositioned
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import DisagreementError, render
 from cooperbench_eval.strategies.structured.merge import TreeMerge
@@ -13,6 +14,11 @@ FILES = {
     ".go": "package p\n\nfunc f() {\n\t@\n}\n",
     ".rs": "fn f() {\n    @\n}\n",
 }
+
+
+def versions_of(base, ours, theirs):
+    """Return the bytes of three versions."""
+    return base.encode(), ours.encode(), theirs.encode()
 
 
 def merge(suffix, base, new):
@@ -48,12 +54,21 @@ def merge(suffix, base, new):
         (".rs", "return (a, b@);"),
         (".rs", "fn g() -> (A, B@) {}"),
         (".rs", "enum E { A(u8@) }"),
+        (".py", "f(a@)"),
+        (".ts", "a.f(b@)"),
+        (".go", "x := f(a)[0](b@)"),
     ],
 )
 def test_items_known_by_their_places_are_refused(suffix, base):
     """The item that comes second is not where its side expects it."""
-    with pytest.raises(DisagreementError):
-        merge(suffix, base, (", c", ", d"))
+    if suffix != ".py":
+        need_package("tree_sitter")
+    new = ("", ", c", ", d", ", c, d")
+    *versions, merged = (FILES[suffix].replace("@", base.replace("@", each)) for each in new)
+
+    fault = find_repositioned("a" + suffix, versions_of(*versions), merged.encode())
+
+    assert fault.startswith("both sides change the number of items, to ")
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,9 @@ def text_of(outcome, path="f.py"):
 @pytest.mark.parametrize("ends", ["", "\n"])
 def test_a_last_newline_is_merged_as_well(ends):
     """It is in the merged file if a side added it."""
-    texts = (b"f(a)", b"f(a, b)" + ends.encode(), b"f(a, c)")
+    texts = (b"f(a)", b"f(a, b=1)" + ends.encode(), b"f(a, c=2)")
 
-    assert text_of(merge_file(*texts)) == b"f(a, b, c)" + ends.encode()
+    assert text_of(merge_file(*texts)) == b"f(a, b=1, c=2)" + ends.encode()
 
 
 def test_constructs_are_combined_and_the_ledger_says_so():
@@ -172,8 +172,8 @@ def test_one_block_may_be_resolved_and_another_not():
 def test_each_member_of_a_cascade_resolves_its_part():
     """Structure takes arguments, tokens a text file, union what both changed differently."""
     base = {"a.py": b"f(a)\n", "b.txt": b"f(a)\n", "c.py": b"stop(1)\n"}
-    ours = {"a.py": b"f(a, b=1)\n", "b.txt": b"f(a, b)\n", "c.py": b"go(2)\n"}
-    theirs = {"a.py": b"f(a, c=2)\n", "b.txt": b"f(a, c)\n", "c.py": b"go(3)\n"}
+    ours = {"a.py": b"f(a, b=1)\n", "b.txt": b"f(a, b=1)\n", "c.py": b"go(2)\n"}
+    theirs = {"a.py": b"f(a, c=2)\n", "b.txt": b"f(a, c=2)\n", "c.py": b"go(3)\n"}
     sides = (ce.Changes({p: ce.Entry(t) for p, t in side.items()}) for side in (ours, theirs))
 
     outcome = ce.merge(ce.Snapshot.from_files(base), *sides, strategy="cascade")
