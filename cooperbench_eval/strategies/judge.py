@@ -12,7 +12,6 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.merging.conflicts import Conflict, ConflictBlock
 from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
-from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
@@ -27,8 +26,6 @@ from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
-_LEAST_ALIKE = 0.5
-"""The share of equal words from which a line counts as a version of another one."""
 MOST_TRIES = 100
 """The most resolutions of a file that are checked one by one."""
 
@@ -113,12 +110,8 @@ class ConflictFile(Generic[_Place]):
         )
         if problem := problem or find_lost_token(self.versions, with_both):
             return Fault(problem)
-        sides = [[ours_of(each)] * 3 for each in self.places]
-        for i in answered:
-            sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
-        base, ours, theirs = (alternate(self.settled, texts) for texts in zip(*sides, strict=True))
         fault = _placing_fault(self.path, self.versions, merged)
-        return fault or _flow_fault(self.path, (base, ours, theirs), merged)
+        return fault or _flow_fault(self.path, self._versions_of(answered), merged)
 
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text of the whole file."""
@@ -149,27 +142,37 @@ class ConflictFile(Generic[_Place]):
         return {i: alone.get(i, fault) for i in range(len(units))}
 
     def _repeated(self, answers: Iterable[Answer]) -> str:
-        """Return why an answer must not join the lines of both sides; empty if it may.
+        """Return why an answer must not combine the sides' lines; empty if it may.
 
-        A line of the base that both sides kept or edited would be in the file twice, and if
-        each side removed a line that the other kept, both would be back. In data, lines are
-        joined only if a merge by key succeeds.
+        Lines are joined only where both sides insert: if a line of the base is there, one
+        side removed or changed it, and the other one kept or changed it as well. Data is
+        combined only if a merge by key succeeds.
         """
+        is_data = find_format(self.path, self.versions[1]) is not None
         for answer in answers:
             first, *others = (self.places[i] for i in answer.conflicts)
-            if others or answer.text not in {both_of(first), _theirs_first(first)}:
+            if others or answer.text in {first.ours, first.theirs}:
                 continue
-            if find_format(self.path, self.versions[1]):
-                if can_merge_data(self.path, self.versions):
-                    continue
-                return "both sides' lines would be joined, but a merge by key refuses them"
-            before, mine, other = map(_lines, (first.base, first.ours, first.theirs))
-            kept = [(_has_alike(mine, words), _has_alike(other, words)) for words in before]
-            if (True, True) in kept or {(True, False), (False, True)} <= set(kept):
-                at = next(i for i, sides in enumerate(kept) if any(sides))
-                shown = one_line(_filled_lines(first.base)[at])
-                return f"joining both sides' lines would repeat or restore {shown!r}"
+            if is_data and not self.may_invent and not self._can_merge_data(answer.conflicts):
+                return "a merge by key refuses the changes of both sides"
+            lines = _filled_lines(first.base)
+            is_joined = answer.text in {both_of(first), _theirs_first(first)}
+            if is_joined and lines and not is_data:
+                return f"joining both sides' lines would repeat or restore {one_line(lines[0])!r}"
         return ""
+
+    def _can_merge_data(self, at: Collection[int]) -> bool:
+        """Whether a merge by key succeeds, of the whole file or with ours in the other places."""
+        parts = self._versions_of(at)
+        return can_merge_data(self.path, parts) or can_merge_data(self.path, self.versions)
+
+    def _versions_of(self, at: Collection[int]) -> Versions:
+        """Return the versions of the file with ours in all places but some."""
+        sides = [[ours_of(each)] * 3 for each in self.places]
+        for i in at:
+            sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
+        base, ours, theirs = (alternate(self.settled, texts) for texts in zip(*sides, strict=True))
+        return base, ours, theirs
 
 
 def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fault:
@@ -231,14 +234,5 @@ def _joined(first: bytes | None, second: bytes | None, newline: bytes) -> bytes:
     return TextConflict(base=b"", ours=first or b"", theirs=second or b"", newline=newline).union()
 
 
-def _lines(text: bytes | None) -> list[list[bytes]]:
-    """Return the words of each line that has any."""
-    return [WORD.findall(line) for line in _filled_lines(text)]
-
-
 def _filled_lines(text: bytes | None) -> list[bytes]:
     return [line for line in (text or b"").split(b"\n") if WORD.search(line)]
-
-
-def _has_alike(lines: Sequence[Sequence[bytes]], words: Sequence[bytes]) -> bool:
-    return any(similarity(words, each) >= _LEAST_ALIKE for each in lines)
