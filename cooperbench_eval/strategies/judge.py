@@ -19,7 +19,7 @@ from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.reading import read_trees
 from cooperbench_eval.languages.tree import Construct, StructureError, one_line
 from cooperbench_eval.languages.words import WORD
-from cooperbench_eval.strategies.structured.data import can_merge_data
+from cooperbench_eval.strategies.structured.data import is_merge_by_key
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
@@ -149,22 +149,26 @@ class ConflictFile(Generic[_Place]):
         combined only if a merge by key succeeds.
         """
         is_data = find_format(self.path, self.versions[1]) is not None
+        combined: list[Answer] = []
         for answer in answers:
             first, *others = (self.places[i] for i in answer.conflicts)
-            if others or answer.text in {first.ours, first.theirs}:
+            is_one = not others and answer.text in {first.ours, first.theirs}
+            is_joined = not others and answer.text in {both_of(first), _theirs_first(first)}
+            if is_one and (self.may_invent or not is_joined):
                 continue
-            if is_data and not self.may_invent and not self._can_merge_data(answer.conflicts):
-                return "a merge by key refuses the changes of both sides"
+            combined.append(answer)
             lines = _filled_lines(first.base)
-            is_joined = answer.text in {both_of(first), _theirs_first(first)}
             if is_joined and lines and not is_data:
                 return f"joining both sides' lines would repeat or restore {one_line(lines[0])!r}"
+        if is_data and combined and not self.may_invent and not self._is_merge_by_key(combined):
+            return "a merge by key refuses the changes of both sides"
         return ""
 
-    def _can_merge_data(self, at: Collection[int]) -> bool:
-        """Whether a merge by key succeeds, of the whole file or with ours in the other places."""
-        parts = self._versions_of(at)
-        return can_merge_data(self.path, parts) or can_merge_data(self.path, self.versions)
+    def _is_merge_by_key(self, answers: Sequence[Answer]) -> bool:
+        """Whether the file with *answers*, and ours in the other places, is a merge by key."""
+        versions = self._versions_of({i for answer in answers for i in answer.conflicts})
+        merged = self.filled(answers, ours_of)
+        return any(is_merge_by_key(self.path, each, merged) for each in (versions, self.versions))
 
     def _versions_of(self, at: Collection[int]) -> Versions:
         """Return the versions of the file with ours in all places but some."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -24,6 +25,7 @@ from cooperbench_eval.languages.tree import (
     Mode,
     StructureError,
     Token,
+    render,
     same,
 )
 from cooperbench_eval.strategies.structured.one_sided import changed, taken_by_words, taken_whole
@@ -191,14 +193,39 @@ class DataMerge:
         return (*first, *new)
 
 
-def can_merge_data(path: str, versions: Sequence[bytes]) -> bool:
-    """Whether versions of a data file can be merged by key."""
-    texts = [version.replace(b"\r\n", b"\n").removesuffix(b"\n") + b"\n" for version in versions]
+def is_merge_by_key(path: str, versions: Sequence[bytes], merged: bytes) -> bool:
+    """Whether a text has the same entries and items as a merge by key, in any order of keys."""
+    texts = _merges(path, tuple(map(_closed, versions)))
     try:
-        DataMerge().merge_file(*read_versions(path, texts))
+        return any(
+            len({*map(_content, read_versions(path, [text, _closed(merged)]))}) == 1
+            for text in texts
+        )
     except StructureError:
         return False
-    return True
+
+
+@lru_cache(maxsize=4)
+def _merges(path: str, versions: Sequence[bytes]) -> Sequence[bytes]:
+    """Return the merges by key, with theirs after and before ours; none if they are refused."""
+    try:
+        trees = read_versions(path, versions)
+        merged = [DataMerge(first).merge_file(*trees) for first in (False, True)]
+    except StructureError:
+        return ()
+    return [render(each)[1:] + b"\n" for each in merged]
+
+
+def _closed(version: bytes) -> bytes:
+    return version.replace(b"\r\n", b"\n").removesuffix(b"\n") + b"\n"
+
+
+def _content(element: Element) -> object:
+    """Return the values of an element, without comments and the order of keys."""
+    if isinstance(element, Token):
+        return element.plain
+    inside = [_content(each) for each in element.children if each.kind != "comment"]
+    return frozenset(inside) if element.kind in {MAPPING, CHECKSUMS} else tuple(inside)
 
 
 def _in_entry(key: bytes, error: DisagreementError) -> DisagreementError:

@@ -1,0 +1,147 @@
+"""Finds keys that a merged text repeats, in files without a grammar.
+
+If no version has a key twice in one place and the merged text has, both sides' versions of one
+line or entry are in it. An entry is a line with the lines that are indented more.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from cooperbench_eval.languages.data import find_format
+from cooperbench_eval.languages.files import is_code, is_prose
+from cooperbench_eval.languages.sequences import continues, has_word, is_item
+from cooperbench_eval.languages.tree import one_line
+from cooperbench_eval.languages.words import TEXT
+
+_Scope = tuple[bytes, ...]
+_Entry = tuple[_Scope, bytes]
+"""What an entry is in, and its text."""
+_Key = tuple[_Scope, str, bytes]
+_HEAD = re.compile(rb"([^=:]*?[^=:\s+])\s*(?:[:?]?=(?!=)|:(?![:/]))")
+"""Matches what precedes the first `=` or `:` of a line, but not `+=`, `==` or `::`."""
+_VALUE = re.compile(rb"[^A-Za-z0-9\s]*[vV]?[0-9]\S*")
+_QUOTES = re.compile(rb"[\"'`]")
+_CLOSER = re.compile(rb"\s*</[^<>]*>\Z")
+_COMMENT = re.compile(rb"#(?![A-Za-z])|//|/\*|--(?!\w)|;|%|<!--")
+_SECTION = re.compile(rb"\[.*\]\Z")
+_HEADING = re.compile(rb"(#{1,6})\s+(\S+)")
+_LABEL = re.compile(rb"\d+[.)](?=\s)|\[[^\]]+\]:|\.\. _[^:]+:|\.\. \|[^|]+\|")
+"""Matches the number of an item, and what defines a link, a footnote or a substitution."""
+_ROW = re.compile(rb"\|.*\|\Z")
+
+
+def find_repeated_key(path: str, versions: Sequence[bytes], merged: bytes) -> str:
+    """Return what merged has twice and no version has; empty if there is nothing."""
+    if is_code(path) or find_format(path, merged):
+        return ""
+    if not is_prose(path):
+        return _repeated(_entries, _keys, versions, merged)
+    uneven = _uneven_row(merged)
+    if uneven and not any(map(_uneven_row, versions)):
+        return f"the rows of a table would have different numbers of cells: {one_line(uneven)!r}"
+    return _repeated(_document, _labels, versions, merged)
+
+
+def _repeated(
+    read: Callable[[bytes], Iterator[_Entry]],
+    keys_of: Callable[[bytes], Iterator[tuple[str, bytes]]],
+    versions: Sequence[bytes],
+    merged: bytes,
+) -> str:
+    def count(entries: Counter[_Entry]) -> Counter[_Key]:
+        found: Counter[_Key] = Counter()
+        for (scope, text), times in entries.items():
+            for kind, key in {("text", text), *keys_of(text)}:
+                found[scope, kind, key] += times
+        return found
+
+    base = Counter(read(versions[0]))
+    new = count(Counter(read(merged)) - base)
+    suspects = {key for key, times in new.items() if times > 1}
+    for source in versions if suspects else ():
+        suspects -= {key for key, times in count(Counter(read(source))).items() if times > 1}
+    if not suspects:
+        return ""
+    shown = min(suspects)
+    return f"both sides insert their own version of {one_line(shown[-1])!r}"
+
+
+def _entries(source: bytes) -> Iterator[_Entry]:
+    """Yield each entry, in the entries that are indented less, and in its section."""
+    around: list[tuple[float, bytes]] = []
+    for depth, line, text in _lines(source):
+        if continues(line) or _COMMENT.match(line):
+            continue
+        level = depth - 0.5 if _SECTION.match(line) else depth
+        while around and around[-1][0] >= level:
+            around.pop()
+        yield tuple(each for _, each in around), text
+        around.append((level, line))
+
+
+def _lines(source: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield the depth of each line that has a word, the line, and its entry."""
+    lines = [(len(line) - len(line.lstrip()), line.strip()) for line in source.splitlines()]
+    for i, (depth, line) in enumerate(lines):
+        if has_word(line):
+            end = i + 1
+            while end < len(lines) and (lines[end][0] > depth or not lines[end][1]):
+                end += 1
+            yield depth, line, b"\n".join(each for _, each in lines[i:end]).strip()
+
+
+def _keys(entry: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the keys of an entry: what is left of a line if its value differs."""
+    head, *inside = entry.split(b"\n")
+    words = [word for line in (head, *inside) for _, word in TEXT.split(_CLOSER.sub(b"", line))]
+    values = [word for word in words if _VALUE.fullmatch(word)]
+    if values and any(has_word(word) for word in words if word not in values):
+        yield "values", b" ".join(b"0" if word in values else word for word in words)
+    if inside:
+        yield "head", head
+    elif not is_item(head):
+        named = [word for _, word in TEXT.split(_QUOTES.sub(b"", _CLOSER.sub(b"", head)))]
+        named = [word for word in named if has_word(word)]
+        yield "first", named[0]
+        if len(named) > 2:  # noqa: PLR2004
+            yield "last", b" ".join(named[:-1])
+        if found := _HEAD.match(_QUOTES.sub(b"", head)):
+            yield "head", b" ".join(found[1].split())
+
+
+def _document(source: bytes) -> Iterator[_Entry]:
+    """Yield each heading, item and definition of a document, with the headings above it."""
+    above: list[tuple[int, bytes]] = []
+    paragraph = b""
+    for depth, line, text in _lines(source):
+        if found := _HEADING.match(line):
+            level = len(found[1])
+            while above and above[-1][0] >= level:
+                above.pop()
+            yield tuple(each for _, each in above), line
+            above.append((level, line))
+        elif is_item(line):
+            yield (*(each for _, each in above), paragraph), text
+        elif _LABEL.match(line):
+            yield (), text
+        elif not depth:
+            paragraph = line
+
+
+def _labels(entry: bytes) -> Iterator[tuple[str, bytes]]:
+    if found := _LABEL.match(entry):
+        yield "label", found[0]
+    elif (found := _HEADING.match(entry)) and _VALUE.fullmatch(found[2]):
+        yield "heading", found[0]
+
+
+def _uneven_row(source: bytes) -> bytes:
+    """Return a row of a table that has another number of cells than the one before it."""
+    before = 0
+    for line in map(bytes.strip, source.splitlines()):
+        cells = line.replace(b"\\|", b"").count(b"|") if _ROW.match(line) else 0
+        if before and cells and cells != before:
+            return line
+        before = cells
+    return b""
