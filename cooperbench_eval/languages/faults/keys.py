@@ -28,6 +28,7 @@ _SECTION = re.compile(rb"\[.*\]\Z")
 _HEADING = re.compile(rb"(#{1,6})\s+(\S+)")
 _LABEL = re.compile(rb"\d+[.)](?=\s)|\[[^\]]+\]:|\.\. _[^:]+:|\.\. \|[^|]+\|")
 """Matches the number of an item, and what defines a link, a footnote or a substitution."""
+_TAG = re.compile(rb"<\w+>\Z")
 _ROW = re.compile(rb"\|.*\|\Z")
 
 
@@ -56,6 +57,12 @@ def _repeated(
                 found[scope, kind, key] += times
         return found
 
+    lines = [Counter(map(bytes.strip, text.splitlines())) for text in (merged, versions[0])]
+    alone = Counter[_Entry](
+        ((), line) for line in (lines[0] - lines[1]).elements() if has_word(line)
+    )
+    if max(count(alone).values(), default=0) < 2:  # noqa: PLR2004
+        return ""
     base = Counter(read(versions[0]))
     new = count(Counter(read(merged)) - base)
     suspects = {key for key, times in new.items() if times > 1}
@@ -98,12 +105,15 @@ def _keys(entry: bytes) -> Iterator[tuple[str, bytes]]:
     values = [word for word in words if _VALUE.fullmatch(word)]
     if values and any(has_word(word) for word in words if word not in values):
         yield "values", b" ".join(b"0" if word in values else word for word in words)
-    if inside:
+    if inside and not _TAG.match(head):
         yield "head", head
-    elif not is_item(head):
+    if inside:
+        return
+    if not is_item(head):
         named = [word for _, word in TEXT.split(_QUOTES.sub(b"", _CLOSER.sub(b"", head)))]
         named = [word for word in named if has_word(word)]
-        yield "first", named[0]
+        if named:
+            yield "first", named[0]
         if len(named) > 2:  # noqa: PLR2004
             yield "last", b" ".join(named[:-1])
         if found := _HEAD.match(_QUOTES.sub(b"", head)):

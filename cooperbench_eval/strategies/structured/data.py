@@ -10,10 +10,12 @@ from attrs import evolve, frozen
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.data import (
     CHECKSUMS,
+    DOCUMENT,
     LINES,
     MAPPING,
     SEQUENCE,
     TABLE,
+    TAG,
 )
 from cooperbench_eval.languages.tree import (
     DATA,
@@ -102,13 +104,37 @@ class DataMerge:
     def _parts(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         """Merge corresponding parts, and the comments around them."""
         (lead, before, tail), mine, other = map(_split, (base, ours, theirs))
-        if base.kind == DATA and not before and len(mine[1]) == len(other[1]):
-            before = tuple(map(_emptied, mine[1]))
-        if len(before) == len(mine[1]) == len(other[1]):
-            parts = tuple(map(self.merge, before, mine[1], other[1]))
+        after = mine[1], other[1]
+        tags = [[each for each in part if each.kind == TAG] for part in (before, *after)]
+        if DOCUMENT in {each.kind for part in after for each in part} and before:
+            parts = self._documents(before, *after)
+        elif len({tuple(each.plain for each in part) for part in tags}) > 1:
+            parts = _one_of(before, *after)  # a tag says what its value means
+        elif len(before) <= len(mine[1]) == len(other[1]):
+            before += tuple(map(_emptied, mine[1][len(before) :]))
+            parts = tuple(map(self.merge, before, *after))
         else:
-            parts = _one_of(before, mine[1], other[1])
+            parts = _one_of(before, *after)
         return (*_one_of(lead, mine[0], other[0]), *parts, *_one_of(tail, mine[2], other[2]))
+
+    def _documents(self, base: Elements, ours: Elements, theirs: Elements) -> Elements:
+        """Merge the documents of a file one by one; new ones are appended."""
+        if len(ours) == len(theirs) == len(base):
+            return tuple(map(self.merge, base, ours, theirs))
+        old = len(base)
+        mine, other = ours[old:], theirs[old:]
+        taken = [taken_by_words(*each) for each in zip(base, ours, theirs, strict=False)]
+        named = {_identity(each): each for each in mine}
+        clashing = [
+            each
+            for each in other
+            if (there := named.get(_identity(each))) is not None and not same(there, each)
+        ]
+        if len(taken) < old or None in taken or clashing:
+            raise DisagreementError.at(*(clashing or base))
+        own = [each for each in other if _identity(each) not in named]
+        first, second = (own, mine) if self.theirs_first else (mine, own)
+        return (*(each for each in taken if each is not None), *first, *second)
 
     def _mapping(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         old, mine, other = map(_by_key, (base, ours, theirs))
@@ -150,7 +176,8 @@ class DataMerge:
         is_sorted = base.kind == SEQUENCE and all(
             list(items) == sorted(items, key=_words) for items in (mine.children, other.children)
         )
-        is_joined = base.kind == LINES or _is_numeric(old)
+        has_places = not is_sorted and not any(map(_is_named, old))
+        is_joined = base.kind == LINES or _is_numeric(old) or has_places
         for overlap in find_overlaps(mine, other, joins_adjacent=is_joined):
             start, end = overlap.start, overlap.end
             out += self._kept(old, mine, other, range(at, start))
@@ -162,6 +189,8 @@ class DataMerge:
             out += sorted(found, key=_words) if is_sorted else found
             at = end
         out += self._kept(old, mine, other, range(at, len(old)))
+        if base.kind == SEQUENCE:
+            _check_items(out, (base, ours, theirs))
         return tuple(out)
 
     def _kept(
@@ -272,6 +301,14 @@ def _order(
     return out
 
 
+def _identity(document: Element) -> bytes:
+    """Return what names a document: its metadata, its name, or all of it."""
+    mapping = next((each for each in document.children if each.kind == MAPPING), document)
+    entries = {each.key: each.plain for each in mapping.children}
+    keys = (b"kind", b"metadata", b"name", b"id")
+    return b" ".join(entries[key] for key in keys if key in entries) or document.plain
+
+
 def _split(construct: Construct) -> tuple[Elements, Elements, Elements]:
     """Separate the comments at both ends of a construct's children."""
     children = construct.children
@@ -327,6 +364,40 @@ def _on_lines(members: Elements) -> Elements:
 
 def _words(element: Element) -> bytes:
     return element.plain
+
+
+def _is_named(item: Element) -> bool:
+    """Whether an item is known by a name, or is no scalar."""
+    return bool(item.key) or any(isinstance(each, Construct) for each in item.children)
+
+
+def _check_items(items: Elements | Sequence[Element], versions: Sequence[Construct]) -> None:
+    """Refuse items, or mappings of one key, that are repeated, but in no version.
+
+    Raises:
+        DisagreementError: An item is repeated.
+    """
+    known = Counter[tuple[bytes, ...]]()
+    for version in versions:
+        known |= Counter(name for each in version.children for name in _names(each))
+    now = Counter(name for each in items for name in _names(each))
+    for each in items:
+        if any(now[name] > 1 >= known[name] for name in _names(each)):
+            raise DisagreementError.at(each)
+
+
+def _names(item: Element) -> set[tuple[bytes, ...]]:
+    """Return the words of an item, and the key of a mapping that has one."""
+    inside = (
+        [part for each in _split(item)[1] for part in (each, *each.children)]
+        if isinstance(item, Construct)
+        else []
+    )
+    mapping = next((each for each in inside if each.kind == MAPPING), None)
+    names = {_bare(item)}
+    if mapping is not None and len(mapping.children) == 1:
+        names.add((b"", mapping.children[0].key))
+    return names
 
 
 def _is_numeric(items: Elements) -> bool:
