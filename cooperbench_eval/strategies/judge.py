@@ -4,6 +4,7 @@ Strategies that work on blocks ask it before they offer a text, and a cascade as
 what each member returns. So a text that it refuses is never accepted.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
@@ -13,7 +14,6 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.merging.conflicts import Conflict, ConflictBlock
 from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
-from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
@@ -28,8 +28,7 @@ from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
-_LEAST_ALIKE = 0.5
-"""The share of equal words from which a line counts as a version of another one."""
+_SPACE = re.compile(rb"[ \t]")
 MOST_TRIES = 100
 """The most resolutions of a file that are checked one by one."""
 
@@ -163,40 +162,31 @@ class ConflictFile(Generic[_Place]):
             if is_one and (self.may_invent or not is_joined):
                 continue
             combined.append(answer)
-            lines = self._lines_changed_by_both(answer.conflicts.start) if is_joined else ()
+            lines = self._changed_by_both(answer.conflicts.start) if is_joined else ()
             if lines and not is_data:
                 return f"joining both sides' lines would repeat or restore {one_line(lines[0])!r}"
         if is_data and combined and not self.may_invent and not self._is_merge_by_key(combined):
             return "a merge by key refuses the changes of both sides"
         return ""
 
-    def _lines_changed_by_both(self, at: int) -> Sequence[bytes]:
-        """Return the lines of the base at a place that the sides removed or changed, not moved.
+    def _changed_by_both(self, at: int) -> Sequence[bytes]:
+        """Return lines at a place of which the sides have different versions.
 
-        If git split a region that both sides changed, it is not known which lines of the base
-        belong to which part. Then these are the lines that one side kept in part.
+        These are lines of the base that the sides removed or changed, but did not move. If git
+        split a region that both sides changed at lines that both have, it is not known which
+        lines of the base belong to which part. But if both have lines in a part, these are
+        versions of one insertion, unless each line is one word.
         """
         place = self.places[at]
         base, *others = (Counter(version.splitlines()) for version in self.versions)
-        lines = [
-            line
-            for line in _filled_lines(place.base)
-            if any(side[line.rstrip(b"\r")] < base[line.rstrip(b"\r")] for side in others)
-        ]
         before, after = self.settled[at : at + 2]
         near = (before.splitlines(keepends=True)[-1:], after.splitlines(keepends=True)[:1])
-        if b"".join((*near[0], place.base or b"", *near[1])) in self.versions[0]:
-            return lines
-        sides = [
-            WORD.findall(line)
-            for side in (place.ours, place.theirs)
-            for line in _filled_lines(side)
-        ]
-        return [
-            line
-            for line in lines
-            if any(similarity(WORD.findall(line), each) >= _LEAST_ALIKE for each in sides)
-        ]
+        if b"".join((*near[0], place.base or b"", *near[1])) not in self.versions[0]:
+            mine, other = map(_filled_lines, (place.ours, place.theirs))
+            is_set = not is_code(self.path) and not any(map(_SPACE.search, (*mine, *other)))
+            return mine if mine and other and not is_set else ()
+        lines = ((line, line.rstrip(b"\r")) for line in _filled_lines(place.base))
+        return [line for line, key in lines if any(side[key] < base[key] for side in others)]
 
     def _is_merge_by_key(self, answers: Sequence[Answer]) -> bool:
         """Whether the file with *answers*, and ours in the other places, is a merge by key."""

@@ -74,6 +74,7 @@ def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
         for c in before.conflicts
         if c.path in resolved
         and (found := _markers(after.changes.get(c.path)))
+        and {each[:1] for each in found} == {b"<", b">"}
         and not found <= set(_MARKER.findall(_base_of(before, c)))
     }
     if not marked:

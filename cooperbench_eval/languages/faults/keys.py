@@ -6,7 +6,7 @@ line or entry are in it. An entry is a line with the lines that are indented mor
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.files import is_code, is_prose
@@ -14,10 +14,9 @@ from cooperbench_eval.languages.sequences import continues, has_word, is_item
 from cooperbench_eval.languages.tree import one_line
 from cooperbench_eval.languages.words import TEXT
 
-_Scope = tuple[bytes, ...]
-_Entry = tuple[_Scope, bytes]
-"""What an entry is in, and its text."""
-_Key = tuple[_Scope, str, bytes]
+_Entry = tuple[tuple[bytes, ...], int, bytes]
+"""The lines that an entry is in, the number of the last of them, and its text."""
+_Key = tuple[tuple[bytes, ...], str, bytes]
 _HEAD = re.compile(rb"([^=:]*?[^=:\s+])\s*(?:[:?]?=(?!=)|:(?![:/]))")
 """Matches what precedes the first `=` or `:` of a line, but not `+=`, `==` or `::`."""
 _VALUE = re.compile(rb"[^A-Za-z0-9\s]*[vV]?[0-9]\S*")
@@ -26,9 +25,10 @@ _CLOSER = re.compile(rb"\s*</[^<>]*>\Z")
 _COMMENT = re.compile(rb"#(?![A-Za-z])|//|/\*|--(?!\w)|;|%|<!--")
 _SECTION = re.compile(rb"\[.*\]\Z")
 _HEADING = re.compile(rb"(#{1,6})\s+(\S+)")
-_LABEL = re.compile(rb"\d+[.)](?=\s)|\[[^\]]+\]:|\.\. _[^:]+:|\.\. \|[^|]+\|")
+_LABEL = re.compile(rb"\d+[.)](?=\s)|\[[^\]]+\]:|\.\. \[[^\]]+\]|\.\. _[^:]+:|\.\. \|[^|]+\|")
 """Matches the number of an item, and what defines a link, a footnote or a substitution."""
 _TAG = re.compile(rb"<\w+>\Z")
+_FRONT_MATTER = re.compile(rb"---\r?\n(.*?)^---\s", re.DOTALL | re.MULTILINE)
 _ROW = re.compile(rb"\|.*\|\Z")
 
 
@@ -41,7 +41,15 @@ def find_repeated_key(path: str, versions: Sequence[bytes], merged: bytes) -> st
     uneven = _uneven_row(merged)
     if uneven and not any(map(_uneven_row, versions)):
         return f"the rows of a table would have different numbers of cells: {one_line(uneven)!r}"
-    return _repeated(_document, _labels, versions, merged)
+    *matters, matter = map(_front_matter, (*versions, merged))
+    fault = _repeated(_entries, _keys, matters, matter)
+    return fault or _repeated(_document, _labels, versions, merged)
+
+
+def _front_matter(source: bytes) -> bytes:
+    """Return the data at the beginning of a document."""
+    found = _FRONT_MATTER.match(source)
+    return found[1] if found else b""
 
 
 def _repeated(
@@ -50,41 +58,33 @@ def _repeated(
     versions: Sequence[bytes],
     merged: bytes,
 ) -> str:
-    def count(entries: Counter[_Entry]) -> Counter[_Key]:
-        found: Counter[_Key] = Counter()
-        for (scope, text), times in entries.items():
-            for kind, key in {("text", text), *keys_of(text)}:
-                found[scope, kind, key] += times
-        return found
+    def find(entries: Iterable[_Entry]) -> set[_Key]:
+        counts = Counter(
+            (scope, place, *key)
+            for scope, place, text in entries
+            for key in {("text", text), *keys_of(text)}
+        )
+        return {(scope, kind, key) for (scope, _, kind, key), n in counts.items() if n > 1}
 
     lines = [Counter(map(bytes.strip, text.splitlines())) for text in (merged, versions[0])]
-    alone = Counter[_Entry](
-        ((), line) for line in (lines[0] - lines[1]).elements() if has_word(line)
-    )
-    if max(count(alone).values(), default=0) < 2:  # noqa: PLR2004
+    # Most files need no closer look, because the new lines have no key in common.
+    if not find(((), 0, line) for line in (lines[0] - lines[1]).elements() if has_word(line)):
         return ""
-    base = Counter(read(versions[0]))
-    new = count(Counter(read(merged)) - base)
-    suspects = {key for key, times in new.items() if times > 1}
-    for source in versions if suspects else ():
-        suspects -= {key for key, times in count(Counter(read(source))).items() if times > 1}
-    if not suspects:
-        return ""
-    shown = min(suspects)
-    return f"both sides insert their own version of {one_line(shown[-1])!r}"
+    new = find(read(merged)).difference(*map(find, map(read, versions)))
+    return f"both sides insert their own version of {one_line(min(new)[-1])!r}" if new else ""
 
 
 def _entries(source: bytes) -> Iterator[_Entry]:
     """Yield each entry, in the entries that are indented less, and in its section."""
-    around: list[tuple[float, bytes]] = []
-    for depth, line, text in _lines(source):
+    around: list[tuple[float, int, bytes]] = []
+    for number, (depth, line, text) in enumerate(_lines(source)):
         if continues(line) or _COMMENT.match(line):
             continue
         level = depth - 0.5 if _SECTION.match(line) else depth
         while around and around[-1][0] >= level:
             around.pop()
-        yield tuple(each for _, each in around), text
-        around.append((level, line))
+        yield tuple(each for *_, each in around), around[-1][1] if around else -1, text
+        around.append((level, number, line))
 
 
 def _lines(source: bytes) -> Iterator[tuple[int, bytes, bytes]]:
@@ -116,6 +116,7 @@ def _keys(entry: bytes) -> Iterator[tuple[str, bytes]]:
             yield "first", named[0]
         if len(named) > 2:  # noqa: PLR2004
             yield "last", b" ".join(named[:-1])
+        yield "list", b" ".join(_QUOTES.sub(b"", head).partition(b",")[0].split())
         if found := _HEAD.match(_QUOTES.sub(b"", head)):
             yield "head", b" ".join(found[1].split())
 
@@ -129,12 +130,12 @@ def _document(source: bytes) -> Iterator[_Entry]:
             level = len(found[1])
             while above and above[-1][0] >= level:
                 above.pop()
-            yield tuple(each for _, each in above), line
+            yield tuple(each for _, each in above), 0, line
             above.append((level, line))
         elif is_item(line):
-            yield (*(each for _, each in above), paragraph), text
+            yield (*(each for _, each in above), paragraph), 0, text
         elif _LABEL.match(line):
-            yield (), text
+            yield (), 0, text
         elif not depth:
             paragraph = line
 

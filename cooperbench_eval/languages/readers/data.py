@@ -72,6 +72,8 @@ _REQUIREMENT = re.compile(
     rb"[\"']?([A-Za-z0-9@][\w./@-]*?)\s*(?:\[[^]]*\]\s*)?(?:[=<>~!^]|@(?=\S))"
 )
 """Matches the name of a package that a version follows."""
+NUMBER = re.compile(rb"[0-9.+_eE-]+")
+"""Matches a number; an item of that kind may mean something by its place."""
 _RUN = re.compile(rb"[-_.]+")
 """Matches signs in names of packages that mean the same."""
 
@@ -435,7 +437,12 @@ def _name(children: Sequence[Element]) -> bytes:
         return b""
     scalar = next((each for each in inside if each.kind == "scalar"), None)
     found = _REQUIREMENT.match(scalar.plain) if scalar is not None else None
-    return _RUN.sub(b"-", found[1]).lower() if found else b""
+    return package_name(found[1]) if found else b""
+
+
+def package_name(word: bytes) -> bytes:
+    """Return a name without the differences that mean nothing in the name of a package."""
+    return _RUN.sub(b"-", word).lower()
 
 
 def _with_comment(element: Element, comment: Sequence[Element]) -> Element:

@@ -13,10 +13,13 @@ from cooperbench_eval.languages.readers.data import (
     DOCUMENT,
     LINES,
     MAPPING,
+    NUMBER,
     SEQUENCE,
     TABLE,
     TAG,
+    package_name,
 )
+from cooperbench_eval.languages.readers.yaml import unquoted
 from cooperbench_eval.languages.tree import (
     DATA,
     BindingError,
@@ -35,8 +38,6 @@ from cooperbench_eval.strategies.structured.ordering import spread
 from cooperbench_eval.strategies.structured.overlaps import AlignedVersion, find_overlaps
 
 T = TypeVar("T", bound=Element)
-
-_NUMBER = frozenset(b"0123456789.+-eE_")
 
 
 @frozen
@@ -189,8 +190,6 @@ class DataMerge:
             out += sorted(found, key=_words) if is_sorted else found
             at = end
         out += self._kept(old, mine, other, range(at, len(old)))
-        if base.kind == SEQUENCE:
-            _check_items(out, (base, ours, theirs))
         return tuple(out)
 
     def _kept(
@@ -213,11 +212,11 @@ class DataMerge:
             raise DisagreementError.at(*(base if any(before) else ours))
         first, second = (theirs, ours) if self.theirs_first else (ours, theirs)
         words = {_bare(each): each for each in first}
-        names = {each.key for each in first if each.key}
+        names = {*map(_item_name, first)} - {b""}
         new = [each for each in second if _bare(each) not in words]
         for each in second:
             same_item = words.get(_bare(each), each)
-            if each.plain != same_item.plain or (same_item is each and each.key in names):
+            if each.plain != same_item.plain or (same_item is each and _item_name(each) in names):
                 raise DisagreementError.at(each)
         return (*first, *new)
 
@@ -366,44 +365,21 @@ def _words(element: Element) -> bytes:
     return element.plain
 
 
+def _item_name(item: Element) -> bytes:
+    """Return the name of an item; a package without a version is one."""
+    words = [] if item.key else [word for word in item.words() if word != b"-"]
+    return item.key or (package_name(unquoted(words[0])) if len(words) == 1 else b"")
+
+
 def _is_named(item: Element) -> bool:
     """Whether an item is known by a name, or is no scalar."""
     return bool(item.key) or any(isinstance(each, Construct) for each in item.children)
 
 
-def _check_items(items: Elements | Sequence[Element], versions: Sequence[Construct]) -> None:
-    """Refuse items, or mappings of one key, that are repeated, but in no version.
-
-    Raises:
-        DisagreementError: An item is repeated.
-    """
-    known = Counter[tuple[bytes, ...]]()
-    for version in versions:
-        known |= Counter(name for each in version.children for name in _names(each))
-    now = Counter(name for each in items for name in _names(each))
-    for each in items:
-        if any(now[name] > 1 >= known[name] for name in _names(each)):
-            raise DisagreementError.at(each)
-
-
-def _names(item: Element) -> set[tuple[bytes, ...]]:
-    """Return the words of an item, and the key of a mapping that has one."""
-    inside = (
-        [part for each in _split(item)[1] for part in (each, *each.children)]
-        if isinstance(item, Construct)
-        else []
-    )
-    mapping = next((each for each in inside if each.kind == MAPPING), None)
-    names = {_bare(item)}
-    if mapping is not None and len(mapping.children) == 1:
-        names.add((b"", mapping.children[0].key))
-    return names
-
-
 def _is_numeric(items: Elements) -> bool:
     """Whether all items are numbers, which may mean something by their places."""
     words = [word for each in items for word in each.words() if word != b"-"]
-    return bool(words) and all(_NUMBER.issuperset(word) for word in words)
+    return bool(words) and all(map(NUMBER.fullmatch, words))
 
 
 def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
