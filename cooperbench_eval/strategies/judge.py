@@ -14,6 +14,7 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.merging.conflicts import Conflict, ConflictBlock
 from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
+from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
@@ -28,6 +29,8 @@ from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
+_LEAST_ALIKE = 0.5
+"""The share of equal words from which a line counts as a version of another one."""
 _SPACE = re.compile(rb"[ \t]")
 MOST_TRIES = 100
 """The most resolutions of a file that are checked one by one."""
@@ -174,19 +177,25 @@ class ConflictFile(Generic[_Place]):
 
         These are lines of the base that the sides removed or changed, but did not move. If git
         split a region that both sides changed at lines that both have, it is not known which
-        lines of the base belong to which part. But if both have lines in a part, these are
-        versions of one insertion, unless each line is one word.
+        lines of the base belong to which part. Then these are the lines that a side kept in
+        part. In a file without a grammar or a base, they are the lines that both have in a
+        part, which are versions of one insertion, unless each is one word.
         """
         place = self.places[at]
         base, *others = (Counter(version.splitlines()) for version in self.versions)
+        keyed = ((line, line.rstrip(b"\r")) for line in _filled_lines(place.base))
+        lines = [line for line, key in keyed if any(side[key] < base[key] for side in others)]
         before, after = self.settled[at : at + 2]
         near = (before.splitlines(keepends=True)[-1:], after.splitlines(keepends=True)[:1])
-        if b"".join((*near[0], place.base or b"", *near[1])) not in self.versions[0]:
-            mine, other = map(_filled_lines, (place.ours, place.theirs))
-            is_set = not is_code(self.path) and not any(map(_SPACE.search, (*mine, *other)))
-            return mine if mine and other and not is_set else ()
-        lines = ((line, line.rstrip(b"\r")) for line in _filled_lines(place.base))
-        return [line for line, key in lines if any(side[key] < base[key] for side in others)]
+        if b"".join((*near[0], place.base or b"", *near[1])) in self.versions[0] and base:
+            return lines
+        mine, other = map(_filled_lines, (place.ours, place.theirs))
+        if is_code(self.path) and base:
+            sides = [WORD.findall(line) for line in (*mine, *other)]
+            return [line for line in lines if _has_alike(sides, WORD.findall(line))]
+        is_set = not is_code(self.path) and not any(map(_SPACE.search, (*mine, *other)))
+        is_part = before.strip() or after.strip()
+        return mine if other and is_part and not is_set else ()
 
     def _is_merge_by_key(self, answers: Sequence[Answer]) -> bool:
         """Whether the file with *answers*, and ours in the other places, is a merge by key."""
@@ -264,3 +273,7 @@ def _joined(first: bytes | None, second: bytes | None, newline: bytes) -> bytes:
 
 def _filled_lines(text: bytes | None) -> list[bytes]:
     return [line for line in (text or b"").split(b"\n") if WORD.search(line)]
+
+
+def _has_alike(lines: Sequence[Sequence[bytes]], words: Sequence[bytes]) -> bool:
+    return any(similarity(words, each) >= _LEAST_ALIKE for each in lines)

@@ -388,7 +388,9 @@ def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
     Raises:
         BindingError: There are such aliases.
     """
-    old, new = dict(_anchored(base)), dict(_anchored(side))
+    if not (old := dict(_anchored(base))):
+        return
+    new = dict(_anchored(side))
     before, after = _aliases(base), _aliases(other)
     for name, words in old.items():
         if new.get(name) != words and after[b"*" + name] > before[b"*" + name]:

@@ -11,6 +11,7 @@ from cooperbench_eval.git.merging.conflicts import ConflictBlock
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.languages.data import why_generated
 from cooperbench_eval.languages.faults.data import why_unreadable
+from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.reading import read_trees, remember_trees, with_ending
 from cooperbench_eval.languages.tree import (
     DATA,
@@ -32,8 +33,11 @@ from cooperbench_eval.strategies.structured.data import DataMerge
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 from cooperbench_eval.strategies.structured.taking import take_functions
 
-_MOST_BYTES = 10_000_000
-"""The most text that is read again to merge the blocks of a file one at a time."""
+_MOST_SOURCE, _MOST_TEXT = 10_000_000, 500_000
+"""How many bytes are read again to merge the blocks of a file one at a time.
+
+Of source, only the definitions that differ are read again.
+"""
 
 
 @frozen(kw_only=True)
@@ -79,7 +83,8 @@ class StructuredStrategy:
 
         def each(block: ConflictBlock) -> list[Resolution]:
             at = file.places.index(block)
-            if at * max(map(len, file.versions)) > _MOST_BYTES:
+            most = _MOST_SOURCE if is_code(file.path) else _MOST_TEXT
+            if at * max(map(len, file.versions)) > most:
                 return [Resolution(reason="there are too many conflicts to merge them one by one")]
             lead, tail = file.around(at)
             versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
