@@ -6,7 +6,7 @@ import cooperbench_eval as ce
 
 
 def union_of(**files):
-    """Merge files, each given as three texts, by a cascade of union; returns git's merge as well."""
+    """Merge files, each given as three texts, by a cascade of union, and as git does."""
     paths = {name.replace("_", "."): texts for name, texts in files.items()}
     base = ce.Snapshot.from_files({path: texts[0] for path, texts in paths.items()})
     sides = [ce.Changes({p: ce.Entry(t[n]) for p, t in paths.items()}) for n in (1, 2)]
