@@ -98,7 +98,10 @@ def _find_repeated_item(path: str, versions: Sequence[bytes], merged: bytes) -> 
         return ""
     *known, now = ({(key, name) for key, name, n in _items(tree, ()) if n > 1} for tree in trees)
     new = now.difference(*known)
-    return f"a list would have {one_line(b' '.join(min(new)[1]))!r} twice" if new else ""
+    if not new:
+        return ""
+    shown = one_line(b" ".join(min(new)[1]))
+    return f"both sides insert {shown!r}, and the merged file would have it twice"
 
 
 def _items(
