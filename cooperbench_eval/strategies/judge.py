@@ -4,7 +4,6 @@ Strategies that work on blocks ask it before they offer a text, and a cascade as
 what each member returns. So a text that it refuses is never accepted.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
@@ -31,7 +30,6 @@ from cooperbench_eval.support.memo import WeighedMemo
 
 _LEAST_ALIKE = 0.5
 """The share of equal words from which a line counts as a version of another one."""
-_SPACE = re.compile(rb"[ \t]")
 MOST_TRIES = 100
 """The most resolutions of a file that are checked one by one."""
 
@@ -179,7 +177,7 @@ class ConflictFile(Generic[_Place]):
         split a region that both sides changed at lines that both have, it is not known which
         lines of the base belong to which part. Then these are the lines that a side kept in
         part. In a file without a grammar or a base, they are the lines that both have in a
-        part, which are versions of one insertion, unless each is one word.
+        part, if these are indented or begin alike: they are versions of one insertion.
         """
         place = self.places[at]
         base, *others = (Counter(version.splitlines()) for version in self.versions)
@@ -190,12 +188,14 @@ class ConflictFile(Generic[_Place]):
         if b"".join((*near[0], place.base or b"", *near[1])) in self.versions[0] and base:
             return lines
         mine, other = map(_filled_lines, (place.ours, place.theirs))
+        if not (base or before.strip() or after.strip()):
+            return ()
         if is_code(self.path) and base:
             sides = [WORD.findall(line) for line in (*mine, *other)]
             return [line for line in lines if _has_alike(sides, WORD.findall(line))]
-        is_set = not is_code(self.path) and not any(map(_SPACE.search, (*mine, *other)))
-        is_part = before.strip() or after.strip()
-        return mine if other and is_part and not is_set else ()
+        is_inside = any(line[:1] in b" \t" for line in (*mine, *other))
+        words = [{WORD.findall(line)[0] for line in side} for side in (mine, other)]
+        return mine if other and (is_inside or is_code(self.path) or words[0] & words[1]) else ()
 
     def _is_merge_by_key(self, answers: Sequence[Answer]) -> bool:
         """Whether the file with *answers*, and ours in the other places, is a merge by key."""

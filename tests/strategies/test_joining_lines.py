@@ -38,6 +38,17 @@ def test_lines_are_joined_only_where_both_sides_insert(texts):
     assert "would repeat or restore" in outcome.ledger[0].reason
 
 
+def test_what_both_insert_before_their_own_lines_is_not_in_the_way():
+    """Lines that begin alike would be two versions of one."""
+    texts = [b"a = 1\n" + new for new in (b"", b"b = 1\nc = 1\n", b"b = 1\nd = 1\n")]
+
+    outcome, _ = union_of(a_cfg=texts)
+    other, git = union_of(a_po=[text.replace(b"d =", b"c +=") for text in texts])
+
+    assert outcome.changes["a.cfg"].data == b"a = 1\nb = 1\nc = 1\nd = 1\n"
+    assert other.changes == git.changes
+
+
 def test_a_line_that_both_sides_moved_is_not_in_the_way():
     """Here, one side adds a line where it was."""
     head, tail = (b"".join(b"%s%d\n" % (word, i) for i in range(6)) for word in (b"h", b"t"))

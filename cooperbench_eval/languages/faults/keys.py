@@ -27,7 +27,8 @@ _SECTION = re.compile(rb"\[.*\]\Z")
 _HEADING = re.compile(rb"(#{1,6})\s+(\S+)")
 _LABEL = re.compile(rb"\d+[.)](?=\s)|\[[^\]]+\]:|\.\. \[[^\]]+\]|\.\. _[^:]+:|\.\. \|[^|]+\|")
 """Matches the number of an item, and what defines a link, a footnote or a substitution."""
-_TAG = re.compile(rb"<\w+>\Z")
+_OPENING = re.compile(rb"<\w+>\Z|[\w.]+\(\Z")
+_CALL = re.compile(rb"[\w.]+\(")
 _FRONT_MATTER = re.compile(rb"---\r?\n(.*?)^---\s", re.DOTALL | re.MULTILINE)
 _ROW = re.compile(rb"\|.*\|\Z")
 
@@ -36,11 +37,11 @@ def find_repeated_key(path: str, versions: Sequence[bytes], merged: bytes) -> st
     """Return what merged has twice and no version has; empty if there is nothing."""
     if is_code(path) or find_format(path, merged):
         return ""
+    uneven = _uneven_row(path, merged)
+    if uneven and not any(_uneven_row(path, each) for each in versions):
+        return f"the rows of a table would have different numbers of cells: {one_line(uneven)!r}"
     if not is_prose(path):
         return _repeated(_entries, _keys, versions, merged)
-    uneven = _uneven_row(merged)
-    if uneven and not any(map(_uneven_row, versions)):
-        return f"the rows of a table would have different numbers of cells: {one_line(uneven)!r}"
     *matters, matter = map(_front_matter, (*versions, merged))
     fault = _repeated(_entries, _keys, matters, matter)
     return fault or _repeated(_document, _labels, versions, merged)
@@ -105,14 +106,14 @@ def _keys(entry: bytes) -> Iterator[tuple[str, bytes]]:
     values = [word for word in words if _VALUE.fullmatch(word)]
     if values and any(has_word(word) for word in words if word not in values):
         yield "values", b" ".join(b"0" if word in values else word for word in words)
-    if inside and not _TAG.match(head):
+    if inside and not _OPENING.match(head):
         yield "head", head
     if inside:
         return
     if not is_item(head):
         named = [word for _, word in TEXT.split(_QUOTES.sub(b"", _CLOSER.sub(b"", head)))]
         named = [word for word in named if has_word(word)]
-        if named:
+        if named and not _CALL.match(head):
             yield "first", named[0]
         if len(named) > 2:  # noqa: PLR2004
             yield "last", b" ".join(named[:-1])
@@ -147,11 +148,13 @@ def _labels(entry: bytes) -> Iterator[tuple[str, bytes]]:
         yield "heading", found[0]
 
 
-def _uneven_row(source: bytes) -> bytes:
+def _uneven_row(path: str, source: bytes) -> bytes:
     """Return a row of a table that has another number of cells than the one before it."""
+    separator = b"," if path.endswith(".csv") else b"\t" if path.endswith(".tsv") else b""
     before = 0
     for line in map(bytes.strip, source.splitlines()):
-        cells = line.replace(b"\\|", b"").count(b"|") if _ROW.match(line) else 0
+        is_row = bool(line) if separator else is_prose(path) and _ROW.match(line)
+        cells = line.replace(b"\\|", b"").count(separator or b"|") if is_row else 0
         if before and cells and cells != before:
             return line
         before = cells

@@ -64,6 +64,7 @@ ALLOWED = {
     "equal numbers": ("a.md", "1. a\n1. b\n", "1. c\n", "1. d\n"),
     "numbers of two lists": ("a.md", "x\n", "1. a\n\ny\n\n", "1. b\n"),
     "sentences": ("a.md", "x\n", "See a.\n", "See b.\n"),
+    "calls": ("wscript", "", "f(\n  a,\n)\n", "f(\n  b,\n)\n"),
     "tags": ("a.html", "<p>\n", "<b>\n  c\n</b>\n", "<b>\n  d\n</b>\n"),
     "source": ("a.py", "", "x = 1\n", "x = 2\n"),
 }
@@ -83,6 +84,7 @@ def test_the_rows_of_a_table_stay_equally_long():
 
     assert "'| 3 |'" in find_repeated_key("a.md", versions, wide + b"| 3 |\n")
     assert not find_repeated_key("a.md", versions, wide + b"| 3 | a\\|b |\n")
+    assert "'2,c'" in find_repeated_key("a.csv", [b"a,b\n1,b\n"] * 3, b"a,b,d\n1,b,e\n2,c\n")
     uneven = wide + b"| 3 |\n"
     assert not find_repeated_key("a.md", (base, wide, uneven), uneven)
 
