@@ -157,21 +157,17 @@ _LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
 
 def _check_json(path: str, source: bytes) -> None:
     try:
-        text = source.decode()
+        text = source.decode("utf-8-sig")
         if any(_matches(PurePosixPath(path), pattern) for pattern in _COMMENTED.split()):
             text = _COMMENT_OR_STRING.sub(_blank, text)
             text = _LAST_COMMA.sub(_blank, text)
-        json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as exc:
         raise SyntaxFaultError(str(exc), getattr(exc, "lineno", None)) from exc
 
 
 def _blank(found: re.Match[str]) -> str:
     return found[1] or re.sub(r"[^\n]", " ", found[0])
-
-
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

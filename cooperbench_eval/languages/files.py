@@ -52,6 +52,12 @@ def is_code(path: str) -> bool:
     return PurePosixPath(path).suffix in PYTHON | GRAMMARS.keys()
 
 
+def is_prose(path: str) -> bool:
+    """Whether a file is a document for people."""
+    file = PurePosixPath(path)
+    return file.suffix in _PROSE and file.name != "CMakeLists.txt"
+
+
 def words_of(path: str) -> Words:
     """Return how a file is divided into tokens: source in one way, all else in another."""
     suffix = PurePosixPath(path).suffix
@@ -70,11 +76,11 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
         return read_data_versions(found, versions)
     suffix = PurePosixPath(path).suffix
     grammar = GRAMMARS.get(suffix)
-    if grammar is None and suffix not in PYTHON | _PROSE:
+    if grammar is None and suffix not in PYTHON and not is_prose(path):
         raise StructureError(f"the structure of {suffix or 'such'} files is not known")
     if not all(version.endswith(b"\n") for version in versions):
         raise StructureError("the last line of a version has no newline")
-    if suffix in _PROSE:
+    if is_prose(path):
         return read_prose(versions)
     if grammar is None:
         return list(read_syntax(Grammar.PYTHON, tuple(versions)))

@@ -7,10 +7,29 @@ from cooperbench_eval.languages.tree import Construct
 from cooperbench_eval.support.memo import Memo
 
 
-def is_crlf(versions: Sequence[bytes]) -> bool:
-    r"""Whether every line of every version ends in CR LF, and there is a line."""
-    text = b"".join(versions)
-    return text.count(b"\n") == text.count(b"\r\n") > 0
+def ending_of(text: bytes) -> bytes | None:
+    """Return what ends each line of a text; empty if it has no line, `None` if they differ."""
+    lines, long = text.count(b"\n"), text.count(b"\r\n")
+    if lines == long:
+        return b"\r\n" if lines else b""
+    return None if long else b"\n"
+
+
+def merged_ending(versions: Sequence[bytes]) -> bytes | None:
+    """Return what ends each line of a merge of base, ours and theirs; a side may change it.
+
+    It is empty if they have no lines, and `None` if the lines of a version differ in that.
+    """
+    base, ours, theirs = map(ending_of, versions)
+    if None in {base, ours, theirs}:
+        return None
+    ours, theirs = ours or base or theirs, theirs or base or ours
+    return theirs if ours == (base or ours) else ours
+
+
+def with_ending(text: bytes, versions: Sequence[bytes]) -> bytes:
+    """Return a text whose lines end as a merge of base, ours and theirs has to end them."""
+    return text.replace(b"\n", b"\r\n") if merged_ending(versions) == b"\r\n" else text
 
 
 def read_trees(path: str, versions: Sequence[bytes]) -> list[Construct]:
@@ -36,6 +55,6 @@ _latest = Memo[tuple[str | bytes, ...], list[Construct]](size=2)
 
 def _read(path: str, versions: Sequence[bytes]) -> list[Construct]:
     texts = [text if text.endswith(b"\n") else text + b"\n" for text in versions]
-    if is_crlf(versions):
+    if None not in map(ending_of, versions):
         texts = [text.replace(b"\r\n", b"\n") for text in texts]
     return read_versions(path, texts)

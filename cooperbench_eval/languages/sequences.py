@@ -113,7 +113,7 @@ def split_entries(
             empty.append(line)
             continue
         is_in_table = before.startswith(b"[") and not empty and not each.startswith(b"[")
-        begins = depth(line) <= least and not _continues(each) and not is_in_table
+        begins = depth(line) <= least and not continues(each) and not is_in_table
         if not entries or (begins and not (leading and before.startswith(leading))):
             entries.append([])
         entries[-1] += [*empty, line]
@@ -163,7 +163,8 @@ def weave_text(
     return [*head, Run(first[start:], second[start:], None)]
 
 
-def _continues(line: bytes) -> bool:
+def continues(line: bytes) -> bool:
+    """Whether a line, which is not empty, continues or closes the statement before it."""
     word = line.split(None, 1)[0].rstrip(b":{(;").lower()
     return line.startswith(_CLOSING) or word in _CONTINUING or word.startswith(b"end")
 

@@ -4,6 +4,7 @@ Strategies that work on blocks ask it before they offer a text, and a cascade as
 what each member returns. So a text that it refuses is never accepted.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
@@ -15,22 +16,15 @@ from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault
-from cooperbench_eval.languages.faults.gaps import changed_by_both
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.reading import read_trees
-from cooperbench_eval.languages.tree import (
-    Construct,
-    DisagreementError,
-    StructureError,
-    one_line,
-)
+from cooperbench_eval.languages.tree import Construct, StructureError, one_line
 from cooperbench_eval.languages.words import WORD
-from cooperbench_eval.strategies.structured.data import can_merge_data
+from cooperbench_eval.strategies.structured.data import is_merge_by_key
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
-from cooperbench_eval.strategies.structured.rules.refusing import check_tuples
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
@@ -120,12 +114,8 @@ class ConflictFile(Generic[_Place]):
         )
         if problem := problem or find_lost_token(self.versions, with_both):
             return Fault(problem)
-        sides = [[ours_of(each)] * 3 for each in self.places]
-        for i in answered:
-            sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
-        base, ours, theirs = (alternate(self.settled, texts) for texts in zip(*sides, strict=True))
         fault = _placing_fault(self.path, self.versions, merged)
-        return fault or _flow_fault(self.path, (base, ours, theirs), merged)
+        return fault or _flow_fault(self.path, self._versions_of(answered), merged)
 
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text of the whole file."""
@@ -156,28 +146,70 @@ class ConflictFile(Generic[_Place]):
         return {i: alone.get(i, fault) for i in range(len(units))}
 
     def _repeated(self, answers: Iterable[Answer]) -> str:
-        """Return why an answer must not join the lines of both sides; empty if it may.
+        """Return why an answer must not combine the sides' lines; empty if it may.
 
-        A line of the base that both sides kept or edited would be in the file twice, and if
-        each side removed a line that the other kept, both would be back. In data, lines are
-        joined only if a merge by key succeeds.
+        Lines are joined only where both sides insert: if a line of the base is there, one
+        side removed or changed it, and the other one kept or changed it as well. Data is
+        combined only if a merge by key succeeds.
         """
+        is_data = find_format(self.path, self.versions[1]) is not None
+        combined: list[Answer] = []
         for answer in answers:
             first, *others = (self.places[i] for i in answer.conflicts)
-            if others or answer.text not in {both_of(first), _theirs_first(first)}:
+            if None in {first.ours, first.theirs}:
+                continue  # one side deleted the file
+            is_one = not others and answer.text in {first.ours, first.theirs}
+            is_joined = not others and answer.text in {both_of(first), _theirs_first(first)}
+            if is_one and (self.may_invent or not is_joined):
                 continue
-            if find_format(self.path, self.versions[1]):
-                if can_merge_data(self.path, self.versions):
-                    continue
-                return "both sides' lines would be joined, but a merge by key refuses them"
-            before, mine, other = map(_lines, (first.base, first.ours, first.theirs))
-            kept = [(_has_alike(mine, words), _has_alike(other, words)) for words in before]
-            replaced = (False, False) in kept and mine and other
-            if replaced or (True, True) in kept or {(True, False), (False, True)} <= set(kept):
-                at = next((i for i, sides in enumerate(kept) if any(sides)), 0)
-                shown = one_line(_filled_lines(first.base)[at])
-                return f"joining both sides' lines would repeat or restore {shown!r}"
+            combined.append(answer)
+            lines = self._changed_by_both(answer.conflicts.start) if is_joined else ()
+            if lines and not is_data:
+                return f"joining both sides' lines would repeat or restore {one_line(lines[0])!r}"
+        if is_data and combined and not self.may_invent and not self._is_merge_by_key(combined):
+            return "a merge by key refuses the changes of both sides"
         return ""
+
+    def _changed_by_both(self, at: int) -> Sequence[bytes]:
+        """Return lines at a place of which the sides have different versions.
+
+        These are lines of the base that the sides removed or changed, but did not move. If git
+        split a region that both sides changed at lines that both have, it is not known which
+        lines of the base belong to which part. Then these are the lines that a side kept in
+        part. In a file without a grammar or a base, they are the lines that both have in a
+        part, if these are indented or begin alike: they are versions of one insertion.
+        """
+        place = self.places[at]
+        base, *others = (Counter(version.splitlines()) for version in self.versions)
+        keyed = ((line, line.rstrip(b"\r")) for line in _filled_lines(place.base))
+        lines = [line for line, key in keyed if any(side[key] < base[key] for side in others)]
+        before, after = self.settled[at : at + 2]
+        near = (before.splitlines(keepends=True)[-1:], after.splitlines(keepends=True)[:1])
+        if b"".join((*near[0], place.base or b"", *near[1])) in self.versions[0] and base:
+            return lines
+        mine, other = map(_filled_lines, (place.ours, place.theirs))
+        if not (base or before.strip() or after.strip()):
+            return ()
+        if is_code(self.path) and base:
+            sides = [WORD.findall(line) for line in (*mine, *other)]
+            return [line for line in lines if _has_alike(sides, WORD.findall(line))]
+        is_inside = any(line[:1] in b" \t" for line in (*mine, *other))
+        words = [{WORD.findall(line)[0] for line in side} for side in (mine, other)]
+        return mine if other and (is_inside or is_code(self.path) or words[0] & words[1]) else ()
+
+    def _is_merge_by_key(self, answers: Sequence[Answer]) -> bool:
+        """Whether the file with *answers*, and ours in the other places, is a merge by key."""
+        versions = self._versions_of({i for answer in answers for i in answer.conflicts})
+        merged = self.filled(answers, ours_of)
+        return any(is_merge_by_key(self.path, each, merged) for each in (versions, self.versions))
+
+    def _versions_of(self, at: Collection[int]) -> Versions:
+        """Return the versions of the file with ours in all places but some."""
+        sides = [[ours_of(each)] * 3 for each in self.places]
+        for i in at:
+            sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
+        base, ours, theirs = (alternate(self.settled, texts) for texts in zip(*sides, strict=True))
+        return base, ours, theirs
 
 
 def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fault:
@@ -199,18 +231,7 @@ def _placing_fault(path: str, versions: Versions, merged: bytes) -> Fault:
     """Return a statement or argument that is not where its side put it."""
     trees = _trees(path, [*versions, merged])
     checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
-    found = next((bad for check in checks if (bad := check(trees[:3], trees[3]))), "")
-    return Fault(found or (_shifted_items(path, versions, merged) if trees else ""))
-
-
-def _shifted_items(path: str, versions: Versions, merged: bytes) -> str:
-    """Return the items of a tuple to which both sides added, so that one of them moved."""
-    for (base, ours, theirs, _), _ in changed_by_both(path, versions, merged):
-        try:
-            check_tuples(base, ours, theirs)
-        except DisagreementError as exc:
-            return str(exc)
-    return ""
+    return Fault(next((bad for check in checks if (bad := check(trees[:3], trees[3]))), ""))
 
 
 def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:
@@ -248,11 +269,6 @@ def _theirs_first(place: Conflict | ConflictBlock) -> bytes:
 
 def _joined(first: bytes | None, second: bytes | None, newline: bytes) -> bytes:
     return TextConflict(base=b"", ours=first or b"", theirs=second or b"", newline=newline).union()
-
-
-def _lines(text: bytes | None) -> list[list[bytes]]:
-    """Return the words of each line that has any."""
-    return [WORD.findall(line) for line in _filled_lines(text)]
 
 
 def _filled_lines(text: bytes | None) -> list[bytes]:

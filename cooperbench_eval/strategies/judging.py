@@ -60,22 +60,26 @@ def judge_outcome(
 def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
     """Open the conflicts of files again that are resolved to conflict markers.
 
-    If a file is renamed to a name that another file has, git first merges the renamed file's
-    own changes. Conflicts of that merge are text of ours or theirs, between longer markers.
+    A side may have left them there. And if a file is renamed to a name that another file has,
+    git first merges the renamed file's own changes. Conflicts of that merge are text of ours
+    or theirs, between longer markers.
     """
     before, after = given.merge, outcome.merge or given.merge.concluded(outcome.changes)
     if outcome.merge is None and outcome.conflicts:
         return outcome  # it is not known which conflicts are open
     left = {conflict.path for conflict in after.conflicts}
     resolved = {conflict.path for conflict in before.conflicts} - left
-    markers = {path: _markers(after.changes.get(path)) for path in resolved}
-    known: set[bytes] = set()
-    if any(markers.values()):
-        known.update(*(_markers(e) for side in (given.ours, given.theirs) for e in side.values()))
-    marked = {path for path, found in markers.items() if not found <= known}
+    marked = {
+        c.path
+        for c in before.conflicts
+        if c.path in resolved
+        and (found := _markers(after.changes.get(c.path)))
+        and {each[:1] for each in found} == {b"<", b">"}
+        and not found <= set(_MARKER.findall(_base_of(before, c)))
+    }
     if not marked:
         return outcome
-    reason = "the file would have conflict markers that no version has"
+    reason = "the file would have conflict markers that the base does not have"
     rows = [row for row in outcome.ledger if row.path not in marked]
     rows += (LedgerRow.left_open(c, reason) for c in before.conflicts if c.path in marked)
     return _reopened(outcome, before, after, dict.fromkeys(marked, ()), rows)
@@ -83,6 +87,11 @@ def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
 
 def _markers(entry: Entry | None) -> set[bytes]:
     return set(_MARKER.findall(entry.data)) if entry else set()
+
+
+def _base_of(merge: ThreeWayMerge, conflict: Conflict) -> bytes:
+    """Return the base of a file that has a conflict."""
+    return merge.versions_of(conflict.path)[0] if conflict.has_lines else conflict.base or b""
 
 
 def _reopened(

@@ -186,6 +186,9 @@ def resolve_conflicts(
         return text
 
     merged = merge_input.merge.resolve(answered)
+    told = {(row.path, row.line) for row in rows}
+    others = (c for c in merged.conflicts if (c.path, c.line) not in told and not c.has_lines)
+    rows += (LedgerRow.left_open(c, "it has no lines") for c in others)
     return MergeOutcome(
         changes=merged.changes,
         conflicts=merged.conflicts,

@@ -9,13 +9,14 @@ import cooperbench_eval as ce
 from cooperbench_eval.git.merging.conflicts import LedgerRow
 
 GAP = b"".join(b"%d\n" % i for i in range(9))
-BASE = ce.Snapshot.from_files({"f": b"f(a)\n" + GAP + b"nothing\n"})
+MANY = b"".join(b"y%d\n" % i for i in range(4001))  # more than tokens merge
+BASE = ce.Snapshot.from_files({"f": b"f(a)\n" + GAP})
 OURS, THEIRS = (
     ce.Changes({"f": ce.Entry(text)})
-    for text in (b"f(a, b=1)\n" + GAP + b"x = 2\n", b"f(a, c=2)\n" + GAP + b"y = 3\n")
+    for text in (b"f(a, b=1)\n" + GAP + b"x2\n", b"f(a, c=2)\n" + GAP + MANY)
 )
-EITHER = b"f(a, b=1, c=2)\n" + GAP + b"x = 2\ny = 3\n"
-MINE = b"f(a, c=2, b=1)\n" + GAP + b"y = 3\nx = 2\n"
+EITHER = b"f(a, b=1, c=2)\n" + GAP + b"x2\n" + MANY
+MINE = b"f(a, c=2, b=1)\n" + GAP + MANY + b"x2\n"
 
 
 class Member:
@@ -94,7 +95,7 @@ def test_a_later_member_sees_only_open_conflicts():
     outcome = merge_by("tokens", member)
 
     (given,) = member.asked
-    assert [conflict.ours for conflict in given.conflicts] == [b"x = 2\n"]
+    assert [conflict.ours for conflict in given.conflicts] == [b"x2\n"]
     assert (given.base, given.ours, given.theirs) == (BASE, OURS, THEIRS)
     assert outcome.status == "conflicts"
     assert outcome.changes["f"].data.startswith(b"f(a, b=1, c=2)\n" + GAP + b"<<<<<<<")
@@ -117,7 +118,7 @@ def test_an_unresolved_conflict_stays_open_with_its_reason():
     done, left = outcome.ledger
     assert (done.rule, done.reason) == ("tokens", "")
     assert (left.strategy, left.is_open) == ("tokens", True)
-    assert left.reason == "both sides changed 'nothing'"
+    assert left.reason == "there are more than 4000 tokens"
 
 
 def refuse(reason, **fields):

@@ -1,11 +1,15 @@
 """Finds what is wrong with a merged data file."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from cooperbench_eval.languages.data import DataFormat, check_data, find_format, why_generated
-from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
+from cooperbench_eval.languages.readers.data import MAPPING, NUMBER, SEQUENCE
+from cooperbench_eval.languages.reading import read_trees
+from cooperbench_eval.languages.sequences import has_word
+from cooperbench_eval.languages.tree import Element, StructureError, SyntaxFaultError, one_line
 
 _MOST_BYTES = 500_000
 """The largest version that is checked; in YAML, this takes a second."""
@@ -46,7 +50,8 @@ def _broken(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> s
         known = frozenset[str]().union(*map(_outputs, versions))
         if not _outputs(merged) <= known:
             return "both sides ran a cell again, and its outputs cannot be combined"
-    return ""
+        return ""
+    return _find_repeated_item(path, versions, merged)
 
 
 @lru_cache(maxsize=64)
@@ -74,7 +79,49 @@ def _outputs(source: bytes) -> frozenset[str]:
 
 def _cells(notebook: object) -> Iterator[dict[str, object]]:
     """Yield the cells, which older formats hold in worksheets."""
-    if not isinstance(notebook, dict):
-        return
-    for holder in (notebook, *notebook.get("worksheets", ())):
-        yield from (each for each in holder.get("cells", ()) if isinstance(each, dict))
+    sheets = _listed(notebook, "worksheets")
+    for holder in (notebook, *sheets):
+        yield from (each for each in _listed(holder, "cells") if isinstance(each, dict))
+
+
+def _listed(holder: object, key: str) -> Sequence[object]:
+    """Return the list under a key of an object; empty if there is none."""
+    found = holder.get(key) if isinstance(holder, dict) else None
+    return found if isinstance(found, list) else ()
+
+
+def _find_repeated_item(path: str, versions: Sequence[bytes], merged: bytes) -> str:
+    """Return an item, or the key of a mapping of one key, that only merged has twice in a list."""
+    try:
+        trees = read_trees(path, (*versions, merged))
+    except StructureError:
+        return ""
+    *known, now = ({(key, name) for key, name, n in _items(tree, ()) if n > 1} for tree in trees)
+    new = now.difference(*known)
+    if not new:
+        return ""
+    shown = one_line(b" ".join(min(new)[1]))
+    return f"both sides insert {shown!r}, and the merged file would have it twice"
+
+
+def _items(
+    element: Element, keys: tuple[bytes, ...]
+) -> Iterator[tuple[tuple[bytes, ...], tuple[bytes, ...], int]]:
+    """Yield what names the items of each list, with the keys of the list, and how often."""
+    keys = (*keys, element.key) if element.key else keys
+    if element.kind == SEQUENCE:
+        counts = Counter(name for each in element.children for name in _names(each))
+        yield from ((keys, name, count) for name, count in counts.items())
+    for each in element.children:
+        yield from _items(each, keys)
+
+
+def _names(item: Element) -> Iterator[tuple[bytes, ...]]:
+    """Yield the words of an item, and the key of a mapping that has one."""
+    words = [each for each in item.words() if each != b"-"]
+    if any(map(has_word, words)) and not all(map(NUMBER.fullmatch, words)):
+        yield tuple(words)
+    inside = [part for each in item.children for part in (each, *each.children)]
+    mapping = next((each for each in inside if each.kind == MAPPING), None)
+    if mapping is not None and len(mapping.children) == 1:
+        yield (mapping.children[0].key,)

@@ -11,10 +11,10 @@ The checks look at the other pieces first, and at the whole file only if those r
 suspicion.
 """
 
-import codecs
 from functools import lru_cache, partial
 
 from cooperbench_eval.languages.faults.data import find_data_fault
+from cooperbench_eval.languages.faults.keys import find_repeated_key
 from cooperbench_eval.languages.faults.losses import find_lost_token, find_new_value
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.order import find_misordered
@@ -22,6 +22,7 @@ from cooperbench_eval.languages.faults.places import find_misplaced_value
 from cooperbench_eval.languages.faults.positions import find_repositioned
 from cooperbench_eval.languages.faults.python import find_python_fault
 from cooperbench_eval.languages.faults.repeated import find_repeated
+from cooperbench_eval.languages.faults.texts import find_text_fault
 from cooperbench_eval.languages.files import SyntaxFault, find_syntax_fault, is_code
 
 
@@ -51,13 +52,14 @@ def find_fault(
     fault = find_data_fault(path, versions, merged)
     if fault or (is_whole and (fault := find_lost_token(versions, merged))):
         return fault
-    if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
-        return "a byte order mark would be in the middle of the file"
+    if fault := find_text_fault(path, versions, merged, may_invent=may_invent):
+        return fault
     if fault := find_parse_fault(path, versions, merged):
         # Nobody sees the text, so its lines say nothing.
         return "it would not parse" if is_code(path) else fault
     find = find_python_fault if path.endswith(_PYTHON) else partial(find_name_fault, path)
     found = find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
+    found = found or find_repeated_key(path, versions, merged)
     found = found or find_misordered(path, versions, merged)
     found = found or find_misplaced_value(path, versions, merged)
     found = found or find_repositioned(path, versions, merged)

@@ -5,8 +5,9 @@ is one token. The comments before an entry or item, and those on its last line, 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple, cast
 
 from attrs import evolve
 
@@ -36,6 +37,8 @@ MAPPING, SEQUENCE, LINES, CHECKSUMS = "mapping", "sequence", "lines", "checksums
 """The kinds of constructs whose members a merge combines."""
 ENTRY, TABLE, ITEM = "entry", "table", "item"
 """The kinds of the members of mappings and sequences."""
+TAG, DOCUMENT = "tag", "document"
+"""The kinds of a tag before a value, and of a document of YAML."""
 
 _LAST = b"\xff"
 """The key of the comments after the last entry. It is not UTF-8, so no entry has it."""
@@ -47,7 +50,14 @@ _PAIRS = rule_names("pair block_mapping_pair flow_pair")
 _COMPOUND = _PAIRS | {"block_sequence_item"}
 _TABLES = rule_names("table table_array_element")
 _WRAPPERS = rule_names("block_node flow_node document yaml_directive tag_directive")
-_KINDS = {"anchor": "anchor", "alias": "alias", "-": "token", ":": "token", "?": "token"}
+_KINDS = {
+    "tag": TAG,
+    "anchor": "anchor",
+    "alias": "alias",
+    "-": "token",
+    ":": "token",
+    "?": "token",
+}
 """The kinds of tokens that are not scalars."""
 _MOST_TOKENS = 50_000
 """The most tokens of a version that are read; each takes about 30 microseconds."""
@@ -62,6 +72,10 @@ _REQUIREMENT = re.compile(
     rb"[\"']?([A-Za-z0-9@][\w./@-]*?)\s*(?:\[[^]]*\]\s*)?(?:[=<>~!^]|@(?=\S))"
 )
 """Matches the name of a package that a version follows."""
+NUMBER = re.compile(rb"[0-9.+_eE-]+")
+"""Matches a number; an item of that kind may mean something by its place."""
+_RUN = re.compile(rb"[-_.]+")
+"""Matches signs in names of packages that mean the same."""
 
 
 def read_data(
@@ -95,8 +109,9 @@ class _DataReader:
     def __init__(self, grammar: Grammar, source: bytes, is_notebook: bool) -> None:
         if RESERVED.search(source):
             raise StructureError("the file contains control characters")
+        plain, self._last_commas = _plain_json(source) if grammar is Grammar.JSON else (source, {})
         try:
-            self._root = parse_soundly(grammar, source)
+            self._root = parse_soundly(grammar, plain)
         except SyntaxFaultError as exc:
             raise StructureError(f"a version has a syntax error ({exc})") from exc
         self._is_yaml = grammar is Grammar.YAML
@@ -134,8 +149,8 @@ class _DataReader:
     def _documents(self, nodes: Sequence[SyntaxNode]) -> Iterator[Element]:
         for node in nodes:
             parts = self._values([node])
-            if node.type == "document":
-                yield Construct(kind="document", children=tuple(parts))
+            if node.type == DOCUMENT:
+                yield Construct(kind=DOCUMENT, children=tuple(parts))
             else:
                 yield from parts
 
@@ -229,6 +244,8 @@ class _DataReader:
 
     def _flow(self, node: SyntaxNode) -> Construct:
         opener, *between, closer = node.children
+        if comma := self._last_commas.get(closer.start_byte):
+            between = sorted([*between, comma], key=lambda each: each.start_byte)
         with self._cursor.within(3):
             first = self._cursor.token(opener)
             with self._cursor.deeper(between) as indent:
@@ -348,6 +365,39 @@ class _DataReader:
         return Construct(kind=ITEM, children=(*lead, *header, inside), key=_name([inside]))
 
 
+class _Comma(NamedTuple):
+    """A comma after the last item, which is not in the grammar of JSON."""
+
+    start_byte: int
+    end_byte: int
+    type: str = ","
+
+
+_EXTENDED = re.compile(
+    rb"""
+    "(?:[^"\\\n]|\\.)*+" | //[^\n]*+ | /\*.*?\*/
+    | (?P<comma>,)(?=(?:\s++ | //[^\n]*+ | /\*.*?\*/)*+(?P<closer>[}\]]))
+    | (?P<number>\b(?:NaN|Infinity)\b)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Matches what programs accept beyond JSON, and strings and comments, which are skipped."""
+
+
+def _plain_json(source: bytes) -> tuple[bytes, Mapping[int, SyntaxNode]]:
+    """Return JSON of the same length, and the commas before closing brackets, by the latter."""
+    commas: dict[int, SyntaxNode] = {}
+
+    def plain(found: re.Match[bytes]) -> bytes:
+        if found["comma"]:
+            comma = _Comma(*found.span("comma"))
+            commas[found.start("closer")] = cast("SyntaxNode", comma)
+            return b" "
+        return b"1" * len(found[0]) if found["number"] else found[0]
+
+    return _EXTENDED.sub(plain, source), commas
+
+
 def _as_lines(value: Element) -> Element:
     """Turn a list of lines into one that is merged as text."""
     if value.kind != "group" or not isinstance(value, Construct):
@@ -387,7 +437,12 @@ def _name(children: Sequence[Element]) -> bytes:
         return b""
     scalar = next((each for each in inside if each.kind == "scalar"), None)
     found = _REQUIREMENT.match(scalar.plain) if scalar is not None else None
-    return found[1] if found else b""
+    return package_name(found[1]) if found else b""
+
+
+def package_name(word: bytes) -> bytes:
+    """Return a name without the differences that mean nothing in the name of a package."""
+    return _RUN.sub(b"-", word).lower()
 
 
 def _with_comment(element: Element, comment: Sequence[Element]) -> Element:

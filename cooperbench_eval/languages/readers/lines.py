@@ -20,6 +20,7 @@ _LINE = re.compile(rb"(\s*\n[ \t]*)((?:\\\n|[^\n])+)")
 _REQUIREMENT = re.compile(
     rb"([A-Za-z0-9][\w.-]*)\s*(?:\Z|(?=[\[=<>~!;@#\\]))[^;]*(?:;\s*([^#]*[^#\s]))?"
 )
+_INDEX = re.compile(rb"--index-url\b|-i\b")
 _RUN = re.compile(rb"[-_.]+")
 
 KeyOf = Callable[[bytes], bytes]
@@ -76,7 +77,12 @@ def check_lines(key_of: KeyOf, source: bytes) -> None:
 
 
 def requirement(line: bytes) -> bytes:
-    """Return the normalised name of a required package with its marker, or another line whole."""
+    """Return the normalised name of a required package with its marker, or another line whole.
+
+    The address of the index, of which there is one, is known by its option.
+    """
+    if option := _INDEX.match(line):
+        return option[0]
     found = _REQUIREMENT.match(line)
     if found is None:
         return line

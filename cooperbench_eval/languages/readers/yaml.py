@@ -30,6 +30,10 @@ _PORTABLE: Mapping[str, re.Pattern[bytes]] = {
 }
 """The forms of nodes, by grammar rule, on which parsers agree."""
 _UNUSUAL = re.compile(rb"\A:|\?")
+_BOOLEANS = dict.fromkeys((b"yes", b"on", b"true"), b"true") | dict.fromkeys(
+    (b"no", b"off", b"false"), b"false"
+)
+"""The words that are one key in YAML 1.1."""
 _SPACES = frozenset({b"", b" ", b"\n", b"\r"})
 _EMPTY_KEYS = {"flow_pair": {":", "?"}, "block_mapping_pair": {":"}}
 _MAPPINGS = rule_names("block_mapping flow_mapping")
@@ -98,7 +102,8 @@ def _check_keys(mapping: SyntaxNode) -> None:
         if name and any(part.type in _COLLECTIONS for part in name.children):
             raise _fault(name, "not every parser reads the key")  # nor `{{ x }}` of a template
         if pair.type in _PAIRS and (node := pair.child_by_field_name("key")):
-            key = unquoted(node.text or b"")
+            text = node.text or b""
+            key = _BOOLEANS.get(text.lower(), unquoted(text))
             if key in keys:
                 raise _fault(node, "there are two entries with the key")
             keys.add(key)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -9,11 +10,16 @@ from attrs import evolve, frozen
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.data import (
     CHECKSUMS,
+    DOCUMENT,
     LINES,
     MAPPING,
+    NUMBER,
     SEQUENCE,
     TABLE,
+    TAG,
+    package_name,
 )
+from cooperbench_eval.languages.readers.yaml import unquoted
 from cooperbench_eval.languages.tree import (
     DATA,
     BindingError,
@@ -24,6 +30,7 @@ from cooperbench_eval.languages.tree import (
     Mode,
     StructureError,
     Token,
+    render,
     same,
 )
 from cooperbench_eval.strategies.structured.one_sided import changed, taken_by_words, taken_whole
@@ -31,8 +38,6 @@ from cooperbench_eval.strategies.structured.ordering import spread
 from cooperbench_eval.strategies.structured.overlaps import AlignedVersion, find_overlaps
 
 T = TypeVar("T", bound=Element)
-
-_NUMBER = frozenset(b"0123456789.+-eE_")
 
 
 @frozen
@@ -100,13 +105,37 @@ class DataMerge:
     def _parts(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         """Merge corresponding parts, and the comments around them."""
         (lead, before, tail), mine, other = map(_split, (base, ours, theirs))
-        if base.kind == DATA and not before and len(mine[1]) == len(other[1]):
-            before = tuple(map(_emptied, mine[1]))
-        if len(before) == len(mine[1]) == len(other[1]):
-            parts = tuple(map(self.merge, before, mine[1], other[1]))
+        after = mine[1], other[1]
+        tags = [[each for each in part if each.kind == TAG] for part in (before, *after)]
+        if DOCUMENT in {each.kind for part in after for each in part} and before:
+            parts = self._documents(before, *after)
+        elif len({tuple(each.plain for each in part) for part in tags}) > 1:
+            parts = _one_of(before, *after)  # a tag says what its value means
+        elif len(before) <= len(mine[1]) == len(other[1]):
+            before += tuple(map(_emptied, mine[1][len(before) :]))
+            parts = tuple(map(self.merge, before, *after))
         else:
-            parts = _one_of(before, mine[1], other[1])
+            parts = _one_of(before, *after)
         return (*_one_of(lead, mine[0], other[0]), *parts, *_one_of(tail, mine[2], other[2]))
+
+    def _documents(self, base: Elements, ours: Elements, theirs: Elements) -> Elements:
+        """Merge the documents of a file one by one; new ones are appended."""
+        if len(ours) == len(theirs) == len(base):
+            return tuple(map(self.merge, base, ours, theirs))
+        old = len(base)
+        mine, other = ours[old:], theirs[old:]
+        taken = [taken_by_words(*each) for each in zip(base, ours, theirs, strict=False)]
+        named = {_identity(each): each for each in mine}
+        clashing = [
+            each
+            for each in other
+            if (there := named.get(_identity(each))) is not None and not same(there, each)
+        ]
+        if len(taken) < old or None in taken or clashing:
+            raise DisagreementError.at(*(clashing or base))
+        own = [each for each in other if _identity(each) not in named]
+        first, second = (own, mine) if self.theirs_first else (mine, own)
+        return (*(each for each in taken if each is not None), *first, *second)
 
     def _mapping(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         old, mine, other = map(_by_key, (base, ours, theirs))
@@ -148,7 +177,8 @@ class DataMerge:
         is_sorted = base.kind == SEQUENCE and all(
             list(items) == sorted(items, key=_words) for items in (mine.children, other.children)
         )
-        is_joined = base.kind == LINES or _is_numeric(old)
+        has_places = not is_sorted and not any(map(_is_named, old))
+        is_joined = base.kind == LINES or _is_numeric(old) or has_places
         for overlap in find_overlaps(mine, other, joins_adjacent=is_joined):
             start, end = overlap.start, overlap.end
             out += self._kept(old, mine, other, range(at, start))
@@ -182,23 +212,48 @@ class DataMerge:
             raise DisagreementError.at(*(base if any(before) else ours))
         first, second = (theirs, ours) if self.theirs_first else (ours, theirs)
         words = {_bare(each): each for each in first}
-        names = {each.key for each in first if each.key}
+        names = {*map(_item_name, first)} - {b""}
         new = [each for each in second if _bare(each) not in words]
         for each in second:
             same_item = words.get(_bare(each), each)
-            if each.plain != same_item.plain or (same_item is each and each.key in names):
+            if each.plain != same_item.plain or (same_item is each and _item_name(each) in names):
                 raise DisagreementError.at(each)
         return (*first, *new)
 
 
-def can_merge_data(path: str, versions: Sequence[bytes]) -> bool:
-    """Whether versions of a data file can be merged by key."""
-    texts = [version.replace(b"\r\n", b"\n").removesuffix(b"\n") + b"\n" for version in versions]
+def is_merge_by_key(path: str, versions: Sequence[bytes], merged: bytes) -> bool:
+    """Whether a text has the same entries and items as a merge by key, in any order of keys."""
+    texts = _merges(path, tuple(map(_closed, versions)))
     try:
-        DataMerge().merge_file(*read_versions(path, texts))
+        return any(
+            len({*map(_content, read_versions(path, [text, _closed(merged)]))}) == 1
+            for text in texts
+        )
     except StructureError:
         return False
-    return True
+
+
+@lru_cache(maxsize=4)
+def _merges(path: str, versions: Sequence[bytes]) -> Sequence[bytes]:
+    """Return the merges by key, with theirs after and before ours; none if they are refused."""
+    try:
+        trees = read_versions(path, versions)
+        merged = [DataMerge(first).merge_file(*trees) for first in (False, True)]
+    except StructureError:
+        return ()
+    return [render(each)[1:] + b"\n" for each in merged]
+
+
+def _closed(version: bytes) -> bytes:
+    return version.replace(b"\r\n", b"\n").removesuffix(b"\n") + b"\n"
+
+
+def _content(element: Element) -> object:
+    """Return the values of an element, without comments and the order of keys."""
+    if isinstance(element, Token):
+        return element.plain
+    inside = [_content(each) for each in element.children if each.kind != "comment"]
+    return frozenset(inside) if element.kind in {MAPPING, CHECKSUMS} else tuple(inside)
 
 
 def _in_entry(key: bytes, error: DisagreementError) -> DisagreementError:
@@ -243,6 +298,14 @@ def _order(
         out.insert(at, key)
         at += 1
     return out
+
+
+def _identity(document: Element) -> bytes:
+    """Return what names a document: its metadata, its name, or all of it."""
+    mapping = next((each for each in document.children if each.kind == MAPPING), document)
+    entries = {each.key: each.plain for each in mapping.children}
+    keys = (b"kind", b"metadata", b"name", b"id")
+    return b" ".join(entries[key] for key in keys if key in entries) or document.plain
 
 
 def _split(construct: Construct) -> tuple[Elements, Elements, Elements]:
@@ -302,10 +365,21 @@ def _words(element: Element) -> bytes:
     return element.plain
 
 
+def _item_name(item: Element) -> bytes:
+    """Return the name of an item; a package without a version is one."""
+    words = [] if item.key else [word for word in item.words() if word != b"-"]
+    return item.key or (package_name(unquoted(words[0])) if len(words) == 1 else b"")
+
+
+def _is_named(item: Element) -> bool:
+    """Whether an item is known by a name, or is no scalar."""
+    return bool(item.key) or any(isinstance(each, Construct) for each in item.children)
+
+
 def _is_numeric(items: Elements) -> bool:
     """Whether all items are numbers, which may mean something by their places."""
     words = [word for each in items for word in each.words() if word != b"-"]
-    return bool(words) and all(_NUMBER.issuperset(word) for word in words)
+    return bool(words) and all(map(NUMBER.fullmatch, words))
 
 
 def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
@@ -314,7 +388,9 @@ def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
     Raises:
         BindingError: There are such aliases.
     """
-    old, new = dict(_anchored(base)), dict(_anchored(side))
+    if not (old := dict(_anchored(base))):
+        return
+    new = dict(_anchored(side))
     before, after = _aliases(base), _aliases(other)
     for name, words in old.items():
         if new.get(name) != words and after[b"*" + name] > before[b"*" + name]:

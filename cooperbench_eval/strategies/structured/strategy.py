@@ -11,7 +11,8 @@ from cooperbench_eval.git.merging.conflicts import ConflictBlock
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.languages.data import why_generated
 from cooperbench_eval.languages.faults.data import why_unreadable
-from cooperbench_eval.languages.reading import is_crlf, read_trees, remember_trees
+from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.reading import read_trees, remember_trees, with_ending
 from cooperbench_eval.languages.tree import (
     DATA,
     BindingError,
@@ -31,6 +32,12 @@ from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.data import DataMerge
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 from cooperbench_eval.strategies.structured.taking import take_functions
+
+_MOST_SOURCE, _MOST_TEXT = 10_000_000, 500_000
+"""How many bytes are read again to merge the blocks of a file one at a time.
+
+Of source, only the definitions that differ are read again.
+"""
 
 
 @frozen(kw_only=True)
@@ -75,7 +82,11 @@ class StructuredStrategy:
         whole = self._merges(file.path, file.versions)
 
         def each(block: ConflictBlock) -> list[Resolution]:
-            lead, tail = file.around(file.places.index(block))
+            at = file.places.index(block)
+            most = _MOST_SOURCE if is_code(file.path) else _MOST_TEXT
+            if at * max(map(len, file.versions)) > most:
+                return [Resolution(reason="there are too many conflicts to merge them one by one")]
+            lead, tail = file.around(at)
             versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
             try:
                 _check(whole, file.settled)
@@ -113,7 +124,6 @@ class _OrderedMerges:
     def __init__(self, path: str, versions: Sequence[bytes], *, max_bytes: int) -> None:
         self._path = path
         self._versions = versions
-        self._is_crlf = is_crlf(versions)
         self._max_bytes = max_bytes
         self._made: dict[bool, Resolution | StructureError] = {}
 
@@ -159,8 +169,7 @@ class _OrderedMerges:
         except StructureError as exc:
             return exc
         rule = "structure, theirs first" if theirs_first else "structure"
-        text = render(merged)[1:] + b"\n" * self._ends_line
-        text = text.replace(b"\n", b"\r\n") if self._is_crlf else text
+        text = with_ending(render(merged)[1:] + b"\n" * self._ends_line, self._versions)
         if isinstance(merged, Construct):
             remember_trees(self._path, (*self._versions, text), (*self._trees, merged))
         return Resolution(text=text, rule=rule)

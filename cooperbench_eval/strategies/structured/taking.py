@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from cooperbench_eval.languages.reading import is_crlf, read_trees
+from cooperbench_eval.languages.reading import read_trees, with_ending
 from cooperbench_eval.languages.tree import (
     Construct,
     Element,
@@ -63,9 +63,7 @@ def take_functions(path: str, versions: tuple[bytes, bytes, bytes]) -> Iterator[
         return
     for mine, other, sides in _take(base, ours, theirs):
         texts = [render(tree)[1:] + b"\n" for tree in (base, mine, other)]
-        before, one, two = (
-            text.replace(b"\n", b"\r\n") if is_crlf(versions) else text for text in texts
-        )
+        before, one, two = (with_ending(text, versions) for text in texts)
         yield Taken((before, one, two), "took " + " and ".join(_RULES[each] for each in sides))
 
 

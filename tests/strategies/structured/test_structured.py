@@ -170,18 +170,19 @@ def test_one_block_may_be_resolved_and_another_not():
 
 
 def test_each_member_of_a_cascade_resolves_its_part():
-    """Structure takes arguments, tokens a text file, union what both changed differently."""
-    base = {"a.py": b"f(a)\n", "b.txt": b"f(a)\n", "c.py": b"stop(1)\n"}
-    ours = {"a.py": b"f(a, b=1)\n", "b.txt": b"f(a, b=1)\n", "c.py": b"go(2)\n"}
-    theirs = {"a.py": b"f(a, c=2)\n", "b.txt": b"f(a, c=2)\n", "c.py": b"go(3)\n"}
+    """Structure takes arguments, tokens a text file, union what is too large for tokens."""
+    large = b"".join(b"y%d\n" % i for i in range(4001))
+    base = {"a.py": b"f(a)\n", "b.txt": b"f(a)\n", "c": b"0\n"}
+    ours = {"a.py": b"f(a, b=1)\n", "b.txt": b"f(a, b=1)\n", "c": b"0\nx\n"}
+    theirs = {"a.py": b"f(a, c=2)\n", "b.txt": b"f(a, c=2)\n", "c": b"0\n" + large}
     sides = (ce.Changes({p: ce.Entry(t) for p, t in side.items()}) for side in (ours, theirs))
 
     outcome = ce.merge(ce.Snapshot.from_files(base), *sides, strategy="cascade")
 
     assert sorted((row.path, row.strategy) for row in outcome.ledger) == [
-        *(("a.py", "structured"), ("b.txt", "tokens"), ("c.py", "union")),
+        *(("a.py", "structured"), ("b.txt", "tokens"), ("c", "union")),
     ]
-    assert outcome.changes["c.py"].data == b"go(2)\ngo(3)\n"
+    assert outcome.changes["c"].data == b"0\nx\n" + large
 
 
 def test_a_part_that_cannot_be_read_is_not_the_reason():
