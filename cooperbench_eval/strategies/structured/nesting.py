@@ -1,0 +1,144 @@
+"""Finds statements that a merge put into too many or too few blocks."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from attrs import frozen
+
+from cooperbench_eval.strategies.structured.places import MOST_COPIES, Path, Places
+
+
+def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes:
+    """Return a statement of the base that is in other blocks than the sides put it in, if any.
+
+    A header that both sides changed is in no version, so only the number of blocks is compared.
+    """
+    labels = {each for side in sides for each in side.labels.values()}
+    versions = known, *sides, now
+    for head in known.paths:
+        if any(len(each.paths.get(head, ())) != 1 for each in versions):
+            continue
+        base, mine, other, merged = (each.blocks(head) for each in versions)
+        if merged == mine == other:
+            continue
+        if any(label in labels for label in merged - (mine | other)):
+            return head
+        deeper = [side.total() - base.total() for side in (mine, other)]
+        shared = 0
+        if min(deeper) > 0:
+            shared = min(*deeper, ((mine - base) & (other - base)).total())
+        elif max(deeper) < 0:
+            shared = max(*deeper, -((base - mine) & (base - other)).total())
+        if merged.total() != base.total() + sum(deeper) - shared:
+            return head
+    return b""
+
+
+@frozen(eq=False)
+class Nesting:
+    """What one side put around the base's statements, as the other side's new ones need it.
+
+    Attributes:
+        known: The words of the base.
+        side: The side whose new statements are looked at.
+        new: Its new statements.
+        inside: For each place in the side, the statements of the base there or deeper.
+    """
+
+    known: AbstractSet[bytes]
+    side: Places
+    new: Sequence[bytes]
+    inside: Mapping[tuple[int, int], Sequence["_Wrapped"]]
+
+    @classmethod
+    def of(cls, known: Places, side: Places, other: Places) -> "Nesting":
+        """Compare a side's statements with those of the base and of the other side."""
+        mine, others = known.matched(side), known.matched(other)
+        inside: dict[tuple[int, int], list[_Wrapped]] = defaultdict(list)
+        for path, place in mine.items():
+            if (there := others.get(path)) is not None:
+                found = _Wrapped(len(place), len(there) - len(path), there[-1][0])
+                for each in place:
+                    inside[each].append(found)
+        old = set(mine.values())
+        new = [
+            head
+            for head, paths in side.paths.items()
+            if len(paths) == 1
+            and not (head in known.paths or head in other.paths or paths[0] in old)
+        ]
+        words = {word for head in known.paths for word in head.split()}
+        return cls(words, side, new, inside)
+
+    def misplaced_in(self, now: Places) -> bytes:
+        """Return a new statement that is in too many or too few blocks of a merged function.
+
+        It must be in the blocks that the other side put around the statements before and after
+        it. The start and the end of its suite count as such statements. It may also be in a block
+        that gives a value to a name which it uses.
+        """
+        for head in self.new:
+            if len(now.paths.get(head, ())) != 1:
+                continue
+            path = self.side.paths[head][0]
+            extra = len(now.paths[head][0]) - len(path)
+            least, most = self._allowed(path)
+            if most is None or path[-1] in self.inside:  # what it contains is looked at instead
+                continue
+            if extra < least or (extra > most and not self._needs_block(head, now)):
+                return head
+        return b""
+
+    def _needs_block(self, head: bytes, now: Places) -> bool:
+        """Whether a statement uses a new name that a block which is added around it sets."""
+        added = now.blocks(head) - self.side.blocks(head)
+        suites = [suite for suite, _ in now.paths[head][0][1:] if now.labels[suite] in added]
+        setting = [*added, *(each for suite in suites for each in now.suites[suite])]
+        used = set(self.side.words_in(head)) - self.known
+        return any(map(used.intersection, map(_set_in, setting)))
+
+    def _allowed(self, path: Path) -> tuple[int, int | None]:
+        """Return in how many further blocks a new statement must and may be."""
+        while len(path) > 1 and path[-2] not in self.inside:
+            path = path[:-1]
+        suite, i = path[-1]
+        around = range(i - 1, -1, -1), range(i + 1, len(self.side.suites[suite]))
+        ends = [
+            next((min(self.inside[suite, k]) for k in at if (suite, k) in self.inside), None)
+            for at in around
+        ]
+        first, last = ends
+        deeper = [each.deeper for each in ends if each]
+        if first and last and first.suite == last.suite:
+            return first.deeper, max(deeper)
+        if not (first and last):
+            parent = min(self.inside[path[-2]]) if len(path) > 1 else None
+            if parent is None:
+                deeper.append(0)
+            elif parent.depth == len(path) - 1:
+                deeper.append(parent.deeper)
+        return -MOST_COPIES, min(deeper, default=None)
+
+
+class _Wrapped(NamedTuple):
+    """A statement of the base: its depth in one side, and what the other side did to it.
+
+    Attributes:
+        depth: In how many suites it is in the one side.
+        deeper: In how many more blocks it is in the other side than in the base.
+        suite: The suite in which it is in the other side.
+    """
+
+    depth: int
+    deeper: int
+    suite: int
+
+
+def _set_in(head: bytes) -> set[bytes]:
+    """Return the names beside the signs with which a statement or a block gives them values."""
+    words = head.split()
+    pairs = zip(words, words[1:], [*words[2:], b""], strict=False)
+    signs = {b"as", b":=", b"=", b"in", b"of"}
+    return {name for one, sign, other in pairs if sign in signs for name in (one, other)}
