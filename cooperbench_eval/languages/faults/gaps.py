@@ -29,8 +29,8 @@ def changed_by_both(
 
 
 def _changed(trees: Versions) -> Iterator[tuple[Versions, Places]]:
-    base, ours, theirs, merged = trees
-    is_one_sided = any(same(merged, side) or same(base, side) for side in (ours, theirs))
+    base, ours, theirs, _ = trees
+    is_one_sided = same(ours, theirs) or same(base, ours) or same(base, theirs)
     if is_one_sided or len({each.mode for each in trees}) > 1:
         return
     places = [align(base.children, side.children, base.mode) for side in trees[1:]]
@@ -57,6 +57,6 @@ def gaps(trees: Versions, places: Places) -> Iterator[tuple[Elements, Elements, 
             tuple(side.children[k] for k in range(start, end) if k not in old)
             for side, old, start, end in zip(trees[1:], known, starts, ends, strict=True)
         )
-        if mine and other and now:
+        if now:
             yield mine, other, now
         starts = [end + 1 for end in ends]

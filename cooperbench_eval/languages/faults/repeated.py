@@ -4,6 +4,7 @@ A statement, an item of a list or an entry of a data file is compared as a whole
 functions may both end with `return x`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -26,8 +27,9 @@ from cooperbench_eval.languages.tree import (
 _PROSE = (".md", ".rst")
 _LEAST_ALIKE = 0.85
 """The share of equal words from which two statements with one head are versions of one."""
-_LEAVING = frozenset(b"return break continue pass raise throw else".split())
+LEAVING = frozenset(b"return break continue pass raise throw else".split())
 """Words of lines that different new statements end with."""
+_VALUE = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'|\w+")
 _TWICE = "both sides insert %r, and the merged file would have it twice"
 
 
@@ -46,13 +48,15 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
 
 
 def _may_repeat(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
-    """Whether a line that both sides inserted occurs more often than in either."""
-    base, mine, other, now = differing_lines(versions, merged)
+    """Whether a line or a value that both sides inserted occurs more often than in either."""
+    lines = differing_lines(versions, merged)
+    words = [Counter(_VALUE.findall(b"\n".join(each))) for each in lines]
     return any(
-        count > max(mine.get(line, 0), other.get(line, 0))
-        and min(mine.get(line, 0), other.get(line, 0)) > base.get(line, 0)
-        for line, count in now.items()
-        if has_word(line) and line.split(None, 1)[0].rstrip(b";:") not in _LEAVING
+        count > max(mine.get(text, 0), other.get(text, 0))
+        and min(mine.get(text, 0), other.get(text, 0)) > base.get(text, 0)
+        for base, mine, other, now in (lines, words)
+        for text, count in now.items()
+        if has_word(text) and text.split(None, 1)[0].rstrip(b";:") not in LEAVING
     )
 
 

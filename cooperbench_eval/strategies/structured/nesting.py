@@ -45,12 +45,15 @@ class Nesting:
         side: The side whose new statements are looked at.
         new: Its new statements.
         inside: For each place in the side, the statements of the base there or deeper.
+        replaced: For each place in the base of a statement that the side removed, in how many more
+            blocks it is in the other side, if it is known.
     """
 
     known: AbstractSet[bytes]
     side: Places
     new: Sequence[bytes]
     inside: Mapping[tuple[int, int], Sequence["_Wrapped"]]
+    replaced: Mapping[tuple[int, int], Sequence[int]]
 
     @classmethod
     def of(cls, known: Places, side: Places, other: Places) -> "Nesting":
@@ -59,9 +62,13 @@ class Nesting:
         inside: dict[tuple[int, int], list[_Wrapped]] = defaultdict(list)
         for path, place in mine.items():
             if (there := others.get(path)) is not None:
-                found = _Wrapped(len(place), len(there) - len(path), there[-1][0])
+                found = _Wrapped(len(place), len(there) - len(path), there[-1][0], path[-1])
                 for each in place:
                     inside[each].append(found)
+        gone = (path for paths in known.paths.values() for path in paths if path not in mine)
+        replaced = {
+            path[-1]: [len(others[path]) - len(path)] if path in others else [] for path in gone
+        }
         old = set(mine.values())
         new = [
             head
@@ -70,7 +77,7 @@ class Nesting:
             and not (head in known.paths or head in other.paths or paths[0] in old)
         ]
         words = {word for head in known.paths for word in head.split()}
-        return cls(words, side, new, inside)
+        return cls(words, side, new, inside, replaced)
 
     def misplaced_in(self, now: Places) -> bytes:
         """Return a new statement that is in too many or too few blocks of a merged function.
@@ -95,7 +102,8 @@ class Nesting:
         """Whether a statement uses a new name that a block which is added around it sets."""
         added = now.blocks(head) - self.side.blocks(head)
         suites = [suite for suite, _ in now.paths[head][0][1:] if now.labels[suite] in added]
-        setting = [*added, *(each for suite in suites for each in now.suites[suite])]
+        inside = (each for suite in suites for each in now.suites[suite] if each != head)
+        setting = (*added, *inside)
         used = set(self.side.words_in(head)) - self.known
         return any(map(used.intersection, map(_set_in, setting)))
 
@@ -111,15 +119,29 @@ class Nesting:
         ]
         first, last = ends
         deeper = [each.deeper for each in ends if each]
-        if first and last and first.suite == last.suite:
-            return first.deeper, max(deeper)
-        if not (first and last):
-            parent = min(self.inside[path[-2]]) if len(path) > 1 else None
-            if parent is None:
-                deeper.append(0)
-            elif parent.depth == len(path) - 1:
-                deeper.append(parent.deeper)
+        if first and last:
+            return first.deeper if first.suite == last.suite else -MOST_COPIES, min(deeper)
+        beside = self._replaced_beside(first, last)
+        if beside is not None:
+            deeper += beside
+        elif len(path) == 1:
+            deeper.append(0)
+        elif (parent := min(self.inside[path[-2]])).depth == len(path) - 1:
+            deeper.append(parent.deeper)
         return -MOST_COPIES, min(deeper, default=None)
+
+    def _replaced_beside(
+        self, first: "_Wrapped | None", last: "_Wrapped | None"
+    ) -> Sequence[int] | None:
+        """Return what became of the base's statement whose place a new one may have taken.
+
+        It is before the *last* or after the *first* of the statements around; `None` if the side
+        has removed none there.
+        """
+        if first is None and last is None:
+            return [] if self.replaced else None
+        (suite, i), step = (first.place, 1) if first else (last.place, -1) if last else ((0, 0), 0)
+        return self.replaced.get((suite, i + step))
 
 
 class _Wrapped(NamedTuple):
@@ -129,11 +151,13 @@ class _Wrapped(NamedTuple):
         depth: In how many suites it is in the one side.
         deeper: In how many more blocks it is in the other side than in the base.
         suite: The suite in which it is in the other side.
+        place: Its place in the base.
     """
 
     depth: int
     deeper: int
     suite: int
+    place: tuple[int, int]
 
 
 def _set_in(head: bytes) -> set[bytes]:
