@@ -22,6 +22,7 @@ from cooperbench_eval.languages.reading import read_trees
 from cooperbench_eval.languages.tree import Construct, StructureError, one_line
 from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import can_merge_data
+from cooperbench_eval.strategies.structured.disputed import find_disputed
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
@@ -194,7 +195,10 @@ def _placing_fault(path: str, versions: Versions, merged: bytes, *, may_invent: 
     trees = _trees(path, [*versions, merged])
     checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
     found = next((bad for check in checks if (bad := check(trees[:3], trees[3]))), "")
-    return Fault(found or find_uncombined(path, versions, merged, may_invent=may_invent))
+    found = found or find_uncombined(path, versions, merged, may_invent=may_invent)
+    if trees and not (found or may_invent):
+        found = find_disputed(path, versions, merged, trees)
+    return Fault(found)
 
 
 def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:

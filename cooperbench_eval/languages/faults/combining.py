@@ -47,7 +47,7 @@ def find_uncombined(
     if not is_code(path):
         return ""
     if line := _restored(versions, merged):
-        return f"{one_line(line)!r} would occur more often than the sides' edits explain"
+        return f"the merged file would repeat or restore {one_line(line)!r}"
     changed = changed_by_both(path, versions, merged)
     found = (problem for each in changed for problem in _uncombined(*each, may_invent=may_invent))
     return next(found, "")
@@ -118,8 +118,9 @@ def _disagreeing(trees: Versions, places: Places) -> Iterator[str]:
                 yield f"one side removes {excerpt(child)!r}, which the other changes"
             continue
         is_disputed = not any(same(*pair) for pair in combinations((child, mine, other), 2))
-        if is_disputed and isinstance(child, Construct) and {mine.plain, other.plain} <= there:
-            yield f"both sides change {excerpt(child)!r}, and both versions would be there"
+        is_joined = isinstance(child, Construct) and {mine.plain, other.plain} <= there
+        if is_disputed and is_joined and child.kind != "import":
+            yield f"both versions of {excerpt(child)!r} would repeat or restore parts of it"
 
 
 def _only_removes(side: Construct, places: Sequence[int | None], i: int) -> bool:
@@ -132,27 +133,46 @@ def _only_removes(side: Construct, places: Sequence[int | None], i: int) -> bool
 def _invented(trees: Versions, places: Places) -> Iterator[str]:
     """Yield new statements that no version has, unless both sides have similar ones."""
     base, *sides, _ = trees
-    old = {each.plain for each in base.children}
-    for mine, other, now in gaps(trees, places):
-        for each in now:
-            if not isinstance(each, Construct) or each.mode is not Mode.SEQUENCE:
+    known: set[bytes] = set()
+    for _, _, now in gaps(trees, places):
+        new = list(_statements(now))
+        known = known or {each.plain for tree in trees[:3] for each in _statements(tree.children)}
+        for each in new:
+            if each.plain in known or _hands_over(each):
                 continue
-            if has_suite(each) or each.plain in old or _is_in(each, (*mine, *other)):
-                continue
-            changed = ([e for e in side.children if e.plain not in old] for side in sides)
+            old = {e.plain for e in _statements(base.children)}
+            changed = (
+                [e for e in _statements(side.children) if e.plain not in old] for side in sides
+            )
             if not all(_has_alike(each, side) for side in changed):
                 yield f"no version has {excerpt(each)!r}"
 
 
-def _is_in(statement: Construct, elements: Iterable[Element]) -> bool:
-    return any(
-        found.plain == statement.plain
-        for each in elements
-        if isinstance(each, Construct)
-        for found in each.walk()
-    )
-
-
-def _has_alike(statement: Construct, others: Iterable[Element]) -> bool:
+def _hands_over(statement: Construct) -> bool:
+    """Whether a statement only gives one variable the value of another."""
     words = statement.words()
-    return any(similarity(words, each.words()) >= _LEAST_ALIKE for each in others)
+    return statement.kind == "assignment" and len(words) == len(("one", "=", "other"))
+
+
+def _statements(elements: Iterable[Element]) -> Iterator[Construct]:
+    """Yield the statements and items without suites, also those in suites."""
+    for each in elements:
+        if not isinstance(each, Construct):
+            continue
+        suites = [found for found in each.walk() if found.kind == "suite"]
+        if not suites:
+            yield each
+        for suite in suites:
+            for child in suite.children:
+                if isinstance(child, Construct) and not any(
+                    e.kind == "suite" for e in child.walk()
+                ):
+                    yield child
+
+
+def _has_alike(statement: Construct, others: Iterable[Construct]) -> bool:
+    words = statement.words()
+    return any(
+        each.kind == statement.kind and similarity(words, each.words()) >= _LEAST_ALIKE
+        for each in others
+    )

@@ -16,7 +16,12 @@ from cooperbench_eval.languages.tree import (
     functions_changed_by_both,
     head_of,
 )
-from cooperbench_eval.strategies.structured.nesting import Nesting, find_misnested
+from cooperbench_eval.languages.words import WORD
+from cooperbench_eval.strategies.structured.nesting import (
+    Nesting,
+    find_misnested,
+    find_removed,
+)
 from cooperbench_eval.strategies.structured.places import Neighbours, Places
 
 
@@ -38,6 +43,9 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
         found = (find_misnested(known, sides, now), *(each.misplaced_in(now) for each in nestings))
         if head := next(filter(None, found), b""):
             return f"{_shown(name, function, head)} would be in another block"
+        if head := find_removed(known, sides, now):
+            changed = functions[0 if head in sides[0].paths else 1]
+            return f"one side removes {_shown(name, changed, head)}, which the other changes"
         if head := _repeated(known, sides, now, new):
             return (
                 f"{_shown(name, functions[0], head)} would occur twice, because both sides add it"
@@ -61,7 +69,7 @@ def _repeated(
     found |= {
         head
         for head, _ in set(new[0]).intersection(new[1])
-        if head.count(b" ") > 1
+        if len(WORD.findall(head)) > 1
         and len(now.paths.get(head, ())) > max(len(each.paths[head]) for each in sides)
     }
     # A second import changes nothing.

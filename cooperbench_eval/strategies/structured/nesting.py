@@ -36,6 +36,43 @@ def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes
     return b""
 
 
+def find_removed(known: Places, sides: Sequence[Places], now: Places) -> bytes:
+    """Return a statement that one side removed and that the other edited or moved, if any."""
+    for one, other in (sides, sides[::-1]):
+        mine, others = known.matched(one), known.matched(other)
+        for path, place in others.items():
+            if path in mine:
+                continue
+            (suite, i), new = path[-1], other.head_at(place[-1])
+            statements = known.suites[suite]
+            is_kept = len(place) == len(path) and new == statements[i]
+            if is_kept:
+                continue
+            if len(place) > len(path) and now.is_empty(other.head_at(place[-2])):
+                return new
+            if new in now.paths and _only_removes(one, mine, path, len(statements)):
+                return new
+    return b""
+
+
+def _only_removes(side: Places, mine: Mapping[Path, Path], path: Path, size: int) -> bool:
+    """Whether a side has nothing in the place of a statement of the base that it removed.
+
+    The statement is at *path* in a suite of the base with *size* statements.
+    """
+    suite, i = path[-1]
+    before, after = (mine.get((*path[:-1], (suite, k))) for k in (i - 1, i + 1))
+    if before is None and after is None:
+        return False
+    is_first = i == 0 and after is not None and after[-1][1] == 0
+    is_last = i == size - 1 and before is not None
+    if is_last and before is not None:
+        return before[-1][1] == len(side.suites[before[-1][0]]) - 1
+    if before is None or after is None:
+        return is_first
+    return (before[-1][0], before[-1][1] + 1) == after[-1]
+
+
 @frozen(eq=False)
 class Nesting:
     """What one side put around the base's statements, as the other side's new ones need it.
@@ -47,6 +84,7 @@ class Nesting:
         inside: For each place in the side, the statements of the base there or deeper.
         replaced: For each place in the base of a statement that the side removed, in how many more
             blocks it is in the other side, if it is known.
+        foreign: The labels of the other side's new blocks that contain nothing of the base.
     """
 
     known: AbstractSet[bytes]
@@ -54,6 +92,7 @@ class Nesting:
     new: Sequence[bytes]
     inside: Mapping[tuple[int, int], Sequence["_Wrapped"]]
     replaced: Mapping[tuple[int, int], Sequence[int]]
+    foreign: AbstractSet[bytes]
 
     @classmethod
     def of(cls, known: Places, side: Places, other: Places) -> "Nesting":
@@ -77,7 +116,11 @@ class Nesting:
             and not (head in known.paths or head in other.paths or paths[0] in old)
         ]
         words = {word for head in known.paths for word in head.split()}
-        return cls(words, side, new, inside, replaced)
+        around = {other.labels[suite] for path in others.values() for suite, _ in path[1:]}
+        foreign = set(other.labels.values()).difference(
+            around, known.labels.values(), side.labels.values()
+        )
+        return cls(words, side, new, inside, replaced, foreign)
 
     def misplaced_in(self, now: Places) -> bytes:
         """Return a new statement that is in too many or too few blocks of a merged function.
@@ -92,11 +135,16 @@ class Nesting:
             path = self.side.paths[head][0]
             extra = len(now.paths[head][0]) - len(path)
             least, most = self._allowed(path)
-            if most is None or path[-1] in self.inside:  # what it contains is looked at instead
-                continue
-            if extra < least or (extra > most and not self._needs_block(head, now)):
+            if path[-1] in self.inside:
+                continue  # what it contains is looked at instead
+            is_wrong = extra < least or extra > most or self._is_foreign(head, now)
+            if is_wrong and (extra < least or not self._needs_block(head, now)):
                 return head
         return b""
+
+    def _is_foreign(self, head: bytes, now: Places) -> bool:
+        """Whether a statement is in a block of the other side that has nothing of the base."""
+        return not self.foreign.isdisjoint(now.blocks(head) - self.side.blocks(head))
 
     def _needs_block(self, head: bytes, now: Places) -> bool:
         """Whether a statement uses a new name that a block which is added around it sets."""
@@ -107,7 +155,7 @@ class Nesting:
         used = set(self.side.words_in(head)) - self.known
         return any(map(used.intersection, map(_set_in, setting)))
 
-    def _allowed(self, path: Path) -> tuple[int, int | None]:
+    def _allowed(self, path: Path) -> tuple[int, int]:
         """Return in how many further blocks a new statement must and may be."""
         while len(path) > 1 and path[-2] not in self.inside:
             path = path[:-1]
@@ -128,7 +176,7 @@ class Nesting:
             deeper.append(0)
         elif (parent := min(self.inside[path[-2]])).depth == len(path) - 1:
             deeper.append(parent.deeper)
-        return -MOST_COPIES, min(deeper, default=None)
+        return -MOST_COPIES, min(deeper, default=MOST_COPIES)
 
     def _replaced_beside(
         self, first: "_Wrapped | None", last: "_Wrapped | None"

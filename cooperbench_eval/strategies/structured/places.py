@@ -10,6 +10,7 @@ from attrs import frozen
 
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.tree import Construct, Mode, head_of
+from cooperbench_eval.strategies.structured.rules.statements import PLACEHOLDERS
 from cooperbench_eval.support.memo import WeighedMemo
 
 MOST_COPIES = 50
@@ -21,8 +22,8 @@ Path = tuple[tuple[int, int], ...]
 """For each suite around a statement, outermost first: its number, and the index in it."""
 
 
-def _statements(function: Construct) -> Iterator[tuple[bytes, Path, bytes]]:
-    """Yield each statement of a function, suite by suite: head, place, and label of its suite.
+def _statements(function: Construct) -> Iterator[tuple[Construct, Path, bytes]]:
+    """Yield each statement of a function, suite by suite, with its place and its suite's label.
 
     The label is the head of what the suite belongs to; for a later clause, such as `else`, that
     of its statement as well.
@@ -38,7 +39,7 @@ def _statements(function: Construct) -> Iterator[tuple[bytes, Path, bytes]]:
         suite = next(numbers)
         for i, child in enumerate(element.parts):
             here = (*path, (suite, i))
-            yield head_of(child), here, label
+            yield child, here, label
             stack.append((child, here, b""))
 
 
@@ -60,6 +61,7 @@ class Places:
 
     paths: dict[bytes, list[Path]]
     suites: dict[int, list[bytes]]
+    elements: dict[Path, Construct]
     labels: dict[int, bytes]
     counts: Counter[tuple[tuple[bytes, ...], bytes]]
 
@@ -76,7 +78,10 @@ class Places:
         paths: dict[bytes, list[Path]] = defaultdict(list)
         suites: dict[int, list[bytes]] = defaultdict(list)
         labels: dict[int, bytes] = {}
-        for head, path, label in _statements(function):
+        elements: dict[Path, Construct] = {}
+        for element, path, label in _statements(function):
+            head = head_of(element)
+            elements[path] = element
             paths[head].append(path)
             suites[path[-1][0]].append(head)
             labels[path[-1][0]] = label
@@ -86,11 +91,23 @@ class Places:
             for head, places in paths.items()
             for path in places
         )
-        return cls(dict(paths), dict(suites), labels, counts)
+        return cls(dict(paths), dict(suites), elements, labels, counts)
 
     def blocks(self, head: bytes) -> Counter[bytes]:
         """Return what the suites around a statement belong to, without the function's own."""
         return Counter(self.labels[suite] for suite, _ in self.paths[head][0][1:])
+
+    def head_at(self, place: tuple[int, int]) -> bytes:
+        """Return the head of the statement at an index of a suite."""
+        return self.suites[place[0]][place[1]]
+
+    def is_empty(self, head: bytes) -> bool:
+        """Whether a statement is there, and nothing is in it."""
+        places = {paths[0] for each, paths in self.paths.items() if each not in PLACEHOLDERS}
+        found = self.paths.get(head, ())
+        return len(found) == 1 and not any(
+            len(path) > len(found[0]) and path[: len(found[0])] == found[0] for path in places
+        )
 
     def words_in(self, head: bytes) -> Iterator[bytes]:
         """Yield the words of a statement and of what it contains."""
