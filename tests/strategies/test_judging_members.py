@@ -276,9 +276,9 @@ def test_dashed_and_dotted_words_are_values_in_the_comments_of_source(path, text
 
 def test_names_of_both_sides_may_be_joined():
     """A rule may write punctuation between them; only the names must be there."""
-    texts = b"f(a)\n", b"f(a.b)\n", b"f(c)\n"
+    texts = b"x = a\n", b"x = a or b\n", b"x = a or c\n"
 
-    outcome, _ = merge_by(answering(lambda _: b"f(c.b, a)\n"), a_py=texts)
+    outcome, _ = merge_by(answering(lambda _: b"x = a or (b or c)\n"), a_py=texts)
 
     assert outcome.status == "resolved"
 
