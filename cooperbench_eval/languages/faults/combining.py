@@ -82,7 +82,7 @@ def _uncombined(trees: Versions, places: Places, *, may_invent: bool) -> Iterato
             yield from _twice(trees)
         return
     yield from _disagreeing(trees, places)
-    if not may_invent:
+    if base.mode is Mode.MEMBERS and not may_invent:
         yield from _invented(trees, places)
 
 

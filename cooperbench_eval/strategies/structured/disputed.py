@@ -8,9 +8,9 @@ from cooperbench_eval.languages.tree import (
     DisagreementError,
     Element,
     Mode,
+    Token,
     excerpt,
     functions_changed_by_both,
-    has_suite,
 )
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 from cooperbench_eval.strategies.structured.places import Places
@@ -66,7 +66,7 @@ def _is_disputed(base: Element, ours: Element, theirs: Element, merged: Element)
     versions: Sequence[Element] = (base, ours, theirs, merged)
     if len({each.plain for each in versions}) < len(versions):
         return False
-    if any(_has_suites(each) for each in versions):
+    if any(isinstance(each, Token) or _has_suites(each) for each in versions):
         return False
     try:
         TreeMerge().merge(base, ours, theirs)
@@ -75,5 +75,5 @@ def _is_disputed(base: Element, ours: Element, theirs: Element, merged: Element)
     return False
 
 
-def _has_suites(element: Element) -> bool:
-    return not isinstance(element, Construct) or any(map(has_suite, element.walk()))
+def _has_suites(element: Construct) -> bool:
+    return any(each.kind == "suite" for each in element.walk())
