@@ -56,15 +56,23 @@ def find_uncombined(
 def _restored(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bytes:
     """Return a line of the base that is back although a side removed it, or is there twice."""
     base, mine, other, now = map(_stripped, differing_lines(versions, merged))
+    texts: list[bytes] = []
     for line, count in base.items():
-        sides = mine[line], other[line]
-        most = max(*sides, sum(sides) - count)
-        if min(sides) < count and max(sides) <= count:
-            most = min(sides)
         is_telling = has_word(line) and line.split(None, 1)[0].rstrip(b";:") not in LEAVING
-        if now[line] > most and is_telling:
-            return line
+        if now[line] > _most(count, mine[line], other[line]) and is_telling:
+            # One side may have written it over several lines.
+            texts = texts or [b"".join(text.split()) for text in (*versions, merged)]
+            *times, found = (text.count(b"".join(line.split())) for text in texts)
+            if found > _most(*times):
+                return line
     return b""
+
+
+def _most(base: int, ours: int, theirs: int) -> int:
+    """Return how often a text may be in a merged file, by how often the versions have it."""
+    if min(ours, theirs) < base and max(ours, theirs) <= base:
+        return min(ours, theirs)
+    return max(ours, theirs, ours + theirs - base)
 
 
 def _stripped(lines: Mapping[bytes, int]) -> Counter[bytes]:
