@@ -20,12 +20,14 @@ from cooperbench_eval.languages.tree import (
     Element,
     Mode,
     excerpt,
-    has_suite,
     one_line,
     same,
 )
+from cooperbench_eval.languages.words import WORD
 
 _LEAST_ALIKE = 0.7
+_LEAST_WORDS = 3
+"""The fewest words of a line whose repetition is not taken for chance."""
 _NOTHING = frozenset({b"pass", b"..."})
 """Statements that stand in a suite from which everything else was removed."""
 
@@ -58,7 +60,8 @@ def _restored(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bytes:
     base, mine, other, now = map(_stripped, differing_lines(versions, merged))
     texts: list[bytes] = []
     for line, count in base.items():
-        is_telling = has_word(line) and line.split(None, 1)[0].rstrip(b";:") not in LEAVING
+        words = WORD.findall(line)
+        is_telling = len(words) >= _LEAST_WORDS and words[0] not in LEAVING
         if now[line] > _most(count, mine[line], other[line]) and is_telling:
             # One side may have written it over several lines.
             texts = texts or [b"".join(text.split()) for text in (*versions, merged)]
@@ -86,7 +89,7 @@ def _stripped(lines: Mapping[bytes, int]) -> Counter[bytes]:
 def _uncombined(trees: Versions, places: Places, *, may_invent: bool) -> Iterator[str]:
     base = trees[0]
     if base.mode is Mode.SEQUENCE:
-        if not has_suite(base):
+        if not any(each.kind == "suite" for tree in trees for each in tree.walk()):
             yield from _twice(trees)
         return
     yield from _disagreeing(trees, places)
@@ -122,7 +125,8 @@ def _disagreeing(trees: Versions, places: Places) -> Iterator[str]:
             new, gone = (other, 0) if mine is None else (mine, 1)
             if new is None or new.plain not in there or same(new, child):
                 continue
-            if _only_removes(sides[gone], places[gone], i):
+            is_moved = any(same(each, child) for side in sides for each in side.children)
+            if not is_moved and _only_removes(sides[gone], places[gone], i):
                 yield f"one side removes {excerpt(child)!r}, which the other changes"
             continue
         is_disputed = not any(same(*pair) for pair in combinations((child, mine, other), 2))

@@ -168,7 +168,9 @@ class Nesting:
         first, last = ends
         deeper = [each.deeper for each in ends if each]
         if first and last:
-            return first.deeper if first.suite == last.suite else -MOST_COPIES, min(deeper)
+            least = first.deeper if first.suite == last.suite else -MOST_COPIES
+            beside = self._replaced_beside(first, None) or self._replaced_beside(None, last)
+            return least, max([min(deeper), *(beside or ())])
         beside = self._replaced_beside(first, last)
         if beside is not None:
             deeper += beside

@@ -128,8 +128,13 @@ class Places:
             for one, other in ((self, side), (side, self))
         )
         for old in gone if len(gone) * len(new) <= _MOST_COMPARED else ():
+            words = self.elements[self.paths[old][0]].words()
             alike, head = max(
-                ((similarity(old.split(), each.split()), each) for each in new), default=(0, b"")
+                (
+                    (similarity(words, side.elements[side.paths[each][0]].words()), each)
+                    for each in new
+                ),
+                default=(0, b""),
             )
             if alike >= _LEAST_ALIKE:
                 found[self.paths[old][0]] = side.paths[head][0]
