@@ -110,7 +110,11 @@ def merges_of(case: Case, language: str, strategies: Iterable[str]) -> Iterator[
 
 
 def judge_all(language: str, merges: Sequence[Merge]) -> list[Judgement]:
-    """Run the merges that left no conflict, and judge them."""
+    """Run the merges that left no conflict, and judge them.
+
+    A merge is left out if a side itself is no program in this language: Go refuses an import
+    whose only use a side deletes.
+    """
     texts = []
     for each in merges:
         texts += [each.text, *each.case.references(language)] if each.text else []
@@ -119,10 +123,17 @@ def judge_all(language: str, merges: Sequence[Merge]) -> list[Judgement]:
     for each in merges:
         if each.text:
             got, *expected = (next(runs) for _ in range(1 + len(each.case.merged)))
-            found.append(_judged(each, got, expected))
+            is_broken = any(isinstance(one, str) for one in expected)
+            if not (is_broken and _has_broken_side(each.case, language)):
+                found.append(_judged(each, got, expected))
         else:
             found.append(Judgement(merge=each, ending=Ending.OPEN))
     return found
+
+
+def _has_broken_side(case: Case, language: str) -> bool:
+    runs = run_all(language, case.texts(language), ALL_INPUTS)
+    return any(isinstance(each, str) for each in runs)
 
 
 def _judged(merge: Merge, got: Run | str, expected: Sequence[Run | str]) -> Judgement:
@@ -181,13 +192,11 @@ def smaller(language: str, judgements: Sequence[Judgement]) -> list[Judgement]:
     found = list(judgements)
     active = set(range(len(found)))
     while active:
-        owners, merges = [], []
-        for at in active:
-            for merge in _with_fewer_edits(found[at].merge):
-                owners.append(at)
-                merges.append(merge)
+        merges = [(at, merge) for at in active for merge in _with_fewer_edits(found[at].merge)]
+        owners = {id(merge): at for at, merge in merges}
         active = set()
-        for at, less in zip(owners, judge_all(language, merges), strict=True):
+        for less in judge_all(language, [merge for _, merge in merges]):
+            at = owners[id(less.merge)]
             if less.ending is found[at].ending and at not in active:
                 found[at] = less
                 active.add(at)

@@ -146,6 +146,38 @@ def test_merges_without_a_conflict_are_right(modules, cases):
     assert {each.ending.value for each in merges.judge_all("python", clean)} == {"right"}
 
 
+ONCE_WRONG = {
+    601: (
+        *(6, 12, 71, 98, 152, 163, 243, 275, 285, 317, 338, 369, 403, 412, 414, 428, 439, 455),
+        *(458, 465, 481, 538, 559, 621, 666, 712, 718, 727, 743, 752, 842, 843, 870, 919, 928, 933),
+    ),
+    701: (74, 93, 136, 412, 480, 545, 582),
+}
+"""Numbers of cases, by seed, that were once closed with a wrong text in one of the languages."""
+
+
+@pytest.mark.parametrize("language", ["python", "javascript", "go"])
+def test_what_was_once_closed_with_a_wrong_text_is_right_or_open(modules, language):
+    """Every case is of a kind that random edits of both sides produce."""
+    programs = {"javascript": "node", "go": "go"}
+    if language in programs:
+        need_program(programs[language])
+    merges, make_case = modules["merges"], modules["cases"].make_case
+    made = [make_case(seed, number) for seed, numbers in ONCE_WRONG.items() for number in numbers]
+    found = [
+        one
+        for case in made
+        for one in merges.merges_of(case, language, ["structured", "tokens", "cascade"])
+        if one.strategy != merges.CLEAN
+    ]
+
+    judged = merges.judge_all(language, found)
+
+    bad = [(each.merge.case.number, each.problem) for each in judged if each.ending in merges.BAD]
+    assert not bad
+    assert sum(each.ending.value == "right" for each in judged) > len(judged) / 5
+
+
 def test_the_script_finds_that_union_repeats_what_both_insert():
     """The numbers of a row add up."""
     options = ("--count", "20", "--language", "python", "--strategy", "union")

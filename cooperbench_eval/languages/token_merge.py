@@ -37,12 +37,16 @@ class Order(StrEnum):
 
 
 class TokenEdit(NamedTuple):
-    """Replaces the tokens *start* to *end* of the base by *new*, which a side has at *at*."""
+    """Replaces the tokens *start* to *end* of the base by *new*, which a side has at *at*.
+
+    An insertion of other tokens may give the same text; they are in the *reach* of the base.
+    """
 
     start: int
     end: int
     at: int
     new: tuple[Token, ...]
+    reach: tuple[int, int] = (0, 0)
 
 
 def merge_tokens(
@@ -139,6 +143,7 @@ def _merge(
     order: Order,
 ) -> list[Token]:
     """Make the edits of both sides."""
+    _check_brackets(base, *edits)
     sides = (edits[0], edits[1]), (edits[1], edits[0])
     ours, theirs = (list(reversed(list(_not_repeated(*each)))) for each in sides)
     out: list[Token] = []
@@ -159,6 +164,26 @@ def _merge(
         else:
             raise _overlapping(base[edit.start : edit.end])
     return out + _kept(base, spaces, range(at, len(base)))
+
+
+def _check_brackets(
+    base: Sequence[Token], ours: Sequence[TokenEdit], theirs: Sequence[TokenEdit]
+) -> None:
+    """Refuse an edit beside a bracket that the other side puts around something.
+
+    Raises:
+        TokenMergeError: It is not clear what is inside of the brackets.
+    """
+    for edits, others in ((ours, theirs), (theirs, ours)):
+        for edit in edits:
+            words = _texts(edit.new)
+            opened = sum((word in _OPENERS) - (word in _CLOSERS) for word in words)
+            if not opened or b"\n" in edit.new[0].space:
+                continue
+            low, high = edit.reach
+            for each in others:
+                if each.start <= high and each.end >= low and _texts(each.new) != words:
+                    raise _overlapping(base[max(low - 1, 0) : high + 1])
 
 
 def _not_repeated(edits: Sequence[TokenEdit], others: Sequence[TokenEdit]) -> Iterator[TokenEdit]:
@@ -341,20 +366,18 @@ def _edits(
     for (start, end, at, stop), limit in zip(raw, limits, strict=True):
         if start == end:
             room = start - (edits[-1].end if edits else 0), limit - start
-            shift = _best_shift(side, at, stop, room)
+            shifts = _shifts(side, at, stop, room)
+            shift = _best_shift(side, at, shifts)
             place, inserted = start + shift, tuple(side[at + shift : stop + shift])
-            edits.append(TokenEdit(place, place, at + shift, inserted))
+            reach = start + min(shifts), start + max(shifts)
+            edits.append(TokenEdit(place, place, at + shift, inserted, reach))
         else:
-            edits.append(TokenEdit(start, end, at, tuple(side[at:stop])))
+            edits.append(TokenEdit(start, end, at, tuple(side[at:stop]), (start, end)))
     return edits
 
 
-def _best_shift(side: Sequence[Token], at: int, stop: int, room: tuple[int, int]) -> int:
-    """Return how far to slide an insertion.
-
-    It goes to the start of the least indented line that it can reach. If it can reach no start
-    of a line, it goes as far left as possible.
-    """
+def _shifts(side: Sequence[Token], at: int, stop: int, room: tuple[int, int]) -> list[int]:
+    """Return how far an insertion may slide."""
     shifts = [0]
     while (
         -shifts[-1] < room[0] and side[at + shifts[-1] - 1].word == side[stop + shifts[-1] - 1].word
@@ -364,6 +387,15 @@ def _best_shift(side: Sequence[Token], at: int, stop: int, room: tuple[int, int]
     while right < room[1] and side[at + right].word == side[stop + right].word:
         right += 1
         shifts.append(right)
+    return shifts
+
+
+def _best_shift(side: Sequence[Token], at: int, shifts: Sequence[int]) -> int:
+    """Return how far to slide an insertion.
+
+    It goes to the start of the least indented line that it can reach. If it can reach no start
+    of a line, it goes as far left as possible.
+    """
 
     def rank(shift: int) -> tuple[bool, int, int]:
         space = side[at + shift].space

@@ -15,6 +15,7 @@ from cooperbench_eval.git.merging.conflicts import Conflict, ConflictBlock
 from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.data import find_format
+from cooperbench_eval.languages.faults.combining import find_uncombined
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import is_code
@@ -22,6 +23,7 @@ from cooperbench_eval.languages.reading import read_trees
 from cooperbench_eval.languages.tree import Construct, StructureError, one_line
 from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import is_merge_by_key
+from cooperbench_eval.strategies.structured.disputed import find_disputed
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
@@ -114,8 +116,9 @@ class ConflictFile(Generic[_Place]):
         )
         if problem := problem or find_lost_token(self.versions, with_both):
             return Fault(problem)
-        fault = _placing_fault(self.path, self.versions, merged)
-        return fault or _flow_fault(self.path, self._versions_of(answered), merged)
+        versions = self._versions_of(answered)
+        fault = _placing_fault(self.path, versions, merged, may_invent=self.may_invent)
+        return fault or _flow_fault(self.path, versions, merged)
 
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text of the whole file."""
@@ -217,7 +220,7 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
     found = _known.get(key)
     if found is None:
         problem = find_fault(path, versions, merged, may_invent=may_invent)
-        found = Fault(problem) or _placing_fault(path, versions, merged)
+        found = Fault(problem) or _placing_fault(path, versions, merged, may_invent=may_invent)
         found = found or _flow_fault(path, versions, merged)
         found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
     return found
@@ -227,11 +230,15 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
 _known = WeighedMemo[tuple[str, Versions, bytes, bool], Fault](max_bytes=1 << 22)
 
 
-def _placing_fault(path: str, versions: Versions, merged: bytes) -> Fault:
-    """Return a statement or argument that is not where its side put it."""
+def _placing_fault(path: str, versions: Versions, merged: bytes, *, may_invent: bool) -> Fault:
+    """Return a statement or argument that is not where, or what, its side made it."""
     trees = _trees(path, [*versions, merged])
     checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
-    return Fault(next((bad for check in checks if (bad := check(trees[:3], trees[3]))), ""))
+    found = next((bad for check in checks if (bad := check(trees[:3], trees[3]))), "")
+    found = found or find_uncombined(path, versions, merged, may_invent=may_invent)
+    if trees and not (found or may_invent):
+        found = find_disputed(path, versions, merged, trees)
+    return Fault(found)
 
 
 def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:

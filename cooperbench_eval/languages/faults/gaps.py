@@ -30,8 +30,8 @@ def changed_by_both(
 
 
 def _changed(trees: Versions) -> Iterator[tuple[Versions, Places]]:
-    base, ours, theirs, merged = trees
-    is_one_sided = any(same(merged, side) or same(base, side) for side in (ours, theirs))
+    base, ours, theirs, _ = trees
+    is_one_sided = same(ours, theirs) or same(base, ours) or same(base, theirs)
     if is_one_sided or len({each.mode for each in trees}) > 1:
         return
     places = [align(base.children, side.children, base.mode) for side in trees[1:]]
@@ -61,7 +61,7 @@ class Gap(NamedTuple):
 
 
 def gaps(trees: Versions, places: Places) -> Iterator[Gap]:
-    """Yield each place in which ours, theirs and merged all have something new."""
+    """Yield each place in which merged has something new."""
     kept = [i for i in range(len(trees[0].children)) if all(at[i] is not None for at in places)]
     known = [set(at) for at in places]
     starts, first = [0] * len(places), 0
@@ -74,6 +74,11 @@ def gaps(trees: Versions, places: Places) -> Iterator[Gap]:
             tuple(side.children[k] for k in range(start, end) if k not in old)
             for side, old, start, end in zip(trees[1:], known, starts, ends, strict=True)
         )
-        if mine and other and now:
+        if now:
             yield Gap(mine, other, now, trees[0].children[first:i])
         starts, first = [end + 1 for end in ends], len(trees[0].children) if i is None else i + 1
+
+
+def gaps_of_both(trees: Versions, places: Places) -> Iterator[Gap]:
+    """Yield each place in which ours, theirs and merged all have something new."""
+    return (gap for gap in gaps(trees, places) if gap.mine and gap.other)

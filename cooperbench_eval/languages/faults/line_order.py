@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.data import find_format
-from cooperbench_eval.languages.faults.gaps import gaps
+from cooperbench_eval.languages.faults.gaps import gaps_of_both
 from cooperbench_eval.languages.sequences import split_entries
 from cooperbench_eval.languages.tree import Mode, Token, one_line, suite
 
@@ -70,7 +70,7 @@ def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merge
         return ""
     trees = [suite(tuple(map(_line, file))) for file in files]
     places = [align(trees[0].children, side.children, Mode.LIST) for side in trees[1:]]
-    for gap in gaps(trees, places):
+    for gap in gaps_of_both(trees, places):
         mine, other, now = ([each.plain for each in part] for part in gap[:3])
         both = set(mine) & set(other)
         new = [[line for line in side if line not in both] for side in (mine, other)]

@@ -18,7 +18,13 @@ from cooperbench_eval.languages.effects import (
     modules_of,
     route_of,
 )
-from cooperbench_eval.languages.faults.gaps import Gap, Places, Versions, changed_by_both, gaps
+from cooperbench_eval.languages.faults.gaps import (
+    Gap,
+    Places,
+    Versions,
+    changed_by_both,
+    gaps_of_both,
+)
 from cooperbench_eval.languages.faults.line_order import find_misordered_lines
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
@@ -67,7 +73,7 @@ class _Order(NamedTuple):
                 yield from _shifted(parts, places)
                 continue
             yield from self._unreachable([each.children for each in parts], Alternative.of)
-            for gap in gaps(parts, places):
+            for gap in gaps_of_both(parts, places):
                 runs = weave(gap.mine, gap.other, lambda each: each.plain)
                 for run in [Run(gap.mine, gap.other, None)] if runs is None else runs:
                     if run.first and run.second:
@@ -128,7 +134,7 @@ def _replaces(new: Iterable[Element], gone: Elements) -> bool:
 
 def _shifted(parts: Versions, places: Places) -> Iterator[str]:
     """Yield items that both sides add at one place of a tuple without brackets."""
-    for mine, other, *_ in gaps(parts, places) if parts[0].kind in _TUPLES else ():
+    for mine, other, *_ in gaps_of_both(parts, places) if parts[0].kind in _TUPLES else ():
         if mine[0].plain == other[0].plain == b"," and not all(map(same, mine, other)):
             shown = excerpt(*mine), excerpt(*other)
             yield _ONE_SIDE % shown

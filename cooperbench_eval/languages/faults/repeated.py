@@ -4,11 +4,12 @@ A statement, an item of a list or an entry of a data file is compared as a whole
 functions may both end with `return x`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from cooperbench_eval.languages.alignment import align, similarity
-from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps
+from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps_of_both
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.sequences import has_word, is_item, split_entries
@@ -26,8 +27,9 @@ from cooperbench_eval.languages.tree import (
 _PROSE = (".md", ".rst")
 _LEAST_ALIKE = 0.85
 """The share of equal words from which two statements with one head are versions of one."""
-_LEAVING = frozenset(b"return break continue pass raise throw else".split())
+LEAVING = frozenset(b"return break continue pass raise throw else".split())
 """Words of lines that different new statements end with."""
+_VALUE = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'|\w+")
 _TWICE = "both sides insert %r, and the merged file would have it twice"
 
 
@@ -46,13 +48,15 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
 
 
 def _may_repeat(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
-    """Whether a line that both sides inserted occurs more often than in either."""
-    base, mine, other, now = differing_lines(versions, merged)
+    """Whether a line or a value that both sides inserted occurs more often than in either."""
+    lines = differing_lines(versions, merged)
+    words = [Counter(_VALUE.findall(b"\n".join(each))) for each in lines]
     return any(
-        count > max(mine.get(line, 0), other.get(line, 0))
-        and min(mine.get(line, 0), other.get(line, 0)) > base.get(line, 0)
-        for line, count in now.items()
-        if has_word(line) and line.split(None, 1)[0].rstrip(b";:") not in _LEAVING
+        count > max(mine.get(text, 0), other.get(text, 0))
+        and min(mine.get(text, 0), other.get(text, 0)) > base.get(text, 0)
+        for base, mine, other, now in (lines, words)
+        for text, count in now.items()
+        if has_word(text) and text.split(None, 1)[0].rstrip(b";:") not in LEAVING
     )
 
 
@@ -62,7 +66,7 @@ def _line(text: bytes) -> Token:
 
 def _repeated(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
     for parts, places in changed:
-        for gap in gaps(parts, places) if parts[0].mode is not Mode.SEQUENCE else ():
+        for gap in gaps_of_both(parts, places) if parts[0].mode is not Mode.SEQUENCE else ():
             mine, other, now = ([e for e in part if isinstance(e, Construct)] for part in gap[:3])
             shown = {each.plain: excerpt(each) for each in now}
             for text in _too_often(*([e.plain for e in part] for part in (mine, other, now))):
@@ -74,7 +78,7 @@ def _repeated_entries(trees: Versions, *, only_items: bool) -> Iterator[str]:
     """Yield what is repeated in a text without a grammar, which consists of lines."""
     base, *sides = trees
     places = [align(base.children, side.children, Mode.LIST) for side in sides]
-    for gap in gaps(trees, places):
+    for gap in gaps_of_both(trees, places):
         entries = (
             split_entries(
                 [each.plain for each in part], lambda e: len(e) - len(e.lstrip()), bytes.strip

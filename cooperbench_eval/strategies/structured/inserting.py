@@ -179,7 +179,10 @@ def _pieces(kind: str, before: Elements, insertion: Elements, other: Elements) -
         main, rank = elements[at], ranks[start + at]
         is_named = bool(main.key) and not is_overload_of(main, other)
         name = b"name " + main.key if is_named else main.plain
-        is_free = is_named and (kind not in POSITIONAL or rank > 0)
+        is_value = kind == "items" and main.plain.endswith((b'"', b"'", b"`"))
+        is_step = main.kind == "assignment" and main.words().count(main.key) > 1
+        is_fixed = is_value or is_step or (kind in POSITIONAL and not rank)
+        is_free = is_named and not is_fixed
         found.append(Piece(elements, at, name, rank, is_free))
         start = i + 1
     return found

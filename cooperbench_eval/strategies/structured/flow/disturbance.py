@@ -306,10 +306,12 @@ class Disturbance:
     def _reads_beside(self, setting: int, use: int, name: bytes) -> bool:
         """Whether the other's new step reads the base's value, with no step of the base between.
 
-        If it sets the variable as well, as in `x = f(x)`, what both sides do is done in turn.
+        If both only hand the value over and set the variable, as in `x = f(x)`, what the sides do
+        is done in turn.
         """
         work, facts = self.other, self.other.step(use).facts
-        if work.changes[use] not in _ADDED or name not in facts.reads - facts.sets:
+        is_in_turn = name in facts.sets and name not in self.merged.steps[setting].facts.direct
+        if work.changes[use] not in _ADDED or name not in facts.reads or is_in_turn:
             return False
         sources = work.graph.sources(work.origins[use], name)
         between = range(min(setting, use), max(setting, use) + 1)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, Token
+from cooperbench_eval.languages.alignment import align, similarity
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, Token, same
 from cooperbench_eval.strategies.structured.ordering import may_leave
 from cooperbench_eval.strategies.structured.rules.absorbing import merge_absorbed, merge_wrapped
 from cooperbench_eval.strategies.structured.rules.clauses import merge_tries
@@ -38,6 +38,18 @@ def _fill(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> E
     if any(each.plain not in PLACEHOLDERS for each in base):
         return None
     return merger.merge_children((), ours, theirs, Mode.MEMBERS)
+
+
+def _take_containing(
+    _merger: Merger, base: Elements, ours: Elements, theirs: Elements
+) -> Elements | None:
+    """Both sides replaced all statements, and one side has the other's new ones, too."""
+    for one, other in ((ours, theirs), (theirs, ours)):
+        left = iter(one)
+        if other and all(any(same(each, found) for found in left) for each in other):
+            places = align(base, one, Mode.MEMBERS)
+            return one if all(place is None for place in places) else None
+    return None
 
 
 _SHORTEST = 3
@@ -206,6 +218,7 @@ def _are_alike(one: Construct, other: Construct) -> bool:
 _RULES: tuple[Rule, ...] = (
     _fill,
     lambda _merger, *versions: merge_comments(*versions),
+    _take_containing,
     merge_tries,
     merge_headers,
     merge_absorbed,

@@ -1,0 +1,190 @@
+"""Finds statements that are not what both sides' edits of one statement make together.
+
+A statement of a merged file is a version's, or combines the edits of one statement. A statement
+that one side removed is gone, unless the other one edited it, which is a conflict.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from cooperbench_eval.git.merging.line_diff import diff_lines
+from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps
+from cooperbench_eval.languages.faults.losses import differing_lines
+from cooperbench_eval.languages.faults.repeated import LEAVING
+from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.sequences import has_word
+from cooperbench_eval.languages.tree import (
+    Construct,
+    Element,
+    Mode,
+    excerpt,
+    one_line,
+    same,
+)
+from cooperbench_eval.languages.words import WORD
+
+_LEAST_ALIKE = 0.7
+_LEAST_WORDS = 3
+"""The fewest words of a line whose repetition is not taken for chance."""
+_NOTHING = frozenset({b"pass", b"..."})
+"""Statements that stand in a suite from which everything else was removed."""
+
+
+def find_uncombined(
+    path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, *, may_invent: bool = False
+) -> str:
+    """Return which statement is not what the sides' edits make together.
+
+    Args:
+        path: The file.
+        versions: Base, ours and theirs.
+        merged: The merged file.
+        may_invent: Whether it may have statements that no version has.
+
+    Returns:
+        What is wrong; empty if nothing is, or if a version cannot be read.
+    """
+    if not is_code(path):
+        return ""
+    if line := _restored(versions, merged):
+        return f"the merged file would repeat or restore {one_line(line)!r}"
+    changed = changed_by_both(path, versions, merged)
+    found = (problem for each in changed for problem in _uncombined(*each, may_invent=may_invent))
+    return next(found, "")
+
+
+def _restored(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bytes:
+    """Return a line of the base that is back although a side removed it, or is there twice."""
+    base, mine, other, now = map(_stripped, differing_lines(versions, merged))
+    texts: list[bytes] = []
+    for line, count in base.items():
+        words = WORD.findall(line)
+        is_telling = len(words) >= _LEAST_WORDS and words[0] not in LEAVING
+        if now[line] > _most(count, mine[line], other[line]) and is_telling:
+            # One side may have written it over several lines.
+            texts = texts or [b"".join(text.split()) for text in (*versions, merged)]
+            *times, found = (text.count(b"".join(line.split())) for text in texts)
+            if found > _most(*times):
+                return line
+    return b""
+
+
+def _most(base: int, ours: int, theirs: int) -> int:
+    """Return how often a text may be in a merged file, by how often the versions have it."""
+    if min(ours, theirs) < base and max(ours, theirs) <= base:
+        return min(ours, theirs)
+    return max(ours, theirs, ours + theirs - base)
+
+
+def _stripped(lines: Mapping[bytes, int]) -> Counter[bytes]:
+    """Count lines without the white space around them."""
+    counts = Counter[bytes]()
+    for line, count in lines.items():
+        counts[line.strip()] += count
+    return counts
+
+
+def _uncombined(trees: Versions, places: Places, *, may_invent: bool) -> Iterator[str]:
+    base = trees[0]
+    if base.mode is Mode.SEQUENCE:
+        if not any(each.kind == "suite" for tree in trees for each in tree.walk()):
+            yield from _twice(trees)
+        return
+    yield from _disagreeing(trees, places)
+    if base.mode is Mode.MEMBERS and not may_invent:
+        yield from _invented(trees, places)
+
+
+def _twice(trees: Versions) -> Iterator[str]:
+    """Yield what both sides add to one statement and what is in it twice."""
+    before, mine, other, now = ([b"", *tree.words(), b""] for tree in trees)
+    for change in diff_lines(before, mine):
+        run = mine[change.b_start : change.b_end]
+        if len(run) > 1 and has_word(b" ".join(run)):
+            times = [_count(run, words) for words in (before, mine, other, now)]
+            if times[0] < times[2] and times[3] > max(times[1:3]):
+                yield f"both sides add {one_line(b' '.join(run))!r}, and it would be there twice"
+
+
+def _count(run: Sequence[bytes], words: Sequence[bytes]) -> int:
+    return sum(words[i : i + len(run)] == run for i in range(len(words)))
+
+
+def _disagreeing(trees: Versions, places: Places) -> Iterator[str]:
+    """Yield statements that one side edited and the other removed or edited differently."""
+    base, *sides, merged = trees
+    there = {each.plain for each in merged.children}
+    for i, child in enumerate(base.children):
+        mine, other = (
+            None if (k := at[i]) is None else side.children[k]
+            for side, at in zip(sides, places, strict=False)
+        )
+        if mine is None or other is None:
+            new, gone = (other, 0) if mine is None else (mine, 1)
+            if new is None or new.plain not in there or same(new, child):
+                continue
+            is_moved = any(same(each, child) for side in sides for each in side.children)
+            if not is_moved and _only_removes(sides[gone], places[gone], i):
+                yield f"one side removes {excerpt(child)!r}, which the other changes"
+            continue
+        is_disputed = not any(same(*pair) for pair in combinations((child, mine, other), 2))
+        is_joined = isinstance(child, Construct) and {mine.plain, other.plain} <= there
+        if is_disputed and is_joined and child.kind != "import":
+            yield f"both versions of {excerpt(child)!r} would repeat or restore parts of it"
+
+
+def _only_removes(side: Construct, places: Sequence[int | None], i: int) -> bool:
+    """Whether a side put nothing in the place of a removed child."""
+    start = next((k + 1 for k in reversed(places[:i]) if k is not None), 0)
+    end = next((k for k in places[i + 1 :] if k is not None), len(side.children))
+    return all(each.plain in _NOTHING for each in side.children[start:end])
+
+
+def _invented(trees: Versions, places: Places) -> Iterator[str]:
+    """Yield new statements that no version has, unless both sides have similar ones."""
+    base, *sides, _ = trees
+    known: set[bytes] = set()
+    for _, _, now, _ in gaps(trees, places):
+        new = list(_statements(now))
+        known = known or {each.plain for tree in trees[:3] for each in _statements(tree.children)}
+        for each in new:
+            if each.plain in known or _hands_over(each):
+                continue
+            old = {e.plain for e in _statements(base.children)}
+            changed = (
+                [e for e in _statements(side.children) if e.plain not in old] for side in sides
+            )
+            if not all(_has_alike(each, side) for side in changed):
+                yield f"no version has {excerpt(each)!r}"
+
+
+def _hands_over(statement: Construct) -> bool:
+    """Whether a statement only gives one variable the value of another."""
+    words = statement.words()
+    return statement.kind == "assignment" and len(words) == len(("one", "=", "other"))
+
+
+def _statements(elements: Iterable[Element]) -> Iterator[Construct]:
+    """Yield the statements and items without suites, also those in suites."""
+    for each in elements:
+        if not isinstance(each, Construct):
+            continue
+        suites = [found for found in each.walk() if found.kind == "suite"]
+        if not suites:
+            yield each
+        for suite in suites:
+            for child in suite.children:
+                if isinstance(child, Construct) and not any(
+                    e.kind == "suite" for e in child.walk()
+                ):
+                    yield child
+
+
+def _has_alike(statement: Construct, others: Iterable[Construct]) -> bool:
+    words = statement.words()
+    return any(
+        each.kind == statement.kind and similarity(words, each.words()) >= _LEAST_ALIKE
+        for each in others
+    )

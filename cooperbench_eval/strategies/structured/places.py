@@ -1,0 +1,221 @@
+"""Where the statements of a function are."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from itertools import count
+from typing import NamedTuple
+
+from attrs import frozen
+
+from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.tree import Construct, Mode, head_of
+from cooperbench_eval.strategies.structured.rules.statements import PLACEHOLDERS
+from cooperbench_eval.support.memo import WeighedMemo
+
+MOST_COPIES = 50
+"""The most copies of a statement that are looked at; more of them show nothing."""
+_LEAST_ALIKE = 0.5
+_MOST_COMPARED = 400
+
+Path = tuple[tuple[int, int], ...]
+"""For each suite around a statement, outermost first: its number, and the index in it."""
+
+
+def _statements(function: Construct) -> Iterator[tuple[Construct, Path, bytes]]:
+    """Yield each statement of a function, suite by suite, with its place and its suite's label.
+
+    The label is the head of what the suite belongs to; for a later clause, such as `else`, that
+    of its statement as well.
+    """
+    stack: list[tuple[Construct, Path, bytes]] = [(function, (), b"")]
+    numbers = count()
+    while stack:
+        element, path, label = stack.pop()
+        if element.kind != "suite":
+            parts = reversed(element.parts)
+            stack += [(each, path, _label(element, each, label)) for each in parts]
+            continue
+        suite = next(numbers)
+        for i, child in enumerate(element.parts):
+            here = (*path, (suite, i))
+            yield child, here, label
+            stack.append((child, here, b""))
+
+
+def _label(parent: Construct, child: Construct, label: bytes) -> bytes:
+    """Return the label of a suite in *parent*, or what precedes that of a suite in a clause."""
+    if child.kind == "suite":
+        return b" ".join((label, head_of(parent)))
+    is_later = parent.mode is Mode.MEMBERS and child is not parent.children[0]
+    return head_of(parent) if is_later else label
+
+
+@frozen(eq=False)
+class Places:
+    """Where the statements of a function are, by their words, and how often in each suite.
+
+    Attributes:
+        labels: What each suite belongs to.
+    """
+
+    paths: dict[bytes, list[Path]]
+    suites: dict[int, list[bytes]]
+    elements: dict[Path, Construct]
+    labels: dict[int, bytes]
+    counts: Counter[tuple[tuple[bytes, ...], bytes]]
+
+    @classmethod
+    def of(cls, function: Construct) -> "Places":
+        """Find the places in a function; merges of other blocks ask for the same versions."""
+        found = _known.get(function.plain)
+        if found is None:
+            found = _known.keep(function.plain, cls._find(function), size=len(function.plain))
+        return found
+
+    @classmethod
+    def _find(cls, function: Construct) -> "Places":
+        paths: dict[bytes, list[Path]] = defaultdict(list)
+        suites: dict[int, list[bytes]] = defaultdict(list)
+        labels: dict[int, bytes] = {}
+        elements: dict[Path, Construct] = {}
+        for element, path, label in _statements(function):
+            head = head_of(element)
+            elements[path] = element
+            paths[head].append(path)
+            suites[path[-1][0]].append(head)
+            labels[path[-1][0]] = label
+        heads = {path[-1]: head for head, places in paths.items() for path in places}
+        counts = Counter(
+            (tuple(heads[each] for each in path[:-1]), head)
+            for head, places in paths.items()
+            for path in places
+        )
+        return cls(dict(paths), dict(suites), elements, labels, counts)
+
+    def blocks(self, head: bytes) -> Counter[bytes]:
+        """Return what the suites around a statement belong to, without the function's own."""
+        return Counter(self.labels[suite] for suite, _ in self.paths[head][0][1:])
+
+    def head_at(self, place: tuple[int, int]) -> bytes:
+        """Return the head of the statement at an index of a suite."""
+        return self.suites[place[0]][place[1]]
+
+    def is_empty(self, head: bytes) -> bool:
+        """Whether a statement is there, and nothing is in it."""
+        places = {paths[0] for each, paths in self.paths.items() if each not in PLACEHOLDERS}
+        found = self.paths.get(head, ())
+        return len(found) == 1 and not any(
+            len(path) > len(found[0]) and path[: len(found[0])] == found[0] for path in places
+        )
+
+    def words_in(self, head: bytes) -> Iterator[bytes]:
+        """Yield the words of a statement and of what it contains."""
+        place = self.paths[head][0]
+        for each, paths in self.paths.items():
+            if any(path[: len(place)] == place for path in paths):
+                yield from each.split()
+
+    def matched(self, side: "Places") -> dict[Path, Path]:
+        """Return where statements are in a side, also those that the side edited."""
+        found: dict[Path, Path] = {}
+        for head, paths in self.paths.items():
+            there = side.paths.get(head, ())
+            if len(paths) == len(there):
+                found |= zip(paths, there, strict=True)
+        gone, new = (
+            [h for h in one.paths if h not in other.paths]
+            for one, other in ((self, side), (side, self))
+        )
+        for old in gone if len(gone) * len(new) <= _MOST_COMPARED else ():
+            words = self.elements[self.paths[old][0]].words()
+            alike, head = max(
+                (
+                    (similarity(words, side.elements[side.paths[each][0]].words()), each)
+                    for each in new
+                ),
+                default=(0, b""),
+            )
+            if alike >= _LEAST_ALIKE:
+                found[self.paths[old][0]] = side.paths[head][0]
+                new.remove(head)
+        return found
+
+    def neighbours(self, side: "Places") -> Iterator[tuple[bytes, "Neighbours"]]:
+        """Yield each statement that is new in a side, and its unchanged neighbours."""
+        for heads in side.suites.values():
+            there = set(heads)
+            marks = [head if len(self.paths.get(head, ())) == 1 else b"" for head in heads]
+            before, after = _last_marks(marks), _last_marks(marks[::-1])[::-1]
+            for head, first, last in zip(heads, before, after, strict=True):
+                if head not in self.paths:
+                    is_edited = not there.issuperset(self._between(first, last))
+                    yield head, Neighbours(first, last, is_edited=is_edited)
+
+    def _between(self, first: bytes, last: bytes) -> Sequence[bytes]:
+        """Return the statements between two of one suite; empty stands for its start or end."""
+        ends = [self.paths[each][0][-1] for each in (first, last) if each]
+        if not ends or ends[0][0] != ends[-1][0]:
+            return ()
+        start, end = (ends[0][1] + 1 if first else 0), (ends[-1][1] if last else None)
+        return self.suites[ends[0][0]][start:end]
+
+    def has_between(self, head: bytes, neighbours: "Neighbours") -> bool:
+        """Whether a statement is between its neighbours, as far as they are left."""
+        here, first, last = (
+            self.paths.get(each, []) for each in (head, neighbours.before, neighbours.after)
+        )
+        if not here or max(map(len, (here, first, last))) > MOST_COPIES:
+            return True
+        for path in here:
+            sides = [[_relation(each, path) for each in first if each < path]] if first else []
+            sides += [[_relation(each, path) for each in last if path < each]] if last else []
+            best = [max(each, default=_Relation.ELSEWHERE) for each in sides]
+            least = _Relation.AROUND if neighbours.is_edited else _Relation.BESIDE
+            if not best or (min(best) > _Relation.ELSEWHERE and max(best) >= least):
+                return True
+        return False
+
+
+_known = WeighedMemo[bytes, Places](max_bytes=1 << 20)
+
+
+class Neighbours(NamedTuple):
+    """The unchanged statements before and after a new one in its suite; empty if none.
+
+    Attributes:
+        before: The words of the one before it.
+        after: The words of the one after it.
+        is_edited: Whether a statement between them is gone, which it may replace or contain.
+    """
+
+    before: bytes
+    after: bytes
+    is_edited: bool
+
+
+class _Relation(IntEnum):
+    """Where a neighbour of a statement is."""
+
+    ELSEWHERE = 0
+    """In a block that does not contain the statement."""
+    AROUND = 1
+    """In a block around the statement's own."""
+    BESIDE = 2
+    """In the statement's own block, or deeper in it."""
+
+
+def _relation(neighbour: Path, statement: Path) -> _Relation:
+    if neighbour[: len(statement)] == statement:
+        return _Relation.ELSEWHERE  # in the statement itself
+    if statement[-1][0] in dict(neighbour):
+        return _Relation.BESIDE
+    return _Relation.AROUND if neighbour[-1][0] in dict(statement) else _Relation.ELSEWHERE
+
+
+def _last_marks(marks: Sequence[bytes]) -> list[bytes]:
+    """Return the last mark before each place; empty if there is none."""
+    found = [b""]
+    for mark in marks[:-1]:
+        found.append(mark or found[-1])
+    return found[: len(marks)]
