@@ -24,6 +24,7 @@ from cooperbench_eval.strategies.structured.data import can_merge_data
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
+from cooperbench_eval.strategies.structured.places import Places, with_edits
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
@@ -112,13 +113,13 @@ class ConflictFile(Generic[_Place]):
             self.path, self.versions, merged, is_whole=False, may_invent=self.may_invent
         )
         if problem := problem or find_lost_token(self.versions, with_both):
-            return Fault(problem)
+            return Fault(with_edits(problem, self.versions))
         sides = [[ours_of(each)] * 3 for each in self.places]
         for i in answered:
             sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
         base, ours, theirs = (alternate(self.settled, texts) for texts in zip(*sides, strict=True))
         fault = _placing_fault(self.path, self.versions, merged)
-        return fault or _flow_fault(self.path, (base, ours, theirs), merged)
+        return fault or _flow_fault(self.path, (base, ours, theirs), merged, self.versions)
 
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text of the whole file."""
@@ -177,8 +178,8 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
     found = _known.get(key)
     if found is None:
         problem = find_fault(path, versions, merged, may_invent=may_invent)
-        found = Fault(problem) or _placing_fault(path, versions, merged)
-        found = found or _flow_fault(path, versions, merged)
+        found = Fault(with_edits(problem, versions)) or _placing_fault(path, versions, merged)
+        found = found or _flow_fault(path, versions, merged, versions)
         found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
     return found
 
@@ -191,13 +192,18 @@ def _placing_fault(path: str, versions: Versions, merged: bytes) -> Fault:
     """Return a statement or argument that is not where its side put it."""
     trees = _trees(path, [*versions, merged])
     checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
-    return Fault(next((bad for check in checks if (bad := check(trees[:3], trees[3]))), ""))
+    problem = next((bad for check in checks if (bad := check(trees[:3], trees[3]))), "")
+    return Fault(with_edits(problem, versions))
 
 
-def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:
+def _flow_fault(path: str, versions: Versions, merged: bytes, files: Versions) -> Fault:
     """Return how the sides' changes disturb each other in a merged file that can be read."""
     trees = _trees(path, [*versions, merged])
-    return Fault(find_interference(*trees) if trees else "", interferes=True)
+    if not trees:
+        return Fault()
+    base, ours, theirs, after = trees
+    places = Places(trees[:3], versions, files)
+    return Fault(find_interference(base, ours, theirs, after, places), interferes=True)
 
 
 def _trees(path: str, texts: Sequence[bytes]) -> Sequence[Construct]:

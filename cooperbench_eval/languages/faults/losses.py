@@ -50,7 +50,7 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
         both = ours[token] + theirs[token] - base[token] - twice[token]
         least = min(max(ours[token], theirs[token]), both)
         if there[token] < least and token not in _SEPARATORS:
-            return f"{token.decode('utf-8', 'replace')!r} is lost"
+            return f"{token.decode('utf-8', 'replace')!r} would be lost"
     return ""
 
 
@@ -76,7 +76,8 @@ def find_new_token(path: str, versions: Sequence[bytes], merged: bytes) -> str:
             return ""
         known = set(_tokens(lines))
         new = [token for token in new if token not in known]
-    return f"{new[0].decode('utf-8', 'replace')!r} is in no version" if new else ""
+    shown = new[0].decode("utf-8", "replace") if new else ""
+    return f"the merge would have {shown!r}, which no version has" if new else ""
 
 
 def _tokens(lines: Iterable[tuple[Words, bytes]]) -> Iterator[bytes]:

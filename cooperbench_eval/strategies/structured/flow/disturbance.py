@@ -63,6 +63,12 @@ class Disturbance:
         ]
         return Clash(problem, *steps)
 
+    def cause(self, affected: AbstractSet[int]) -> int | None:
+        """Return the one side's change that affects some steps; `None` if it is a removal."""
+        starts = sorted(self._starts, key=lambda each: each not in affected)
+        found = (i for i in starts if self._spread([i], ()).steps & affected)
+        return next(found, None)
+
     @cached_property
     def _reverse(self) -> "Disturbance":
         """The effects of the other's work."""
@@ -72,12 +78,12 @@ class Disturbance:
     def always(self) -> frozenset[int]:
         """The merged steps that are affected even if the one side's new options are not used."""
         starts = [i for i in self._starts if not self._is_optional(i)]
-        return self._spread(starts).steps
+        return self._spread(starts, list(self._orphans_in_merge())).steps
 
     @cached_property
     def sometimes(self) -> Spread:
         """What may be affected in the merged function."""
-        return self._spread(self._starts)
+        return self._spread(self._starts, list(self._orphans_in_merge()))
 
     @cached_property
     def own(self) -> Spread:
@@ -89,9 +95,9 @@ class Disturbance:
     def _starts(self) -> list[int]:
         return [i for i, change in self.one.changes.items() if change in MEANT]
 
-    def _spread(self, starts: Collection[int]) -> Spread:
+    def _spread(self, starts: Collection[int], orphans: Collection[Read]) -> Spread:
         # Skipping the other side's steps leaves the side's own version.
-        return Spread.of(self.merged, starts, list(self._orphans_in_merge()), self.other.changes)
+        return Spread.of(self.merged, starts, orphans, self.other.changes)
 
     @cached_property
     def _orphans(self) -> frozenset[Read]:
@@ -127,15 +133,14 @@ class Disturbance:
                 sources = self.merged.sources(i, name) & affected - {i}
                 if self._lacks(i, name) or any(name in self._sets(at) for at in sources):
                     problem = f"one side changes {_shown(name)}, the other how it is used"
-                    changed = min(sources & self.one.changes.keys(), default=None)
-                    yield self._clash(problem, changed, i)
+                    yield self._clash(problem, self.cause(sources), i)
             if change is Change.NEW:
                 for name in sorted(self._renewed(i)):
                     problem = f"one side changes {_shown(name)}, which the other hands over"
                     yield self._clash(problem, None, i)
             for head in self.merged.steps[i].within:
                 if head in affected and self.one.changes.get(head) is not Change.NEW:
-                    yield self._clash(_CONDITION, head if head in self.one.changes else None, i)
+                    yield self._clash(_CONDITION, self.cause({head}), i)
             own = self.other.step(i).within
             if any(self.other.before.get(head) in self.one.gone for head in own):
                 yield self._clash(_CONDITION, None, i)
@@ -203,9 +208,8 @@ class Disturbance:
         own = {(places.get(at), places.get(use), name) for at, use, name in effects.own.flows}
         for at, use, name in sorted(effects.sometimes.flows - own):
             if at in origins and use in origins and not {at, use} & mine.keys():
-                yield self._clash(
-                    f"one side changes where {_shown(name)} comes from, the other its value"
-                )
+                problem = f"one side changes where {_shown(name)} comes from, the other its value"
+                yield self._clash(problem, None, effects.cause({at}))
         for step, name in sorted(effects.own.reads):
             use = places.get(step, -1)
             is_lost = use >= 0 and (use, name) not in effects.sometimes.reads
@@ -323,7 +327,7 @@ class Disturbance:
         affected = self._reverse.sometimes.steps - self.one.changes.keys()
         for exit_, skipped in self._exits():
             if not self._is_optional(exit_) and (lost := affected & skipped):
-                done = max(lost & self.other.changes.keys(), default=None)
+                done = min(lost & self.other.changes.keys(), default=None)
                 yield self._clash(
                     "one side leaves the function before the other's work is done", exit_, done
                 )
