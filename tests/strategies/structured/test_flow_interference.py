@@ -478,4 +478,4 @@ def test_the_reason_does_not_depend_on_the_hashes_of_strings():
         for seed in "1234"
     }
 
-    assert found == {"in 'f', theirs changes where 'b' comes from, ours its value\n"}
+    assert found == {"in 'f', with theirs' changes, ours' change of 'b' has another effect\n"}

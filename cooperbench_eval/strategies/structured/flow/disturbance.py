@@ -23,6 +23,7 @@ class Clash(NamedTuple):
 
 _SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
 _ADDED = frozenset({Change.NEW, Change.NAMING})
+_ELSEWHERE = "with one side's changes, the other's change of %s has another effect"
 _CONDITION = "one side changes a condition, the other what depends on it"
 
 
@@ -135,28 +136,29 @@ class Disturbance:
                     problem = f"one side changes {_shown(name)}, the other how it is used"
                     yield self._clash(problem, self.cause(sources), i)
             if change is Change.NEW:
-                for name in sorted(self._renewed(i)):
+                for name, at in sorted(self._renewed(i)):
                     problem = f"one side changes {_shown(name)}, which the other hands over"
-                    yield self._clash(problem, None, i)
+                    yield self._clash(problem, at, i)
             for head in self.merged.steps[i].within:
                 if head in affected and self.one.changes.get(head) is not Change.NEW:
                     yield self._clash(_CONDITION, self.cause({head}), i)
             own = self.other.step(i).within
             if any(self.other.before.get(head) in self.one.gone for head in own):
-                yield self._clash(_CONDITION, None, i)
+                new = (at for at in self.merged.steps[i].within[::-1] if at in self.one.changes)
+                yield self._clash(_CONDITION, next(new, None), i)
 
     def _needed(self, merged: int) -> frozenset[bytes]:
         """Return the base's variables whose values the other's step works with."""
         direct = self.merged.steps[merged].facts.direct
         return direct & self.other.step(merged).facts.direct & self._known
 
-    def _renewed(self, merged: int) -> Iterator[bytes]:
-        """Yield the base's variables of which a new step only reads the one side's new value."""
+    def _renewed(self, merged: int) -> Iterator[tuple[bytes, int]]:
+        """Yield variables of which a new step only reads the one side's new value, and its step."""
         facts = self.merged.steps[merged].facts
         only = facts.reads & self.other.step(merged).facts.reads - facts.direct - facts.sets
         for name in only & self._known:
-            if any(self._renews(self.one, at, name) for at in self.merged.sources(merged, name)):
-                yield name
+            sources = sorted(self.merged.sources(merged, name))
+            yield from ((name, at) for at in sources if self._renews(self.one, at, name))
 
     def _renews(self, work: Work, at: int, name: bytes) -> bool:
         """Whether a side's new step always makes a variable's new value from its old one."""
@@ -208,15 +210,12 @@ class Disturbance:
         own = {(places.get(at), places.get(use), name) for at, use, name in effects.own.flows}
         for at, use, name in sorted(effects.sometimes.flows - own):
             if at in origins and use in origins and not {at, use} & mine.keys():
-                problem = f"one side changes where {_shown(name)} comes from, the other its value"
-                yield self._clash(problem, None, effects.cause({at}))
+                yield self._clash(_ELSEWHERE % _shown(name), None, effects.cause({at}))
         for step, name in sorted(effects.own.reads):
             use = places.get(step, -1)
             is_lost = use >= 0 and (use, name) not in effects.sometimes.reads
             if is_lost and use not in mine and not self._passes(use, name):
-                yield self._clash(
-                    f"one side changes where {_shown(name)} comes from, the other its value"
-                )
+                yield self._clash(_ELSEWHERE % _shown(name))
         for step, name in sorted(effects.own.reads):
             if self._drops(step, name):
                 problem = f"one side changes what uses {_shown(name)}, the other its value"
@@ -418,8 +417,11 @@ class Disturbance:
             if is_extended and all(map(self.other.is_optional, copies)):
                 continue
             problem = f"one side changes a call of {_shown(call.split()[0])}, the other copies it"
-            yield self._clash(problem, None, None)._replace(
-                theirs=self.other.graph.steps[copies[0]].header
+            own = [now for now, old in self.one.before.items() if old in places]
+            yield Clash(
+                problem,
+                self.one.graph.steps[own[0]].header if own else None,
+                self.other.graph.steps[copies[0]].header,
             )
 
     def _is_extended(self, before: int) -> bool:

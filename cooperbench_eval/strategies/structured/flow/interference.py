@@ -21,7 +21,7 @@ from cooperbench_eval.languages.tree import (
 from cooperbench_eval.strategies.structured.flow.disturbance import Clash, Disturbance
 from cooperbench_eval.strategies.structured.flow.graph import graph_of
 from cooperbench_eval.strategies.structured.flow.work import Work
-from cooperbench_eval.strategies.structured.places import Places
+from cooperbench_eval.strategies.structured.places import Places, with_edits
 
 _LEAST_ALIKE = 0.7
 
@@ -57,7 +57,10 @@ def find_interference(
             steps = [(each,) if each else () for each in (clash.ours, clash.theirs)]
             here = evolve(places, around=versions[:3]) if places else None
             shown = here.show((), *steps) if here else ""
-            return f"in {name.decode('utf-8', 'replace')!r}, {clash.problem}{shown}"
+            problem = clash.problem + shown
+            if places and not shown:
+                problem = with_edits(problem, places.files)
+            return f"in {name.decode('utf-8', 'replace')!r}, {problem}"
     return ""
 
 
