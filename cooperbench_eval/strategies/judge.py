@@ -113,7 +113,7 @@ class ConflictFile(Generic[_Place]):
             self.path, self.versions, merged, is_whole=False, may_invent=self.may_invent
         )
         if problem := problem or find_lost_token(self.versions, with_both):
-            return Fault(with_edits(problem, self.versions))
+            return _shown_fault(problem, self.versions)
         sides = [[ours_of(each)] * 3 for each in self.places]
         for i in answered:
             sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
@@ -178,7 +178,7 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
     found = _known.get(key)
     if found is None:
         problem = find_fault(path, versions, merged, may_invent=may_invent)
-        found = Fault(with_edits(problem, versions)) or _placing_fault(path, versions, merged)
+        found = _shown_fault(problem, versions) or _placing_fault(path, versions, merged)
         found = found or _flow_fault(path, versions, merged, versions)
         found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
     return found
@@ -193,7 +193,13 @@ def _placing_fault(path: str, versions: Versions, merged: bytes) -> Fault:
     trees = _trees(path, [*versions, merged])
     checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
     problem = next((bad for check in checks if (bad := check(trees[:3], trees[3]))), "")
-    return Fault(with_edits(problem, versions))
+    return _shown_fault(problem, versions)
+
+
+def _shown_fault(problem: str, versions: Versions) -> Fault:
+    """Return a fault of the merged file with the edits of both sides; false without a problem."""
+    is_checked = problem and not problem.endswith("so a merge cannot be checked")
+    return Fault(with_edits(problem, versions) if is_checked else problem)
 
 
 def _flow_fault(path: str, versions: Versions, merged: bytes, files: Versions) -> Fault:

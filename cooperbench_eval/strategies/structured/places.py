@@ -112,12 +112,13 @@ def with_edits(problem: str, files: Sequence[bytes]) -> str:
     """Return a problem with each side's first edit of what it quotes, and the edit's line.
 
     Of several edits of theirs, it is the one next to that of ours. If only one side edits
-    what is quoted, the other's edit is the one beside it.
+    what is quoted, the other's edit is the one beside it. If neither does, and only one pair of
+    edits meets, it is that one.
     """
     found_words = [found[1] or found[2] for found in _QUOTED.finditer(problem)]
     quoted = [words.replace("\\'", "'").rstrip(" …") for words in found_words]
     quoted = [words for words in quoted if words]
-    quoted += [last for name in quoted if (last := name.rpartition(".")[2]).isidentifier()]
+    quoted += [last for name in quoted if not (last := name.rpartition(".")[2]).isdigit()]
     base, *sides = files
     edits = [
         list(islice((each for words in quoted for each in _edits_of(words, base, side)), _MOST))
@@ -125,9 +126,14 @@ def with_edits(problem: str, files: Sequence[bytes]) -> str:
     ]
     pairs = product(edits[0][:1], edits[1])
     found = min(pairs, key=_distance, default=[next(iter(each), None) for each in edits])
+    if not any(found):
+        every = product(*(_changes(base, side)[:_MOST] for side in sides))
+        met = [pair for pair in every if not _distance(pair)]
+        found = met[0] if len(met) == 1 else found
     shown = []
-    for name, side, edit, other in zip(("ours", "theirs"), sides, found, found[::-1], strict=True):
-        if edit := edit or (other and _beside(other, base, side)):
+    for name, side, own, other in zip(("ours", "theirs"), sides, found, found[::-1], strict=True):
+        edit = own or (other and _beside(other, base, side))
+        if edit and edit.b_start < edit.b_end:
             line = one_line(side.splitlines()[edit.b_start])
             shown.append(f"{name}, line {edit.b_start + 1}: `{line}`")
     return f"{problem} ({'; '.join(shown)})" if shown else problem
