@@ -214,16 +214,23 @@ def _overlapping(
     ]
     start = min(each.start for side in found for each in side)
     end = max(each.end for side in found for each in side)
-    shown = one_line(b"".join(token.source for token in base[start:end]))
-    sides = []
-    for name, side in zip(("ours", "theirs"), found, strict=True):
+    texts = [b"".join(token.source for token in base[start:end])]
+    for side in found:
         text, at = b"", start
         for each in side:
             text += b"".join(token.source for token in (*base[at : each.start], *each.new))
             at = each.end
-        text += b"".join(token.source for token in base[at:end])
-        sides.append(f"{name}: `{one_line(text)}`" if text.strip() else f"{name} removes it")
-    return TokenMergeError(f"both sides changed {shown!r} ({'; '.join(sides)})")
+        texts.append(text + b"".join(token.source for token in base[at:end]))
+    lines = [[line.strip() for line in text.split(b"\n") if line.strip()] for text in texts]
+    shown, *sides = (
+        next((each for each in mine if each not in chain(*others)), b"".join(mine[:1]))
+        for mine, others in ((lines[0], lines[1:]), (lines[1], lines[:1]), (lines[2], lines[:1]))
+    )
+    shown_edits = "; ".join(
+        f"{name}: `{one_line(side)}`" if side else f"{name} removes it"
+        for name, side in zip(("ours", "theirs"), sides, strict=True)
+    )
+    return TokenMergeError(f"both sides changed {one_line(shown)!r} ({shown_edits})")
 
 
 def _kept(base: Sequence[Token], spaces: Sequence[dict[int, bytes]], places: range) -> list[Token]:

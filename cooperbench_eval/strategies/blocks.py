@@ -159,11 +159,11 @@ def _choose(file: BlockFile, proposal: Proposal) -> list[Resolution] | Resolutio
             return evolve(whole, rule=f"{whole.rule}, around it as well")
     if rejected and not good and all(fault.interferes for fault in rejected):
         refusal = Resolution(reason=rejected[0].problem, is_binding=True)
-        return [_explained(refusal, rejected[0].problem, block) for block in file.places]
+        return [refusal] * len(file.places)
     problem = rejected[0].problem if rejected else ""
     return _combine(
         file,
-        [[_explained(r, problem, block) for r in proposal.each(block)] for block in file.places],
+        [[_explained(r, problem) for r in proposal.each(block)] for block in file.places],
     )
 
 
@@ -221,19 +221,11 @@ def _others(
         yield [given[min(rank, len(given) - 1)] for given in choices]
 
 
-def _explained(resolution: Resolution, rejected: str, block: ConflictBlock) -> Resolution:
+def _explained(resolution: Resolution, rejected: str) -> Resolution:
     """Give an open block the fault of the whole file's merge as its reason, if it has one."""
     if resolution.text is not None or not rejected:
         return resolution
-    quoted = _QUOTED.findall(rejected)
-    lines = (block.ours + b"\n" + block.theirs).decode("utf-8", "replace")
-    is_elsewhere = quoted and not any(line.rstrip(" …") in lines for line in quoted)
-    return evolve(
-        resolution, reason=f"elsewhere in the file, {rejected}" if is_elsewhere else rejected
-    )
-
-
-_QUOTED = re.compile(r", line \d+: `(.+?)`(?=[;)])")
+    return evolve(resolution, reason=rejected)
 
 
 def _row_of(

@@ -125,7 +125,8 @@ def with_edits(problem: str, files: Sequence[bytes]) -> str:
         for side in sides
     ]
     pairs = product(edits[0][:1], edits[1])
-    found = min(pairs, key=_distance, default=[next(iter(each), None) for each in edits])
+    best = min(pairs, key=_distance, default=None)
+    found: Sequence[Change | None] = best or [next(iter(each), None) for each in edits]
     if not any(found):
         every = product(*(_changes(base, side)[:_MOST] for side in sides))
         met = [pair for pair in every if not _distance(pair)]
