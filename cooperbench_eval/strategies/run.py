@@ -111,7 +111,7 @@ def _with_lines(ledger: Iterable[LedgerRow], merge: ThreeWayMerge) -> Iterator[L
 
 
 _ELSEWHERE = "elsewhere in the file, "
-_NEAR = 5
+_NEAR = 20
 """The most lines between a conflict and an edit that belongs to it."""
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, product
+from typing import NamedTuple
 
 from attrs import evolve, frozen
 
@@ -49,12 +50,15 @@ class Places:
         if not excerpt(*base):
             shown = b"".join(_shared_names(ours, theirs)[:1]).decode("utf-8", "replace")
             return f"both sides add {shown!r}" if shown else "both sides insert at one place"
-        lines = self._lines(0, base)
-        shown = self._shown(lines[0][1], base) if len(lines) == 1 else excerpt(*base)
+        lines = [line for _, line in self._lines(0, base)]
+        new = [{line for _, line in self._lines(i, part)} for i, part in ((1, ours), (2, theirs))]
+        both = [line for line in lines if not any(line in side for side in new)]
+        shown = self._shown(both[0], base) if both else excerpt(*base)
         if ours and theirs:
-            return f"both sides changed {shown!r}"
+            what = "the part that begins with " if lines[1:] and not both else ""
+            return f"both sides changed {what}{shown!r}"
         remover, other = ("theirs", "ours") if ours else ("ours", "theirs")
-        return f"{remover} removes {shown!r}, which {other} changes"
+        return f"{remover} removes or moves {shown!r}, which {other} changes"
 
     def show(self, base: Elements, ours: Elements, theirs: Elements) -> str:
         """Show the first line of each side's edit, with its number; empty if none is known.
@@ -125,8 +129,9 @@ def with_edits(problem: str, files: Sequence[bytes]) -> str:
         for side in sides
     ]
     pairs = product(edits[0][:1], edits[1])
-    best = min(pairs, key=_distance, default=None)
-    found: Sequence[Change | None] = best or [next(iter(each), None) for each in edits]
+    best = min(pairs, key=_fit, default=None)
+    firsts = best or [next(iter(each), None) for each in edits]
+    found: Sequence[Change | None] = [each and each.edit for each in firsts]
     if not any(found):
         every = product(*(_changes(base, side)[:_MOST] for side in sides))
         met = [pair for pair in every if not _distance(pair)]
@@ -147,8 +152,21 @@ _NEAR = 2
 """The most lines of the base between edits that probably belong together."""
 
 
-def _edits_of(words: str, base: bytes, side: bytes) -> Iterator[Change]:
-    """Yield a side's edits from its first line with some words, then those that remove them."""
+class _Edit(NamedTuple):
+    """A side's edit, from a line that has certain words, or that replaces a line with them."""
+
+    edit: Change
+    is_removal: bool
+
+
+def _fit(pair: tuple[_Edit, ...]) -> tuple[bool, bool, int]:
+    """Rank a pair of edits: those beside each other first, and new lines before removed ones."""
+    distance = _distance(tuple(each.edit for each in pair))
+    return distance > _NEAR, pair[1].is_removal, distance
+
+
+def _edits_of(words: str, base: bytes, side: bytes) -> Iterator[_Edit]:
+    """Yield a side's edits from a line with some words, then those that remove such a line."""
     ends = [r"\b" if end.isalnum() else "" for end in (words[0], words[-1])]
     wanted = re.compile((ends[0] + re.escape(words) + ends[1]).encode())
     old, new = (text.splitlines() for text in (base, side))
@@ -156,11 +174,11 @@ def _edits_of(words: str, base: bytes, side: bytes) -> Iterator[Change]:
     for change in changes:
         for i in range(change.b_start, change.b_end):
             if wanted.search(new[i]):
-                yield change._replace(b_start=i)
+                yield _Edit(change._replace(b_start=i), is_removal=False)
     for change in changes:
         is_gone = any(map(wanted.search, old[change.a_start : change.a_end]))
         if is_gone and change.b_start < change.b_end:
-            yield change
+            yield _Edit(change, is_removal=True)
 
 
 def _distance(edits: tuple[Change, ...]) -> int:

@@ -232,7 +232,7 @@ CONFLICTS = {
         "a = 1\nb = 1\n",
         "b = 1\n",
         "a = 2\nb = 1\n",
-        "at 'a', ours removes 'a = 1', which theirs changes",
+        "at 'a', ours removes or moves 'a = 1', which theirs changes",
     ),
     "one item": ("a.yml", "- x\n", "- y\n", "- z\n", "both sides changed '- x'"),
     "one new item with two comments": (
