@@ -73,7 +73,10 @@ def test_what_does_not_parse_is_left_open():
     assert (outcome.changes, outcome.conflicts) == (git.changes, git.conflicts)
     (row,) = outcome.ledger
     assert (row.strategy, row.line, row.rule) == ("union", git.conflicts[0].line, "")
-    assert row.reason == "union's text was rejected: both sides' changes together would not parse"
+    assert row.reason == (
+        "union's text was rejected: both sides' changes together would not parse"
+        " (ours, line 1: `def f(a, b):`; theirs, line 1: `def f(a, c):`)"
+    )
 
 
 def test_union_alone_does_what_git_does():
@@ -249,8 +252,9 @@ def test_a_value_that_no_version_has_is_rejected_unless_a_model_may_write_it(pat
     accepted, _ = merge_by(member, **texts)
 
     assert refused.changes == git.changes
+    problem = "member's text was rejected: the merge would have '2.7', which no version has"
     assert [row.reason for row in refused.ledger] == [
-        "member's text was rejected: the merge would have '2.7', which no version has"
+        f"{problem} (ours, line 2: `a = 1.7`; theirs, line 2: `b = 2.5`)"
     ]
     assert accepted.changes[path].data.endswith(b"b = 2.5\nc = 2.7\n")
 

@@ -226,7 +226,7 @@ CONFLICTS = {
         "a: {b: z}\n",
         "at 'a.b', both sides changed 'a: {b: x}'",
     ),
-    "one new key with two values": ("a.json", "{}", '{"a": 1}', '{"a": 2}', "both sides insert"),
+    "one new key with two values": ("a.json", "{}", '{"a": 1}', '{"a": 2}', "both sides add 'a'"),
     "a key that one side removed": (
         "a.toml",
         "a = 1\nb = 1\n",
@@ -271,7 +271,7 @@ CONFLICTS = {
         "a==3\n",
         "both sides changed 'a==1'",
     ),
-    "one checksum": ("go.sum", "", "a v1 h1:x=\n", "a v1 h1:y=\n", "both sides insert"),
+    "one checksum": ("go.sum", "", "a v1 h1:x=\n", "a v1 h1:y=\n", "both sides add 'a v1'"),
 }
 
 
@@ -289,7 +289,8 @@ def test_edits_of_one_value_stay_open(case, strategy):
 def test_neighbouring_lines_of_a_script_are_not_combined():
     reason = merged("a.yml", "a: |\n  b\n  c\n", "a: |\n  d\n  c\n", "a: |\n  b\n  e\n")
 
-    assert reason == "at 'a', both sides changed 'b' (ours, line 2: `d`; theirs, line 3: `e`)"
+    problem = "at 'a', both sides changed the part that begins with 'b …'"
+    assert reason == f"{problem} (ours, line 2: `d`; theirs, line 3: `e`)"
     reason = merged("a.yml", "a: |\n  b\n", "a: |\n  b\n  c\n", "a: |\n  b\n  d\n")
     assert (
         reason == "at 'a', both sides insert at one place (ours, line 3: `c`; theirs, line 3: `d`)"

@@ -208,7 +208,8 @@ def test_a_fault_of_the_merged_file_is_the_reason():
     outcome = merge_file(b"f(1)\n", b"f(1, 2)\n", b"f(1, 3)\n", strategy=Whole())
 
     (row,) = outcome.ledger
-    assert row.reason == "both sides' changes together would not parse"
+    problem = "both sides' changes together would not parse"
+    assert row.reason == f"{problem} (ours, line 1: `f(1, 2)`; theirs, line 1: `f(1, 3)`)"
 
 
 def test_the_strategy_pickles():
