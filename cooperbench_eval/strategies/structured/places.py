@@ -83,8 +83,9 @@ class Places:
     def _shown(self, line: bytes, part: Elements) -> str:
         """Show a line or, if it is too long, the part of it."""
         text = one_line(line)
-        is_whole = not text.endswith("…")
-        return text if is_whole else excerpt(*part)
+        shown = excerpt(*part)
+        is_part = text.endswith("…") and shown.rstrip(" …").encode() in line
+        return shown if is_part else text
 
     def _lines(self, version: int, part: Elements) -> list[tuple[int, bytes]]:
         """Return the lines of a version that have a part of its tree, with their numbers."""

@@ -326,9 +326,11 @@ class Disturbance:
         affected = self._reverse.sometimes.steps - self.one.changes.keys()
         for exit_, skipped in self._exits():
             if not self._is_optional(exit_) and (lost := affected & skipped):
-                done = min(lost & self.other.changes.keys(), default=None)
+                done = sorted(lost & self.other.changes.keys(), key=lambda at: (at < exit_, at))
                 yield self._clash(
-                    "one side leaves the function before the other's work is done", exit_, done
+                    "one side leaves the function before the other's work is done",
+                    exit_,
+                    next(iter(done), None),
                 )
 
     def _guesses(self) -> Iterator[Clash]:
