@@ -284,6 +284,15 @@ def test_a_new_exit_beside_the_others_new_call_has_no_order():
     assert interference(base, function("q() / if x / > raise x / r()"), call) == ""
 
 
+def test_what_is_done_before_an_exit_is_not_skipped_by_it():
+    """The other's call stands before it in the same suite."""
+    base = function("y = g(x) / if y / > return q(y, z, 1) / h(x)")
+    ours = function("y = g(x) / if y / > u = q(y, z, 1) / > k(u) / > return u / h(x)")
+    theirs = function("y = g(x) / if y / > log(y) / > return q(y, z, 1) / h(x)")
+
+    assert interference(base, ours, theirs) == ""
+
+
 def test_an_option_must_not_leave_between_two_steps_of_the_others_work():
     """What the first one does to its value, only the second one repairs."""
     base = function("y = g(x) / q() / return y")

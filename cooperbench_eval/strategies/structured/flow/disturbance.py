@@ -325,13 +325,16 @@ class Disturbance:
         """The one side leaves before what the other's work affects is done."""
         affected = self._reverse.sometimes.steps - self.one.changes.keys()
         for exit_, skipped in self._exits():
-            if not self._is_optional(exit_) and (lost := affected & skipped):
+            lost = {at for at in affected & skipped if not self._is_before(at, exit_)}
+            if lost and not self._is_optional(exit_):
                 done = sorted(lost & self.other.changes.keys(), key=lambda at: (at < exit_, at))
-                yield self._clash(
-                    "one side leaves the function before the other's work is done",
-                    exit_,
-                    next(iter(done), None),
-                )
+                problem = "one side leaves the function before the other's work is done"
+                yield self._clash(problem, exit_, next(iter(done), None))
+
+    def _is_before(self, at: int, exit_: int) -> bool:
+        """Whether a step is always done before an exit, in a suite that contains the exit."""
+        steps = self.merged.steps
+        return at < exit_ and {*steps[at].within} <= {*steps[exit_].within}
 
     def _guesses(self) -> Iterator[Clash]:
         """Both insert at one place: the one side an exit, the other a call that it might skip."""
