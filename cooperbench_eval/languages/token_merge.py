@@ -154,7 +154,7 @@ def _merge(
         at = edit.end
         both = [left.pop() for left in (ours, theirs) if left and _place(left[-1]) == _place(edit)]
         if any(left and left[-1].start < edit.end for left in (ours, theirs)):
-            raise _overlapping(base[edit.start : edit.end])
+            raise _overlapping(base, edit, edits)
         if len(both) > 1 and edit.start == edit.end:
             out += _both(both[0].new, both[1].new, order)
         elif _texts(both[0].new) == _texts(both[-1].new):
@@ -162,7 +162,7 @@ def _merge(
         elif word := _containing(base[edit.start : edit.end], both[0].new, both[-1].new):
             out.append(word)
         else:
-            raise _overlapping(base[edit.start : edit.end])
+            raise _overlapping(base, edit, edits)
     return out + _kept(base, spaces, range(at, len(base)))
 
 
@@ -183,7 +183,9 @@ def _check_brackets(
             low, high = edit.reach
             for each in others:
                 if each.start <= high and each.end >= low and _texts(each.new) != words:
-                    raise _overlapping(base[max(low - 1, 0) : high + 1])
+                    beside = base[max(low - 1, 0) : high + 1]
+                    shown = one_line(b"".join(token.source for token in beside))
+                    raise TokenMergeError(f"both sides changed {shown!r}")
 
 
 def _not_repeated(edits: Sequence[TokenEdit], others: Sequence[TokenEdit]) -> Iterator[TokenEdit]:
@@ -230,10 +232,32 @@ def _place(edit: TokenEdit) -> tuple[int, int]:
     return edit.start, edit.end
 
 
-def _overlapping(tokens: Sequence[Token]) -> TokenMergeError:
-    """Return the error for tokens that both sides changed."""
-    shown = one_line(b"".join(token.source for token in tokens))
-    return TokenMergeError(f"both sides changed {shown!r}")
+def _overlapping(
+    base: Sequence[Token], edit: TokenEdit, edits: Sequence[Sequence[TokenEdit]]
+) -> TokenMergeError:
+    """Return the error for an edit that the other side's edits overlap."""
+    found = [
+        [each for each in side if each.start < edit.end and edit.start < each.end] for side in edits
+    ]
+    start = min(each.start for side in found for each in side)
+    end = max(each.end for side in found for each in side)
+    texts = [b"".join(token.source for token in base[start:end])]
+    for side in found:
+        text, at = b"", start
+        for each in side:
+            text += b"".join(token.source for token in (*base[at : each.start], *each.new))
+            at = each.end
+        texts.append(text + b"".join(token.source for token in base[at:end]))
+    lines = [[line.strip() for line in text.split(b"\n") if line.strip()] for text in texts]
+    shown, *sides = (
+        next((each for each in mine if each not in chain(*others)), b"".join(mine[:1]))
+        for mine, others in ((lines[0], lines[1:]), (lines[1], lines[:1]), (lines[2], lines[:1]))
+    )
+    shown_edits = "; ".join(
+        f"{name}: `{one_line(side)}`" if side else f"{name} removes it"
+        for name, side in zip(("ours", "theirs"), sides, strict=True)
+    )
+    return TokenMergeError(f"both sides changed {one_line(shown)!r} ({shown_edits})")
 
 
 def _kept(base: Sequence[Token], spaces: Sequence[dict[int, bytes]], places: range) -> list[Token]:
@@ -258,11 +282,11 @@ def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[
         raise TokenMergeError("both sides insert the same in different orders")
     parts = [part for run in runs for part in (*run.first, *run.second, *(run.shared or ())[:1])]
     if split is _items:
-        return _joined(parts, first, second)
+        return _joined(parts, first, second, order)
     out: list[Token] = []
     for part in parts:
         if out and b"\n" not in part[0].space and b"," not in {out[-1].word, part[0].word}:
-            raise TokenMergeError("both sides insert at one point without a separator")
+            raise _not_separated(first, second, order)
         if out and out[-1].word == part[0].word == b",":
             out.pop()
         out += part
@@ -270,17 +294,27 @@ def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[
 
 
 def _joined(
-    items: Sequence[list[Token]], first: Sequence[Token], second: Sequence[Token]
+    items: Sequence[list[Token]], first: Sequence[Token], second: Sequence[Token], order: Order
 ) -> list[Token]:
     """Join the items of two insertions with commas, also around them if either has them so."""
     ends = {first[0].word, first[-1].word, second[0].word, second[-1].word}
     if len(items) > 1 and b"," not in ends and len(_items(first)) == len(_items(second)) == 1:
-        raise TokenMergeError("both sides insert at one point without a separator")
+        raise _not_separated(first, second, order)
     comma = Token(b"", b",")
     out = [comma] if b"," in {first[0].word, second[0].word} else []
     for i, item in enumerate(items):
         out += [comma, *item] if i else item
     return [*out, comma] if b"," in {first[-1].word, second[-1].word} else out
+
+
+def _not_separated(
+    first: Sequence[Token], second: Sequence[Token], order: Order
+) -> TokenMergeError:
+    """Return the error for two insertions between which a separator is missing."""
+    sides = (second, first) if order is Order.THEIRS_FIRST else (first, second)
+    ours, theirs = (one_line(b"".join(token.source for token in side)) for side in sides)
+    problem = "both sides insert at one point without a separator"
+    return TokenMergeError(f"{problem} (ours: `{ours}`; theirs: `{theirs}`)")
 
 
 def _texts(tokens: Sequence[Token]) -> list[bytes]:

@@ -8,8 +8,7 @@ construct that moves into another suite is indented correctly there.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
-from textwrap import shorten
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from attrs import evolve, field, frozen
 
@@ -54,13 +53,69 @@ class SyntaxFaultError(StructureError):
 
 
 class DisagreementError(StructureError):
-    """Both sides changed the same construct differently."""
+    """Both sides changed the same construct differently.
+
+    Attributes:
+        keys: The keys of a data file that lead to the place.
+        edits: What base, ours and theirs have there; `None` if it is not known.
+        around: The constructs that contain these edits, if they are known.
+    """
+
+    def __init__(self, problem: str = "", shown: str = "") -> None:
+        """Make the error for a problem, or for elements that both sides changed."""
+        super().__init__(problem, shown)
+        self.problem = problem
+        self.keys: tuple[str, ...] = ()
+        self.edits: tuple[Elements, Elements, Elements] | None = None
+        self.around: Elements = ()
 
     @classmethod
-    def at(cls, *elements: "Element") -> "DisagreementError":
+    def at(cls, *elements: "Element") -> Self:
         """Make the error for the elements that both sides changed."""
-        shown = excerpt(*elements)
-        return cls(f"both sides changed {shown!r}" if shown else "both sides insert there")
+        return cls("", excerpt(*elements))
+
+    def between(self, base: "Elements", ours: "Elements", theirs: "Elements") -> Self:
+        """Add what the versions have there, unless a part of it is known.
+
+        If a side has nothing in the place of some words, it may have moved them, so that only
+        the construct around them shows what it did.
+        """
+        given = base, ours, theirs
+        is_apart = all(each.children for each in base) or (ours and theirs)
+        if self.edits is None and is_apart:
+            self.edits = _differing(*given)
+        whole = [each for part in given for each in part if each.children]
+        if self.edits and not self.around and [len(part) for part in given] == [1, 1, 1]:
+            known = [id(each) for part in self.edits for each in part]
+            is_around = len(whole) == len(given) and known != [id(each) for each in whole]
+            self.around = tuple(whole) if is_around else ()
+        return self
+
+    def __str__(self) -> str:
+        shown = self.args[1]
+        changed = f"both sides changed {shown!r}" if shown else "both sides insert there"
+        return self.described(changed)
+
+    def described(self, changed: str) -> str:
+        """Return the problem, or what the sides *changed*, after the keys that lead to it."""
+        problem = self.problem or changed
+        return f"at {'.'.join(self.keys)!r}, {problem}" if self.keys else problem
+
+
+def _differing(
+    base: "Elements", ours: "Elements", theirs: "Elements"
+) -> tuple["Elements", "Elements", "Elements"]:
+    """Leave out what all versions have at the start and at the end."""
+    versions = [base, ours, theirs]
+    for step in (1, -1):
+        while all(versions) and len({each[::step][0].plain for each in versions}) == 1:
+            versions = [each[1:] if step > 0 else each[:-1] for each in versions]
+    firsts = [each[0] for each in versions if len(each) == 1]
+    if len(firsts) == len(versions) and len({each.kind for each in firsts if each.children}) == 1:
+        inner = _differing(*(each.children for each in firsts))
+        if all(inner):
+            return inner
+    return versions[0], versions[1], versions[2]
 
 
 class BindingError(StructureError):
@@ -304,43 +359,96 @@ def _join_text(element: Construct) -> bytes:
     return text.replace(_INDENTED, _INDENTED + element.indent) if element.indent else text
 
 
-_MOST_SHOWN = 72
+_MOST_SHOWN = 100
 """The most characters of an excerpt."""
 
 
 def excerpt(*elements: Element) -> str:
-    """Return the source text of elements in one line, for a reason; cut after a whole word."""
-    return one_line(b"".join(map(render, elements)))
+    """Return the first line of elements' source text without comments, for a reason."""
+    tokens = [token for each in elements for token in _tokens(each)]
+    words = [token for token in tokens if token.kind != "comment"] or tokens
+    text = b"".join(token.space + token.word for token in words)
+    return one_line(text.replace(ABSOLUTE, b"").strip().removesuffix(b","))
 
 
 def one_line(text: bytes) -> str:
-    """Return a text in one line, for a reason; cut after a whole word, if one word fits."""
-    words = text.decode("utf-8", "replace")
-    shown = shorten(words, _MOST_SHOWN, placeholder=" …")
-    return shown if shown != "…" else words.split()[0][:_MOST_SHOWN] + "…"
+    """Return the first line of a text, for a reason; cut after a whole word, if one fits."""
+    first, _, rest = text.decode("utf-8", "replace").strip().partition("\n")
+    first = first.strip()
+    if len(first) <= _MOST_SHOWN:
+        return f"{first} …" if rest else first
+    cut = first[: _MOST_SHOWN - 1]
+    head = cut.rpartition(" ")[0].rstrip()
+    return f"{head} …" if head else f"{cut}…"
 
 
-def line_of(tree: Element, part: Element) -> int | None:
-    """Return the line of a file's tree in which a part begins; `None` if it is not in the tree."""
-    line = 0
-    while tree is not part:
-        for child in tree.children if isinstance(tree, Construct) else ():
-            if child is part or any(each is part for each in _parts(child)):
-                tree = child
-                break
-            line += _text(child).count(b"\n")
-        else:
-            return None
-    while isinstance(tree, Construct) and tree.children:
-        tree = tree.children[0]
-    return line + (tree.space.count(b"\n") if isinstance(tree, Token) else 0)
+def _comma(element: Element) -> bytes:
+    """Return the separator after an item."""
+    comma = element.comma if isinstance(element, Construct) else None
+    return b"" if comma is None else comma + b","
 
 
-def _parts(element: Element) -> Iterator[Element]:
-    yield element
-    if isinstance(element, Construct):
-        for child in element.children:
-            yield from _parts(child)
+def lines_of(tree: Element, parts: Sequence[Element], around: Element | None = None) -> list[int]:
+    """Return the lines of a file's tree in which its parts have words.
+
+    Trees share equal tokens. So a run of tokens is looked for in the construct *around* it;
+    none is found if that is not in the tree and the run occurs more than once.
+    """
+    tokens = list(_tokens(tree))
+    found = next((span for each in parts if (span := _span(tree, each))), None)
+    if found is None:
+        run = [token for part in parts for token in _tokens(part)]
+        words = [token.word for token in run]
+        space = around and _span(tree, around)
+        starts = [
+            i
+            for i in range(space.start if space else 0, (space.stop if space else len(tokens)))
+            if run and tokens[i].word == words[0]
+            if [token.word for token in tokens[i : i + len(run)]] == words
+        ]
+        if not starts or (len(starts) > 1 and not space):
+            return []
+        found = range(starts[0], starts[0] + len(run))
+    elif (last := _span(tree, parts[-1])) is not None:
+        found = range(found.start, last.stop)
+    line, lines = 0, list[int]()
+    for i, token in enumerate(tokens[: found.stop]):
+        line += token.space.count(b"\n")
+        end = line + token.word.count(b"\n")
+        if i >= found.start and token.word and token.kind != "comment":
+            lines += range(line, end + 1)
+        line = end
+    return list(dict.fromkeys(lines)) or [line][: len(found)]
+
+
+def _span(tree: Element, part: Element) -> range | None:
+    """Return the places of a construct's tokens among a tree's; `None` if it is not in it."""
+    at, stack = 0, [tree]
+    while stack:
+        element = stack.pop()
+        if element is part and isinstance(part, Construct):
+            return range(at, at + sum(1 for _ in _tokens(part)))
+        if isinstance(element, Token):
+            at += 1
+            continue
+        stack += reversed((*element.children, *_after(element)))
+    return None
+
+
+def _tokens(element: Element) -> Iterator[Token]:
+    """Yield the tokens of an element in order."""
+    if isinstance(element, Token):
+        yield element
+        return
+    for child in (*element.children, *_after(element)):
+        yield from _tokens(child)
+
+
+def _after(item: Construct) -> Iterator[Token]:
+    """Yield the separator after an item as a token without a word, and the comments after it."""
+    if separator := _comma(item):
+        yield Token(separator, b"")
+    yield from item.tail
 
 
 def functions_of(tree: Element, scope: bytes = b"") -> Iterator[tuple[bytes, Construct]]:

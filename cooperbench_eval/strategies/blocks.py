@@ -10,7 +10,7 @@ from operator import attrgetter
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.git.merging.conflicts import ConflictBlock, LedgerRow
+from cooperbench_eval.git.merging.conflicts import ConflictBlock, LedgerRow, why_whole
 from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.languages.data import find_format
@@ -128,7 +128,7 @@ def resolve_files(
             texts[block] = each.text
             rows.append(_row_of(block, each, (block.base, block.ours, block.theirs)))
     resolved = merge.resolve_files(rewritten).resolve_blocks(texts.__getitem__)
-    others = (LedgerRow.left_open(c, "it has no lines") for c in merge.conflicts if not c.has_lines)
+    others = (LedgerRow.left_open(c, why_whole(c)) for c in merge.conflicts if not c.has_lines)
     outcome = MergeOutcome(
         changes=resolved.changes,
         conflicts=resolved.conflicts,
@@ -162,7 +162,8 @@ def _choose(file: BlockFile, proposal: Proposal) -> list[Resolution] | Resolutio
         return [refusal] * len(file.places)
     problem = rejected[0].problem if rejected else ""
     return _combine(
-        file, [[_explained(r, problem) for r in proposal.each(block)] for block in file.places]
+        file,
+        [[_explained(r, problem) for r in proposal.each(block)] for block in file.places],
     )
 
 
@@ -224,7 +225,7 @@ def _explained(resolution: Resolution, rejected: str) -> Resolution:
     """Give an open block the fault of the whole file's merge as its reason, if it has one."""
     if resolution.text is not None or not rejected:
         return resolution
-    return evolve(resolution, reason=f"the merge of the whole file was rejected: {rejected}")
+    return evolve(resolution, reason=rejected)
 
 
 def _row_of(

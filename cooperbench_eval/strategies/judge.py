@@ -24,6 +24,7 @@ from cooperbench_eval.languages.tree import Construct, StructureError, one_line
 from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import is_merge_by_key
 from cooperbench_eval.strategies.structured.disputed import find_disputed
+from cooperbench_eval.strategies.structured.edit_lines import EditPlaces, with_edits
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
@@ -115,10 +116,10 @@ class ConflictFile(Generic[_Place]):
             self.path, self.versions, merged, is_whole=False, may_invent=self.may_invent
         )
         if problem := problem or find_lost_token(self.versions, with_both):
-            return Fault(problem)
+            return _shown_fault(problem, self.versions)
         versions = self._versions_of(answered)
         fault = _placing_fault(self.path, versions, merged, may_invent=self.may_invent)
-        return fault or _flow_fault(self.path, versions, merged)
+        return fault or _flow_fault(self.path, versions, merged, self.versions)
 
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text of the whole file."""
@@ -220,8 +221,10 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
     found = _known.get(key)
     if found is None:
         problem = find_fault(path, versions, merged, may_invent=may_invent)
-        found = Fault(problem) or _placing_fault(path, versions, merged, may_invent=may_invent)
-        found = found or _flow_fault(path, versions, merged)
+        found = _shown_fault(problem, versions) or _placing_fault(
+            path, versions, merged, may_invent=may_invent
+        )
+        found = found or _flow_fault(path, versions, merged, versions)
         found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
     return found
 
@@ -238,13 +241,23 @@ def _placing_fault(path: str, versions: Versions, merged: bytes, *, may_invent: 
     found = found or find_uncombined(path, versions, merged, may_invent=may_invent)
     if trees and not (found or may_invent):
         found = find_disputed(path, versions, merged, trees)
-    return Fault(found)
+    return _shown_fault(found, versions)
 
 
-def _flow_fault(path: str, versions: Versions, merged: bytes) -> Fault:
+def _shown_fault(problem: str, versions: Versions) -> Fault:
+    """Return a fault of the merged file with the edits of both sides; false without a problem."""
+    is_checked = problem and not problem.endswith("so a merge cannot be checked")
+    return Fault(with_edits(problem, versions) if is_checked else problem)
+
+
+def _flow_fault(path: str, versions: Versions, merged: bytes, files: Versions) -> Fault:
     """Return how the sides' changes disturb each other in a merged file that can be read."""
     trees = _trees(path, [*versions, merged])
-    return Fault(find_interference(*trees) if trees else "", interferes=True)
+    if not trees:
+        return Fault()
+    base, ours, theirs, after = trees
+    places = EditPlaces(trees[:3], versions, files)
+    return Fault(find_interference(base, ours, theirs, after, places), interferes=True)
 
 
 def _trees(path: str, texts: Sequence[bytes]) -> Sequence[Construct]:

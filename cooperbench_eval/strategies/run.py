@@ -1,6 +1,7 @@
 """Runs a strategy on two sides, and turns its mistakes into one error."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve
 
@@ -102,9 +103,28 @@ def _with_lines(ledger: Iterable[LedgerRow], merge: ThreeWayMerge) -> Iterator[L
             lines = [c.line for c in merge.conflicts if c.path == row.path and c.has_lines]
             found = merge.lines_in(row.path) if lines else ()
             places[row.path] = dict(zip(lines, found, strict=True))
-        place = places[row.path].get(row.line)
-        ours, theirs = (place[1].start + 1, place[2].start + 1) if place else (None, None)
-        yield evolve(row, ours_line=ours, theirs_line=theirs)
+        here = [each for line, each in places[row.path].items() if line and line >= row.line]
+        here = here[: row.conflicts] if row.line in places[row.path] else []
+        ours, theirs = (here[0][1].start + 1, here[0][2].start + 1) if here else (None, None)
+        reason = f"{_ELSEWHERE}{row.reason}" if _is_elsewhere(row.reason, here) else row.reason
+        yield evolve(row, reason=reason, ours_line=ours, theirs_line=theirs)
+
+
+_ELSEWHERE = "elsewhere in the file, "
+_NEAR = 20
+"""The most lines between a conflict and an edit that belongs to it."""
+
+
+def _is_elsewhere(reason: str, places: Sequence[tuple[range, range, range]]) -> bool:
+    """Whether a reason names lines of the file, but none of a row's conflicts."""
+    named = re.findall(r"(ours|theirs), line (\d+): `", reason)
+    spans = {
+        name: range(places[0][i].start - _NEAR, places[-1][i].stop + _NEAR + 1)
+        for i, name in ((1, "ours"), (2, "theirs"))
+        if places
+    }
+    is_here = any(int(line) in spans.get(name, ()) for name, line in named)
+    return bool(named and places) and not is_here and not reason.startswith(_ELSEWHERE)
 
 
 def _flaw(outcome: object, merge_input: MergeInput) -> str:

@@ -195,7 +195,7 @@ def test_what_is_declared_twice_is_refused(name):
     """The fault names it, after the scopes around it."""
     source, expected = DOUBLE[name]
 
-    assert f"{expected} would be declared" in fault_of(source)
+    assert f"{expected}' would be declared" in fault_of(source)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_variable_outside_of_its_block_is_refused():
 
     fault = find_fault("A.java", (inside, inside, inside), outside)
 
-    assert fault == "a would not be declared where it is used"
+    assert fault == "'a' would not be declared where it is used"
 
 
 @pytest.mark.parametrize("callee", ["run", "this.run"])
@@ -261,7 +261,7 @@ def test_parameters_that_both_sides_add_are_refused_if_calls_would_mix_them_up(c
     mixed_up = find_fault("A.java", before, version(both, ", k", ", m"))
     rewritten = find_fault("A.java", before, version(both, ", k, m", ", k, m"))
 
-    assert mixed_up.startswith("both sides add parameters to A.run")
+    assert mixed_up.startswith("both sides add parameters to 'A.run'")
     assert rewritten == ""
 
 

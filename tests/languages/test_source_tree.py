@@ -136,10 +136,12 @@ def test_the_space_before_a_construct_is_that_before_its_first_token():
 
 
 def test_an_error_shows_what_both_sides_changed():
-    """In the words of the source, cut after a word."""
-    long = (Token(b" ", b"b" * 9) for _ in range(9))
-    error = DisagreementError.at(node(b"a", b"\xff"), Token(b"", b"("), *long)
+    """In the words of the source, without comments, up to a whole word of the first line."""
+    long = [Token(b" ", b"b" * 9) for _ in range(11)]
+    note, more = Token(b"\n", b"# note", "comment"), Token(b"\n  ", b"c")
+    error = DisagreementError.at(note, node(b"a", b"\xff"), Token(b"", b"("), *long, more)
 
     assert isinstance(error, StructureError)
-    assert str(error) == f"both sides changed {'a �(' + 6 * (' ' + 'b' * 9) + ' …'!r}"
+    assert str(error) == f"both sides changed {'a �(' + 9 * (' ' + 'b' * 9) + ' …'!r}"
+    assert str(DisagreementError.at(node(b"a"), more)) == "both sides changed 'a …'"
     assert str(DisagreementError.at()) == "both sides insert there"

@@ -74,7 +74,10 @@ def test_what_does_not_parse_is_left_open():
     assert (outcome.changes, outcome.conflicts) == (git.changes, git.conflicts)
     (row,) = outcome.ledger
     assert (row.strategy, row.line, row.rule) == ("union", git.conflicts[0].line, "")
-    assert row.reason == "union's text was rejected: it would not parse"
+    assert row.reason == (
+        "union's text was rejected: both sides' changes together would not parse"
+        " (ours, line 1: `def f(a, b):`; theirs, line 1: `def f(a, c):`)"
+    )
 
 
 def test_union_alone_does_what_git_does():
@@ -135,7 +138,7 @@ def test_all_conflicts_of_the_file_are_opened_if_no_single_one_has_the_fault():
 
     assert outcome.conflicts == git.conflicts
     assert {row.reason for row in outcome.ledger} == {
-        "member's text was rejected: helper would be declared 2 times"
+        "member's text was rejected: 'helper' would be declared 2 times"
     }
 
 
@@ -208,7 +211,7 @@ def test_a_member_without_rows_gets_one_for_what_was_rejected():
 
     (row,) = outcome.ledger
     assert (row.path, row.line, row.strategy) == ("a.py", git.conflicts[0].line, "writer")
-    assert row.reason == "writer's text was rejected: 'go' is lost"
+    assert row.reason.startswith("writer's text was rejected: 'go' would be lost (")
 
 
 def test_a_token_that_a_partial_answer_loses_is_missed():
@@ -219,7 +222,7 @@ def test_a_token_that_a_partial_answer_loses_is_missed():
     outcome, git = merge_by(first, a_py=files)
 
     assert outcome.conflicts == git.conflicts
-    assert outcome.ledger[0].reason == "member's text was rejected: 'go' is lost"
+    assert "member's text was rejected: 'go' would be lost (" in outcome.ledger[0].reason
     assert outcome.ledger[1].reason == "the strategy has no answer"
 
 
@@ -253,8 +256,9 @@ def test_a_value_that_no_version_has_is_rejected_unless_a_model_may_write_it(pat
     accepted, _ = merge_by(member, **texts)
 
     assert refused.changes == git.changes
+    problem = "member's text was rejected: the merge would have '2.7', which no version has"
     assert [row.reason for row in refused.ledger] == [
-        "member's text was rejected: '2.7' is in no version"
+        f"{problem} (ours, line 2: `a = 1.7`; theirs, line 2: `b = 2.5`)"
     ]
     assert accepted.changes[path].data.endswith(b"b = 2.5\nc = 2.7\n")
 
@@ -344,7 +348,7 @@ def test_every_strategy_is_asked_whether_the_sides_disturb_each_other(strategy):
     outcome, _ = merge_by(strategy, a_py=FLOW)
 
     (row,) = outcome.ledger
-    assert "one side changes 'y', the other how it is used (ours, line 2" in row.reason
+    assert "in 'f', ours changes 'y', theirs how it is used (ours, line 2" in row.reason
     assert (row.ours_line, row.theirs_line) == (2, 2)
     assert merge_by(strategy, a_txt=FLOW)[0].status == "resolved" or strategy == "structured"
 

@@ -52,7 +52,7 @@ def test_a_true_overlap_stays_open_with_its_reason():
     )
     (row,) = outcome.ledger
     assert (row.is_open, row.rule) == (True, "")
-    assert row.reason == "both sides changed '1'"
+    assert row.reason == "both sides changed '1' (ours: `2`; theirs: `3`)"
     assert (row.ours_kept, row.theirs_kept) == (None, None)
 
 

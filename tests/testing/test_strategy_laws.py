@@ -86,7 +86,12 @@ def write_a_number(given):
         ("disjoint_files", DISJOINT, forget_our_g, "no open conflict, and\n'f': b'a\\n'"),
         ("no_mutation", CONFLICT, go_elsewhere, "no change of the working directory"),
         ("symmetry", CONFLICT, resolve_one_order, "the outcome with the sides swapped"),
-        ("no_invention", CONFLICT, write_a_number, "'1.5' is in no version"),
+        (
+            "no_invention",
+            CONFLICT,
+            write_a_number,
+            "the merge would have '1.5', which no version has",
+        ),
         ("markers", CONFLICT, invent_a_conflict, "no conflict of kind binary at 'f'"),
     ],
 )

@@ -138,6 +138,27 @@ def whole_conflict(path: str, kind: ConflictKind, versions: Sequence[Entry | Non
     return conflict
 
 
+_PROBLEMS = {
+    ConflictKind.BINARY: "both sides change the file, which is not text",
+    ConflictKind.MODIFY_DELETE: "{one} changes the file, {other} deletes it",
+    ConflictKind.MODE: "the sides set different modes, executable or not",
+    ConflictKind.TYPE: "the sides have different kinds of entry here",
+    ConflictKind.FILE_DIRECTORY: "{one} has a file here, {other} a directory",
+    ConflictKind.SUBMODULE: "the sides move the submodule to different commits",
+    ConflictKind.SYMLINK: "the sides give the symbolic link different targets",
+    ConflictKind.RENAME_RENAME: "the sides rename the file to different names",
+    ConflictKind.RENAME_ADD: "two different files would have this name",
+    ConflictKind.RENAME_DELETE: "{one} renames the file, {other} deletes it",
+    ConflictKind.DIRECTORY_RENAME: "{one} adds the file to a directory that {other} renames",
+}
+
+
+def why_whole(conflict: Conflict) -> str:
+    """Say what the sides did that is in conflict, if the conflict has no lines."""
+    one, other = ("ours", "theirs") if conflict.theirs is None else ("theirs", "ours")
+    return _PROBLEMS.get(conflict.kind, "it has no lines").format(one=one, other=other)
+
+
 @frozen(kw_only=True)
 class ConflictBlock:
     """A region of a file that both sides changed, before git split it.

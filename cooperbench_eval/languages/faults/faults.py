@@ -56,7 +56,7 @@ def find_fault(
         return fault
     if fault := find_parse_fault(path, versions, merged):
         # Nobody sees the text, so its lines say nothing.
-        return "it would not parse" if is_code(path) else fault
+        return "both sides' changes together would not parse" if is_code(path) else fault
     find = find_python_fault if path.endswith(_PYTHON) else partial(find_name_fault, path)
     found = find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
     found = found or find_repeated_key(path, versions, merged)

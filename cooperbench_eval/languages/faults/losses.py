@@ -52,7 +52,7 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
         both = ours[token] + theirs[token] - base[token] - twice[token]
         least = min(max(ours[token], theirs[token]), both)
         if there[token] < least and token not in _SEPARATORS:
-            return f"{token.decode('utf-8', 'replace')!r} is lost"
+            return f"{token.decode('utf-8', 'replace')!r} would be lost"
     return ""
 
 
@@ -79,7 +79,8 @@ def find_new_value(path: str, versions: Sequence[bytes], merged: bytes) -> str:
             return ""
         values = set(_values(known))
         new = [value for value in new if value not in values]
-    return f"{new[0].decode('utf-8', 'replace')!r} is in no version" if new else ""
+    shown = new[0].decode("utf-8", "replace") if new else ""
+    return f"the merge would have {shown!r}, which no version has" if new else ""
 
 
 def _values(pieces: Iterable[tuple[Words, bytes]]) -> Iterator[bytes]:

@@ -42,7 +42,7 @@ def _double(before: Sequence[ScopeNames], now: ScopeNames) -> str:
     names = next(more_often([each.excess for each in before], now.excess), "")
     for clash in now.clashes:
         if clash.name == names:
-            return f"{clash.qualified} would be declared {len(clash.lines)} times"
+            return f"{clash.qualified!r} would be declared {len(clash.lines)} times"
     return ""
 
 
@@ -78,7 +78,7 @@ def _unbound(grammar: Grammar, before: Sequence[ScopeNames], now: ScopeNames) ->
     if any(each.has_glob for each in (*before, now)) or not _is_module(grammar, now):
         elsewhere |= top
     for name in sorted(missing & (local | top) - elsewhere):
-        return f"{name} would not be declared where it is used"
+        return f"{name!r} would not be declared where it is used"
     return ""
 
 
@@ -99,7 +99,7 @@ def find_mixed_parameters(before: Sequence[ScopeNames], now: ScopeNames) -> str:
         if name in base and name in ours and name in theirs:
             versions = base[name], ours[name], theirs[name]
             if _both_add(versions, function) and not _is_rewritten(versions, function, before, now):
-                return f"both sides add parameters to {name}, so calls may mix up its arguments"
+                return f"both sides add parameters to {name!r}, so calls may mix up its arguments"
     return ""
 
 

@@ -69,7 +69,7 @@ def _slips(chunks: Iterable[str]) -> Counter[str]:
 def _unbound(facts: Sequence[Facts]) -> str:
     *before, now = facts
     unbound = now.unbound.difference(*(each.unbound for each in before))
-    return f"{min(unbound)} would not be bound" if unbound else ""
+    return f"{min(unbound)!r} is used, but would no longer be bound" if unbound else ""
 
 
 def _gone(facts: Sequence[Facts]) -> set[str]:
@@ -94,7 +94,7 @@ def _undefined(files: Files, facts: Sequence[Facts]) -> str:
             for side, (used, there) in zip(facts[1:-1], sides, strict=True)
             if name not in side.known | there
         ):
-            return f"{name} is used, but would no longer be defined"
+            return f"{name!r} is used, but would no longer be defined"
     return ""
 
 
@@ -107,7 +107,7 @@ def _unset(files: Files) -> str:
     gone = set().union(*(there for _, there in before)) - stored
     for name in sorted(gone & read - BUILTIN_ATTRIBUTES):
         if all(name in there for used, there in before if name in used):
-            return f"{name} is used, but would no longer be set"
+            return f"{name!r} is used, but would no longer be set"
     return ""
 
 
@@ -133,7 +133,7 @@ def find_declared_twice(files: Files) -> str:
     for name, kinds in now.items():
         count = _count(kinds)
         if count > max(1, *(_count(each.get(name, Counter())) for each in before)):
-            return f"{name} would be declared {count} times"
+            return f"{name!r} would be declared {count} times"
     return ""
 
 

@@ -28,7 +28,7 @@ def find_early_use(files: Files) -> str:
         if now.difference(*before):
             *before, now = (_together(kind, chunks) for chunks in files)
         for function, name in sorted(now.difference(*before)):
-            return f"{name} would be used in {function} before it is bound"
+            return f"{name!r} would be used in {function!r} before it is bound"
     return ""
 
 
@@ -86,7 +86,7 @@ def find_unordered(files: Files) -> str:
     new = _unordered(now)
     for chunks in before if new else ():
         new -= _unordered(chunks)
-    return f"{min(new)} would be used above its definition" if new else ""
+    return f"{min(new)!r} would be used above its definition" if new else ""
 
 
 def _unordered(chunks: Iterable[str]) -> set[str]:

@@ -69,15 +69,15 @@ class _Signature:
         filled = self.positional[: call.positions]
         for name in call.names:
             if name in filled[self.only_positional :]:
-                return f"passes {name} twice"
+                return f"pass {name!r} twice"
             by_name = self.named.union(self.positional[self.only_positional :])
             if not self.takes_any and name not in by_name:
-                return f"passes the unknown argument {name}"
+                return f"pass the unknown argument {name!r}"
         if not self.takes_more and call.positions > len(self.positional):
-            return f"passes more than {len(self.positional)} arguments by position"
+            return f"pass more than {len(self.positional)} arguments by position"
         missing = self.required.difference(filled, call.names)
         if missing and not call.is_open:
-            return f"does not pass {min(missing)}"
+            return f"not pass {min(missing)!r}"
         return ""
 
 
@@ -128,7 +128,7 @@ def find_misfit(files: Files) -> str:
     for chunks in before if new else ():
         new -= _misfits(chunks, {name for name, _ in new})
     for name, problem in sorted(new):
-        return f"a call to {name} {problem}"
+        return f"a call to {name!r} would {problem}"
     return ""
 
 

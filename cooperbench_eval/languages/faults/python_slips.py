@@ -8,6 +8,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from cooperbench_eval.languages.python.facts import parse_chunk
 
@@ -16,11 +17,12 @@ from cooperbench_eval.languages.python.facts import parse_chunk
 def count_slips(chunk: str) -> Counter[str]:
     """Count the probable mistakes in a chunk that parses, by their descriptions."""
     found: Counter[str] = Counter()
+    lines = chunk.splitlines()
     chained: set[ast.AST] = set()
     for node in ast.walk(parse_chunk(chunk)):
         if isinstance(node, _WITH_BLOCKS):
             for name in ("body", "orelse", "finalbody"):
-                found.update(_in_block(getattr(node, name, ())))
+                found.update(_in_block(getattr(node, name, ()), lines))
         if isinstance(node, ast.Dict):
             keys = Counter(repr(key.value) for key in node.keys if isinstance(key, ast.Constant))
             found.update(f"the key {key} would occur twice" for key in keys if keys[key] > 1)
@@ -68,10 +70,12 @@ def _caught(handler: ast.ExceptHandler) -> Sequence[ast.expr]:
     return handler.type.elts if isinstance(handler.type, ast.Tuple) else (handler.type,)
 
 
-def _in_block(block: Sequence[ast.stmt]) -> Iterator[str]:
+def _in_block(block: Sequence[ast.stmt], lines: Sequence[str]) -> Iterator[str]:
     """Yield the mistakes that concern the statements of one block."""
-    if any(_leaves(each) for each in block[:-1]):
-        yield "a statement would never be reached"
+    skipped = next(((a, b) for a, b in pairwise(block) if _leaves(a)), ())
+    if skipped:
+        first, shown = (lines[each.lineno - 1].strip() for each in skipped)
+        yield f"{shown!r} would never be reached, because {first!r} comes before it"
     for kind, words in _COMPOUND:
         alike = [each for each in block if isinstance(each, kind) and _is_short(each)]
         if kind is ast.If:
@@ -117,7 +121,7 @@ def _overwritten(block: Sequence[ast.stmt]) -> Iterator[str]:
         written, value = ast.unparse(target), ast.dump(node.value)
         root = written.partition(".")[0]
         if unused.get(root, {}).get(written, value) != value:
-            yield f"{written} would be set twice without being used"
+            yield f"{written!r} would be set twice without being used"
         if written == root:
             unused[root] = {}
         unused.setdefault(root, {})[written] = value

@@ -145,7 +145,10 @@ class DataMerge:
             try:
                 found = self._entry(*versions, keeps=base.kind == CHECKSUMS)
             except DisagreementError as exc:
-                raise _in_entry(key, exc) from exc
+                exc.keys = (key.decode("utf-8", "replace"), *exc.keys)
+                found_in = ((each,) if each else () for each in versions)
+                exc.between(*found_in)
+                raise
             if found is not None:
                 merged[key] = found
         # Checksums that a side removed are kept, in their places.
@@ -186,7 +189,11 @@ class DataMerge:
                 mine.between(start, end, overlap.ours),
                 other.between(start, end, overlap.theirs),
             )
-            found = self._changed_items(old[start:end], *sides, is_text=base.kind == LINES)
+            try:
+                found = self._changed_items(old[start:end], *sides, is_text=base.kind == LINES)
+            except DisagreementError as exc:
+                exc.between(old[start:end], *sides)
+                raise
             out += sorted(found, key=_words) if is_sorted else found
             at = end
         out += self._kept(old, mine, other, range(at, len(old)))
@@ -198,7 +205,11 @@ class DataMerge:
         for i in span:
             mine, other = ours.at(i), theirs.at(i)
             if mine is not None and other is not None:
-                yield self.merge(base[i], mine, other)
+                try:
+                    yield self.merge(base[i], mine, other)
+                except DisagreementError as exc:
+                    exc.between((base[i],), (mine,), (other,))
+                    raise
 
     def _changed_items(
         self, base: Elements, ours: Elements, theirs: Elements, *, is_text: bool
@@ -254,13 +265,6 @@ def _content(element: Element) -> object:
         return element.plain
     inside = [_content(each) for each in element.children if each.kind != "comment"]
     return frozenset(inside) if element.kind in {MAPPING, CHECKSUMS} else tuple(inside)
-
-
-def _in_entry(key: bytes, error: DisagreementError) -> DisagreementError:
-    """Return the error with the path of keys to it."""
-    inner, start, reason = str(error).partition("both sides")
-    path = [key.decode("utf-8", "replace"), *filter(None, [inner.removesuffix(": ")])]
-    return DisagreementError(f"{'.'.join(path)}: {start}{reason}")
 
 
 def _by_key(mapping: Construct) -> dict[bytes, Element]:

@@ -59,19 +59,22 @@ def find_shifted(versions: Sequence[Construct], merged: Construct) -> str:
                     shown, taken, called = (
                         b.decode("utf-8", "replace") for b in (before, here, name)
                     )
-                    return f"a call to {called!r} would pass {shown!r} as {taken!r}"
+                    return (
+                        f"a call to {called!r} would pass its argument for {shown!r} as {taken!r}"
+                    )
     return ""
 
 
 def _positional(tree: Construct) -> dict[bytes, tuple[bytes, ...]]:
     """Return the positional parameters of each function whose name is defined once."""
     found: dict[bytes, list[tuple[bytes, ...]]] = {}
-    for _, function in functions_of(tree):
+    for qualified, function in functions_of(tree):
         clause = next((each for each in function.parts if each.kind == "def"), function)
         lists = (p for part in clause.parts for p in part.children if p.kind == "parameters")
         names = [next(_tokens(item)).word for items in lists for item in items.children]
         names = list(takewhile(lambda name: name not in {b"*", b"**"}, names))
-        given = names[1:] if names[:1] in ([b"self"], [b"cls"]) else names
+        is_bound = names[:1] in ([b"self"], [b"cls"]) or (b"." in qualified and names[:1] == [b"_"])
+        given = names[1:] if is_bound else names
         found.setdefault(function.key, []).append(tuple(given))
     return {name: given[0] for name, given in found.items() if len(given) == 1}
 

@@ -180,7 +180,11 @@ class TreeMerge:
         for i in span:
             mine, other = ours.at(i), theirs.at(i)
             if mine is not None and other is not None:
-                yield self.merge(base[i], mine, other)
+                try:
+                    yield self.merge(base[i], mine, other)
+                except DisagreementError as exc:
+                    exc.between((base[i],), (mine,), (other,))
+                    raise
 
     def _changed_children(
         self,
@@ -198,13 +202,28 @@ class TreeMerge:
             return mine
         if _are_same(mine, before):
             return other
+        following = sides[0].at(end), sides[1].at(end)
+        try:
+            return self._combined(before, (mine, other), (base[:start], following), mode, kind)
+        except DisagreementError as exc:
+            exc.between(before, mine, other)
+            raise
+
+    def _combined(
+        self,
+        before: Elements,
+        sides: tuple[Elements, Elements],
+        around: tuple[Elements, tuple[Element | None, Element | None]],
+        mode: Mode,
+        kind: str,
+    ) -> Elements:
+        mine, other = sides
         if not before and (united := unite_insertions(kind, mine, other)):
             if kind == "arguments":
                 self._note("united arguments", "two parameters")
             return united
         if not before and mode is not Mode.SEQUENCE:
-            following = sides[0].at(end), sides[1].at(end)
-            return self._insertions(mine, other, (base[:start], following), kind)
+            return self._insertions(mine, other, around, kind)
         if not before and kind == "class":
             return self._bases(mine, other)
         if mode is Mode.SEQUENCE or kind in POSITIONAL:
@@ -276,7 +295,8 @@ class TreeMerge:
         """Put the insertion last that is more likely to leave the suite (`return`, `break` …)."""
         mine, other = ordering.find_leaving(ours), ordering.find_leaving(theirs)
         if mine is other is ordering.Leaving.ALWAYS:
-            raise DisagreementError("both sides leave the suite there")
+            problem = "both sides leave the block there"
+            raise DisagreementError(problem).between((), ours[-1:], theirs[-1:])
         theirs_first = self.theirs_first if mine is other else mine > other
         if mine is other and changes_for(ours, theirs) != changes_for(theirs, ours):
             # What a side only reads is as it was in that side's version if it comes first.

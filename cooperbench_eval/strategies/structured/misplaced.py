@@ -83,4 +83,4 @@ def _shown(name: bytes, function: Construct, head: bytes) -> str:
     suites = (each for each in function.walk() if each.kind == "suite")
     members = (each for suite in suites for each in suite.children if isinstance(each, Construct))
     shown = next((excerpt(each) for each in members if head_of(each) == head), "")
-    return f"{name.decode('utf-8', 'replace')}: {shown!r}"
+    return f"in {name.decode('utf-8', 'replace')!r}, {shown!r}"

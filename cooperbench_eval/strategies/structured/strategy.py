@@ -30,6 +30,7 @@ from cooperbench_eval.strategies.blocks import (
 )
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.structured.data import DataMerge
+from cooperbench_eval.strategies.structured.edit_lines import EditPlaces
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 from cooperbench_eval.strategies.structured.taking import take_functions
 
@@ -88,12 +89,13 @@ class StructuredStrategy:
                 return [Resolution(reason="there are too many conflicts to merge them one by one")]
             lead, tail = file.around(at)
             versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
+            alone = self._merges(file.path, versions)
             try:
                 _check(whole, file.settled)
-                merged = list(self._merges(file.path, versions))
+                merged = list(alone)
                 found = {_fitting(each, (lead, tail))[0]: each.rule for each in merged}
             except StructureError as exc:
-                return [_refusal(exc, whole)]
+                return [_refusal(exc, alone, whole)]
             return [Resolution(text=text, rule=rule) for text, rule in found.items()]
 
         merges = chain(whole.good, self._taken(file) if self.takes_sides else ())
@@ -123,7 +125,7 @@ class _OrderedMerges:
 
     def __init__(self, path: str, versions: Sequence[bytes], *, max_bytes: int) -> None:
         self._path = path
-        self._versions = versions
+        self.versions = versions
         self._max_bytes = max_bytes
         self._made: dict[bool, Resolution | StructureError] = {}
 
@@ -143,7 +145,11 @@ class _OrderedMerges:
             elif not isinstance(made, OrderError):
                 raise made
         if not found:
-            raise DisagreementError("both sides insert at one place, and neither order is allowed")
+            error = DisagreementError(
+                "both sides insert at one place, and neither order is allowed"
+            )
+            error.edits = made.edits if isinstance(made, OrderError) else None
+            raise error
 
     @property
     def good(self) -> Iterator[Resolution]:
@@ -166,46 +172,59 @@ class _OrderedMerges:
                 merged = DataMerge(theirs_first).merge_file(*self._trees)
             else:
                 merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
+        except DisagreementError as exc:
+            return exc.between(*((tree,) for tree in self._trees))
         except StructureError as exc:
             return exc
         rule = "structure, theirs first" if theirs_first else "structure"
-        text = with_ending(render(merged)[1:] + b"\n" * self._ends_line, self._versions)
+        text = with_ending(render(merged)[1:] + b"\n" * self._ends_line, self.versions)
         if isinstance(merged, Construct):
-            remember_trees(self._path, (*self._versions, text), (*self._trees, merged))
+            remember_trees(self._path, (*self.versions, text), (*self._trees, merged))
         return Resolution(text=text, rule=rule)
+
+    def explain(self, error: StructureError, files: Sequence[bytes]) -> str:
+        """Return the error with the lines of *files* that do not go together."""
+        if not isinstance(error, DisagreementError):
+            return str(error)
+        return EditPlaces(self._trees, self.versions, files).explain(error)
 
     @property
     def _ends_line(self) -> bool:
         """Whether the merged file ends with a newline."""
-        base, ours, theirs = (version.endswith(b"\n") for version in self._versions)
+        base, ours, theirs = (version.endswith(b"\n") for version in self.versions)
         return theirs if ours == base else ours
 
     @cached_property
     def _trees(self) -> list[Construct]:
-        if reason := why_generated(self._path, max(self._versions, key=len)):
+        if reason := why_generated(self._path, max(self.versions, key=len)):
             raise BindingError(reason)
-        if max(map(len, self._versions)) > self._max_bytes:
+        if max(map(len, self.versions)) > self._max_bytes:
             raise _UnreadError(f"a version has more than {self._max_bytes:,} bytes")
-        if reason := why_unreadable(self._path, self._versions):
+        if reason := why_unreadable(self._path, self.versions):
             raise _UnreadError(reason)
         try:
-            return read_trees(self._path, self._versions)
+            return read_trees(self._path, self.versions)
         except StructureError as exc:
             raise _UnreadError(str(exc)) from exc
 
 
-def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
+def _refusal(error: StructureError, alone: _OrderedMerges, whole: _OrderedMerges) -> Resolution:
     """Say why a block is open.
 
     A block may not be readable with the lines around it, although the versions are. That
     is not what is in the way: it is what keeps the whole file from being merged.
+
+    Args:
+        error: Why the block cannot be merged.
+        alone: The merges of the file with the changes of this block only.
+        whole: The merges of the file.
     """
-    if isinstance(error, BindingError):
-        return Resolution(reason=str(error), is_binding=True)
-    if isinstance(error, DisagreementError):
-        return Resolution(reason=str(error))
+    is_binding = isinstance(error, BindingError)
+    if is_binding or isinstance(error, DisagreementError):
+        return Resolution(reason=alone.explain(error, whole.versions), is_binding=is_binding)
     problem = whole.problem or error
-    return Resolution(reason=str(problem), is_provisional=isinstance(problem, _UnreadError))
+    reason = whole.explain(problem, whole.versions)
+    return Resolution(reason=reason, is_provisional=isinstance(problem, _UnreadError))
 
 
 def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:

@@ -131,7 +131,7 @@ def test_a_scope_declares_a_name_twice(case):
     """It is a fault unless a version has it."""
     path, source, name = DOUBLE[case]
 
-    assert fault_of(path, source) == f"{name} would be declared 2 times"
+    assert fault_of(path, source) == f"{name!r} would be declared 2 times"
 
 
 SINGLE = {
@@ -319,7 +319,7 @@ def test_a_name_is_no_longer_declared_where_it_is_used(case, monkeypatch):
 
     fault = find_fault(path, (before, before, before), after)
 
-    assert fault == f"{name} would not be declared where it is used"
+    assert fault == f"{name!r} would not be declared where it is used"
     assert find_fault(path, (before, after, before), after) == ""
     part = find_fault(path, (before, before, before), after, is_whole=False, may_invent=True)
     assert part == ""
@@ -514,4 +514,4 @@ def test_what_follows_deep_nesting_is_read():
     """Only what is inside is left out."""
     deep = b"{" * 20_000 + b"let a;" + b"}" * 20_000 + b"\nlet b;\n"
 
-    assert "b would" in find_fault("a.js", (deep, deep, deep), deep + b"let b;\n")
+    assert "'b' would" in find_fault("a.js", (deep, deep, deep), deep + b"let b;\n")

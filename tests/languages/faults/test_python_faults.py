@@ -60,7 +60,7 @@ def test_a_scope_that_declares_a_name_twice_is_a_fault(frame, one, two, name):
     """Every class and every function is a scope."""
     versions = both_added(one, two, frame=frame)
 
-    assert fault_of(*versions).startswith(f"{name} would be declared ")
+    assert fault_of(*versions).startswith(f"{name!r} would be declared ")
 
 
 NOT_DECLARED = {
@@ -102,7 +102,7 @@ def test_branches_that_exclude_each_other_may_declare_one_name(text):
 
     assert find_fault("a.py", versions, merged, is_whole=False, may_invent=True) == ""
     again = merged + b"def f(): 1\n"
-    assert "f would be declared 2" in find_fault("a.py", versions, again, is_whole=False)
+    assert "'f' would be declared 2" in find_fault("a.py", versions, again, is_whole=False)
 
 
 UNREACHED = {
@@ -121,7 +121,7 @@ def test_a_statement_after_one_that_leaves_is_a_fault(last):
     """However it leaves."""
     versions = both_added(last, "more(a)", frame=FUNCTION, before="start(a)")
 
-    assert fault_of(*versions) == "a statement would never be reached"
+    assert fault_of(*versions).startswith("'more(a)' would never be reached, because ")
 
 
 REACHED = {
@@ -177,12 +177,12 @@ SLIPS = {
         "@a\n@d",
         "a decorator would be applied twice",
     ),
-    "a value": (FUNCTION, "x = a + 1", "x = a + 2", "x would be set twice without being used"),
+    "a value": (FUNCTION, "x = a + 1", "x = a + 2", "'x' would be set twice without being used"),
     "an attribute": (
         FUNCTION,
         "a.x = b\nc = 1",
         "a.x = 2\nd = 2",
-        "a.x would be set twice without being used",
+        "'a.x' would be set twice without being used",
     ),
 }
 
@@ -283,8 +283,8 @@ def test_a_local_name_that_is_used_too_early_is_a_fault(bodies):
     """In each version, every path binds it first; neither side's order matters."""
     base, ours, theirs, merged = bodies
 
-    assert "x would be used in work before it is bound" in moved(base, ours, theirs, merged)
-    assert "x would be used in work before it is bound" in moved(base, theirs, ours, merged)
+    assert "'x' would be used in 'work' before it is bound" in moved(base, ours, theirs, merged)
+    assert "'x' would be used in 'work' before it is bound" in moved(base, theirs, ours, merged)
     assert "before it is bound" not in moved(base, merged, theirs, merged)
 
 
@@ -353,7 +353,7 @@ def test_a_name_of_the_top_level_that_is_used_above_its_definition_is_a_fault():
         def one(a): return a
         """)
 
-    assert fault_of(base, ours, theirs, merged) == "one would be used above its definition"
+    assert fault_of(base, ours, theirs, merged) == "'one' would be used above its definition"
     assert fault_of(base, merged, theirs, merged) == ""
 
 
@@ -371,31 +371,31 @@ def test_a_function_may_use_what_is_defined_below_it():
 
 
 CALLS = {
-    "an unknown keyword": ("def f(a): 0", "f(1, b=2)", "passes the unknown argument b"),
-    "a missing argument": ("def f(a, b): 0", "f(1)", "does not pass b"),
-    "a missing keyword": ("def f(a, *, b): 0", "f(1)", "does not pass b"),
-    "too many": ("def f(a): 0", "f(1, 2)", "passes more than 1 arguments by position"),
-    "twice": ("def f(a, b=1): 0", "f(1, a=2)", "passes a twice"),
-    "a positional one by name": ("def f(a, /): 0", "f(a=2)", "passes the unknown argument a"),
+    "an unknown keyword": ("def f(a): 0", "f(1, b=2)", "pass the unknown argument 'b'"),
+    "a missing argument": ("def f(a, b): 0", "f(1)", "would not pass 'b'"),
+    "a missing keyword": ("def f(a, *, b): 0", "f(1)", "would not pass 'b'"),
+    "too many": ("def f(a): 0", "f(1, 2)", "would pass more than 1 arguments by position"),
+    "twice": ("def f(a, b=1): 0", "f(1, a=2)", "would pass 'a' twice"),
+    "a positional one by name": ("def f(a, /): 0", "f(a=2)", "would pass the unknown argument 'a'"),
     "a constructor": (
         "class f:\n    def __init__(self, a): 0",
         "f()",
-        "does not pass a",
+        "would not pass 'a'",
     ),
     "a method": (
         "class f:\n    def g(self, a): 0\n    def h(self): self.g()",
         "f()",
-        "f.g does not pass a",
+        "'f.g' would not pass 'a'",
     ),
     "a class method": (
         "class f:\n    @classmethod\n    def g(cls, a): 0\n    def h(self): self.g(b=1)",
         "f()",
-        "f.g passes the unknown argument b",
+        "'f.g' would pass the unknown argument 'b'",
     ),
     "a static method": (
         "class f:\n    @staticmethod\n    def g(a): 0\n    def h(self): self.g(1, 2)",
         "f()",
-        "f.g passes more than 1 arguments",
+        "'f.g' would pass more than 1 arguments",
     ),
 }
 
@@ -462,4 +462,4 @@ def test_calls_are_followed_in_chunks_up_to_a_size(size, is_found):
         for parameter, value in (("*a", "0"), ("*a", "f(1)"), ("a, b", "0"), ("a, b", "f(1)"))
     ]
 
-    assert ("does not pass b" in fault_of(*texts)) == is_found
+    assert ("would not pass 'b'" in fault_of(*texts)) == is_found

@@ -224,15 +224,15 @@ CONFLICTS = {
         "a: {b: x}\n",
         "a: {b: y}\n",
         "a: {b: z}\n",
-        "a.b: both sides changed 'x'",
+        "at 'a.b', both sides changed 'a: {b: x}'",
     ),
-    "one new key with two values": ("a.json", "{}", '{"a": 1}', '{"a": 2}', "both sides changed"),
+    "one new key with two values": ("a.json", "{}", '{"a": 1}', '{"a": 2}', "both sides add 'a'"),
     "a key that one side removed": (
         "a.toml",
         "a = 1\nb = 1\n",
         "b = 1\n",
         "a = 2\nb = 1\n",
-        "both sides",
+        "at 'a', ours removes or moves 'a = 1', which theirs changes",
     ),
     "one item": ("a.yml", "- x\n", "- y\n", "- z\n", "both sides changed '- x'"),
     "one new item with two comments": (
@@ -240,7 +240,7 @@ CONFLICTS = {
         "a:\n- x\nb: 1\n",
         "a:\n- x\n- y # 1\nb: 1\n",
         "a:\n- x\n- y # 2\nb: 1\n",
-        "both sides changed '- y # 2'",
+        "both sides insert at one place",
     ),
     "one new item in two versions": (
         "a.toml",
@@ -271,7 +271,7 @@ CONFLICTS = {
         "a==3\n",
         "both sides changed 'a==1'",
     ),
-    "one checksum": ("go.sum", "", "a v1 h1:x=\n", "a v1 h1:y=\n", "both sides changed"),
+    "one checksum": ("go.sum", "", "a v1 h1:x=\n", "a v1 h1:y=\n", "both sides add 'a v1'"),
 }
 
 
@@ -289,9 +289,12 @@ def test_edits_of_one_value_stay_open(case, strategy):
 def test_neighbouring_lines_of_a_script_are_not_combined():
     reason = merged("a.yml", "a: |\n  b\n  c\n", "a: |\n  d\n  c\n", "a: |\n  b\n  e\n")
 
-    assert reason == "a: both sides changed 'b c'"
+    problem = "at 'a', both sides changed the part that begins with 'b …'"
+    assert reason == f"{problem} (ours, line 2: `d`; theirs, line 3: `e`)"
     reason = merged("a.yml", "a: |\n  b\n", "a: |\n  b\n  c\n", "a: |\n  b\n  d\n")
-    assert reason == "a: both sides changed 'c'"
+    assert (
+        reason == "at 'a', both sides insert at one place (ours, line 3: `c`; theirs, line 3: `d`)"
+    )
 
 
 def test_json_that_both_sides_add_is_merged_by_key():
@@ -372,7 +375,7 @@ BAD = {
         "both",
     ),
     "a worksheet that is not a list": ("a.ipynb", '{"worksheets": 1, "cells": "%s"}', "both"),
-    "billion laughs": ("a.yml", "a0: &a0 [x]\n" + LAUGHS + "b: %s\n", "both sides changed '1'"),
+    "billion laughs": ("a.yml", "a0: &a0 [x]\n" + LAUGHS + "b: %s\n", "both sides changed 'b: 1'"),
     "deep nesting": ("a.json", "[" * 5000 + "%s" + "]" * 5000, ""),
     "deep mappings": (
         "a.yml",

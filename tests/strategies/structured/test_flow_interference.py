@@ -11,6 +11,7 @@ from hypothesis import given
 
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import render
+from cooperbench_eval.strategies.structured.edit_lines import EditPlaces
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.merge import TreeMerge
 
@@ -35,9 +36,19 @@ def function(text, head="def f(x, z):"):
 
 
 def interference(base, ours, theirs):
-    """Merge three texts and look for interference; the places are left out."""
+    """Merge three texts and look for interference; the first side that it names is *one side*."""
     trees = read_versions("a.py", [text.encode() for text in (base, ours, theirs)])
-    return find_interference(*trees, TreeMerge().merge(*trees)).partition(" (")[0]
+    return either_way(find_interference(*trees, TreeMerge().merge(*trees)))
+
+
+def either_way(problem):
+    """Put *one side* and *the other* for the names of the sides."""
+    names = ["ours", "theirs"]
+    if "ours" in problem:
+        names.sort(key=problem.index)
+    for name, side in zip(names, ("one side", "the other"), strict=True):
+        problem = problem.replace(f"{name}'", f"{side}'s").replace(name, side)
+    return problem
 
 
 FOUND = {
@@ -127,8 +138,8 @@ def test_interference_is_said_with_the_function(base, ours, theirs, problem):
     """Swapping the sides makes no difference."""
     for sides in ((ours, theirs), (theirs, ours)):
         found = interference(*map(function, (base, *sides)))
-        assert found.startswith("f: ")
-        assert problem is None or found == f"f: {problem}"
+        assert found.startswith("in 'f', ")
+        assert problem is None or found == f"in 'f', {problem}"
 
 
 NOT_FOUND = {
@@ -200,7 +211,7 @@ def test_what_happens_only_by_a_new_option_disturbs_nobody():
     theirs = function("g() / k() / h() / return z")
 
     assert interference(base, optional, theirs) == interference(base, own, theirs) == ""
-    assert interference(base, by_default, theirs) == f"f: {LEFT}"
+    assert interference(base, by_default, theirs) == f"in 'f', {LEFT}"
 
 
 def test_an_option_that_skips_half_of_the_work_it_uses_disturbs_the_other():
@@ -210,13 +221,13 @@ def test_an_option_that_skips_half_of_the_work_it_uses_disturbs_the_other():
     theirs = function("y = g(x, 1) / u = h(y) / if not z / > u = r(u) / return u")
     elsewhere = function("y = g(x) / u = h(y) / if not z / > u = r(u) / return u")
 
-    between = "f: one side leaves the function between two steps of the other's work"
+    between = "in 'f', one side leaves the function between two steps of the other's work"
     assert interference(base, ours, theirs) == between
     assert interference(base, ours, elsewhere) == ""
 
 
-HANDED = "f: one side changes 'x', which the other hands over"
-TAKEN = "f: one side takes 'x' before the other changes it"
+HANDED = "in 'f', one side changes 'x', which the other hands over"
+TAKEN = "in 'f', one side takes 'x' before the other changes it"
 
 
 def test_a_value_that_a_side_always_changes_is_not_handed_over_by_the_other():
@@ -264,12 +275,21 @@ def test_a_new_exit_beside_the_others_new_call_has_no_order():
     """An error is not expected, and a variable that nobody reads does not tell."""
     base, call = function("q() / r()"), function("q() / h(x) / r()")
     guarded = function("q() / if x / > return / r()")
-    guess = "f: one side may leave before what the other does at that place"
+    guess = "in 'f', one side may leave before what the other does at that place"
 
     assert interference(base, guarded, call) == guess
     assert interference(base, call, guarded) == guess
     assert interference(base, guarded, function("q() / y = 1 / r()")) == ""
     assert interference(base, function("q() / if x / > raise x / r()"), call) == ""
+
+
+def test_what_is_done_before_an_exit_is_not_skipped_by_it():
+    """The other's call stands before it in the same suite."""
+    base = function("y = g(x) / if y / > return q(y, z, 1) / h(x)")
+    ours = function("y = g(x) / if y / > u = q(y, z, 1) / > k(u) / > return u / h(x)")
+    theirs = function("y = g(x) / if y / > log(y) / > return q(y, z, 1) / h(x)")
+
+    assert interference(base, ours, theirs) == ""
 
 
 def test_an_option_must_not_leave_between_two_steps_of_the_others_work():
@@ -281,7 +301,7 @@ def test_an_option_must_not_leave_between_two_steps_of_the_others_work():
 
     found = interference(base, ours, repaired)
 
-    assert found == "f: one side leaves the function between two steps of the other's work"
+    assert found == "in 'f', one side leaves the function between two steps of the other's work"
     assert interference(base, ours, function("y = g(x, 1) / q() / return y")) == ""
 
 
@@ -295,9 +315,12 @@ def test_the_reason_names_a_statement_of_each_side():
     )
     trees = read_versions("a.py", [text.encode() for text in texts])
 
-    found = find_interference(*trees, TreeMerge().merge(*trees))
+    files = [text.encode() for text in texts]
+    places = EditPlaces(trees, files, files)
+    found = find_interference(*trees, TreeMerge().merge(*trees), places)
 
-    assert found == f"f: {USED} (ours, line 3: `y = (x + 1)`; theirs, line 3: `return -y`)"
+    used = "in 'f', ours changes 'y', theirs how it is used"
+    assert found == f"{used} (ours, line 3: `y = (x +`; theirs, line 3: `return -y`)"
 
 
 def test_a_condition_must_cover_all_of_the_work_or_none():
@@ -308,7 +331,7 @@ def test_a_condition_must_cover_all_of_the_work_or_none():
     )
     theirs = function("z = z[1:] / y = g(x) / k(y) / return h(z)")
 
-    assert interference(base, wrapped, theirs) == f"f: {SPLIT}"
+    assert interference(base, wrapped, theirs) == f"in 'f', {SPLIT}"
 
 
 def test_work_on_different_functions_does_not_interfere():
@@ -330,8 +353,8 @@ def test_methods_go_by_their_class_and_functions_by_a_new_name():
     base, ours, theirs = texts
     renamed = ours.replace("def f", "def renamed")
 
-    assert interference(*methods) == f"A.f: {USED}"
-    assert interference(base, renamed, theirs) == f"f: {USED}"
+    assert interference(*methods) == f"in 'A.f', {USED}"
+    assert interference(base, renamed, theirs) == f"in 'f', {USED}"
 
 
 LANGUAGES = {
@@ -371,9 +394,9 @@ def test_other_languages_have_the_same_rules(path, case):
     found = {}
     for name, versions in texts.items():
         trees = read_versions(path, [text.encode() for text in versions])
-        found[name] = find_interference(*trees, TreeMerge().merge(*trees)).partition(" (")[0]
+        found[name] = either_way(find_interference(*trees, TreeMerge().merge(*trees)))
 
-    assert found == {"uses": f"f: {USED}", "leaves": f"f: {LEFT}"}
+    assert found == {"uses": f"in 'f', {USED}", "leaves": f"in 'f', {LEFT}"}
 
 
 def test_a_variable_of_an_inner_block_is_another_one():
@@ -424,13 +447,13 @@ def test_another_call_in_a_condition_is_a_change_with_a_new_name_too():
     """The name does not hide it."""
     other = GO.replace("_, h := m.find()", "n, h := m.find().next()")
     inside = GO.replace("\t\tuse(h)", "\t\tlog(m)\n\t\tuse(h)")
-    assert found_in_go(GO, other, inside).partition(" (ours")[0].endswith(CONDITION)
+    assert found_in_go(GO, other, inside).endswith(CONDITION)
 
 
 def found_in_go(base, ours, theirs):
     """Merge three texts in Go and look for interference."""
     trees = read_versions("a.go", [text.encode() for text in (base, ours, theirs)])
-    return find_interference(*trees, TreeMerge().merge(*trees))
+    return either_way(find_interference(*trees, TreeMerge().merge(*trees)))
 
 
 TWO_REASONS = (
@@ -463,4 +486,4 @@ def test_the_reason_does_not_depend_on_the_hashes_of_strings():
         for seed in "1234"
     }
 
-    assert found == {"f: one side changes where 'b' comes from, the other its value\n"}
+    assert found == {"in 'f', with theirs' changes, ours' change of 'b' has another effect\n"}

@@ -35,7 +35,7 @@ def test_an_argument_that_stays_with_its_call_is_in_place(callee):
 @pytest.mark.parametrize(
     ("parameters", "fault"),
     [
-        ("a, b=0, c=0", "a call to 'f' would pass 'c' as 'b'"),
+        ("a, b=0, c=0", "a call to 'f' would pass its argument for 'c' as 'b'"),
         ("a, c=0, b=0", ""),
         ("a, d=0", ""),
         ("a, *, b=0, c=0", ""),

@@ -45,7 +45,7 @@ WRONG = {
 def test_a_statement_with_other_neighbours_is_found(name):
     """Whichever side inserted it."""
     merged = function(*WRONG[name], "three()")
-    problem = "f: 'new()' would be in another block"
+    problem = "in 'f', 'new()' would be in another block"
 
     if name == "out of its block":
         assert misplaced(BASE, OURS, THEIRS, merged) == ""  # as if theirs had made the block
@@ -61,7 +61,7 @@ def test_a_statement_that_both_sides_add_to_a_suite_is_there_once():
     base = function("one()")
 
     assert misplaced(base, once, theirs, twice) == (
-        "f: 'log(a)' would occur twice, because both sides add it"
+        "in 'f', 'log(a)' would occur twice, because both sides add it"
     )
     assert misplaced(base, twice, theirs, twice) == ""
     assert misplaced(base, ours, once, ours) == ""

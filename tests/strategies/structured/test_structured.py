@@ -106,7 +106,7 @@ def test_both_may_add_the_same_file():
 
 
 REFUSED = {
-    "both changed it": ("f.py", (b"a = 1\n", b"a = 2\n", b"a = 3\n"), "both sides changed '1'"),
+    "both changed it": ("f.py", (b"a = 1\n", b"a = 2\n", b"a = 3\n"), "both sides changed 'a = 1'"),
     "another language": ("f.rb", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), ".rb files"),
     "no name": ("f", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), "such files"),
     "no Python": (
@@ -122,9 +122,9 @@ REFUSED = {
             b"def f(x):\n    y = x + 1\n    return y\n",
             b"def f(x):\n    y = x\n    return y * 2\n",
         ),
-        "f: one side changes 'y'",
+        "in 'f', ours changes 'y'",
     ),
-    "it would not parse": (
+    "would not parse": (
         "f.py",
         (b"from m import a\n", b"from m import *\n", b"from m import a, b\n"),
         "",
@@ -194,7 +194,9 @@ def test_a_part_that_cannot_be_read_is_not_the_reason():
 
     reasons = {row.reason for row in merge_file(base, ours, theirs).ledger}
 
-    assert reasons == {"both sides changed '1'"}
+    assert reasons == {
+        "both sides changed 'v = 1' (ours, line 1: `v = [`; theirs, line 1: `v = 2`)"
+    }
 
 
 def test_a_fault_of_the_merged_file_is_the_reason():
@@ -211,7 +213,8 @@ def test_a_fault_of_the_merged_file_is_the_reason():
     outcome = merge_file(b"f(1)\n", b"f(1, 2)\n", b"f(1, 3)\n", strategy=Whole())
 
     (row,) = outcome.ledger
-    assert row.reason.startswith("the merge of the whole file was rejected: it would not parse")
+    problem = "both sides' changes together would not parse"
+    assert row.reason == f"{problem} (ours, line 1: `f(1, 2)`; theirs, line 1: `f(1, 3)`)"
 
 
 def test_the_strategy_pickles():

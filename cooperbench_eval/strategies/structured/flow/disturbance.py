@@ -23,6 +23,7 @@ class Clash(NamedTuple):
 
 _SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
 _ADDED = frozenset({Change.NEW, Change.NAMING})
+_ELSEWHERE = "with one side's changes, the other's change of %s has another effect"
 _CONDITION = "one side changes a condition, the other what depends on it"
 
 
@@ -63,6 +64,12 @@ class Disturbance:
         ]
         return Clash(problem, *steps)
 
+    def cause(self, affected: AbstractSet[int]) -> int | None:
+        """Return the one side's change that affects some steps; `None` if it is a removal."""
+        starts = sorted(self._starts, key=lambda each: each not in affected)
+        found = (i for i in starts if self._spread([i], ()).steps & affected)
+        return next(found, None)
+
     @cached_property
     def _reverse(self) -> "Disturbance":
         """The effects of the other's work."""
@@ -72,12 +79,12 @@ class Disturbance:
     def always(self) -> frozenset[int]:
         """The merged steps that are affected even if the one side's new options are not used."""
         starts = [i for i in self._starts if not self._is_optional(i)]
-        return self._spread(starts).steps
+        return self._spread(starts, list(self._orphans_in_merge())).steps
 
     @cached_property
     def sometimes(self) -> Spread:
         """What may be affected in the merged function."""
-        return self._spread(self._starts)
+        return self._spread(self._starts, list(self._orphans_in_merge()))
 
     @cached_property
     def own(self) -> Spread:
@@ -89,9 +96,9 @@ class Disturbance:
     def _starts(self) -> list[int]:
         return [i for i, change in self.one.changes.items() if change in MEANT]
 
-    def _spread(self, starts: Collection[int]) -> Spread:
+    def _spread(self, starts: Collection[int], orphans: Collection[Read]) -> Spread:
         # Skipping the other side's steps leaves the side's own version.
-        return Spread.of(self.merged, starts, list(self._orphans_in_merge()), self.other.changes)
+        return Spread.of(self.merged, starts, orphans, self.other.changes)
 
     @cached_property
     def _orphans(self) -> frozenset[Read]:
@@ -127,31 +134,31 @@ class Disturbance:
                 sources = self.merged.sources(i, name) & affected - {i}
                 if self._lacks(i, name) or any(name in self._sets(at) for at in sources):
                     problem = f"one side changes {_shown(name)}, the other how it is used"
-                    changed = min(sources & self.one.changes.keys(), default=None)
-                    yield self._clash(problem, changed, i)
+                    yield self._clash(problem, self.cause(sources), i)
             if change is Change.NEW:
-                for name in sorted(self._renewed(i)):
+                for name, at in sorted(self._renewed(i)):
                     problem = f"one side changes {_shown(name)}, which the other hands over"
-                    yield self._clash(problem, None, i)
+                    yield self._clash(problem, at, i)
             for head in self.merged.steps[i].within:
                 if head in affected and self.one.changes.get(head) is not Change.NEW:
-                    yield self._clash(_CONDITION, head if head in self.one.changes else None, i)
+                    yield self._clash(_CONDITION, self.cause({head}), i)
             own = self.other.step(i).within
             if any(self.other.before.get(head) in self.one.gone for head in own):
-                yield self._clash(_CONDITION, None, i)
+                new = (at for at in self.merged.steps[i].within[::-1] if at in self.one.changes)
+                yield self._clash(_CONDITION, next(new, None), i)
 
     def _needed(self, merged: int) -> frozenset[bytes]:
         """Return the base's variables whose values the other's step works with."""
         direct = self.merged.steps[merged].facts.direct
         return direct & self.other.step(merged).facts.direct & self._known
 
-    def _renewed(self, merged: int) -> Iterator[bytes]:
-        """Yield the base's variables of which a new step only reads the one side's new value."""
+    def _renewed(self, merged: int) -> Iterator[tuple[bytes, int]]:
+        """Yield variables of which a new step only reads the one side's new value, and its step."""
         facts = self.merged.steps[merged].facts
         only = facts.reads & self.other.step(merged).facts.reads - facts.direct - facts.sets
         for name in only & self._known:
-            if any(self._renews(self.one, at, name) for at in self.merged.sources(merged, name)):
-                yield name
+            sources = sorted(self.merged.sources(merged, name))
+            yield from ((name, at) for at in sources if self._renews(self.one, at, name))
 
     def _renews(self, work: Work, at: int, name: bytes) -> bool:
         """Whether a side's new step always makes a variable's new value from its old one."""
@@ -203,16 +210,12 @@ class Disturbance:
         own = {(places.get(at), places.get(use), name) for at, use, name in effects.own.flows}
         for at, use, name in sorted(effects.sometimes.flows - own):
             if at in origins and use in origins and not {at, use} & mine.keys():
-                yield self._clash(
-                    f"one side changes where {_shown(name)} comes from, the other its value"
-                )
+                yield self._clash(_ELSEWHERE % _shown(name), None, effects.cause({at}))
         for step, name in sorted(effects.own.reads):
             use = places.get(step, -1)
             is_lost = use >= 0 and (use, name) not in effects.sometimes.reads
             if is_lost and use not in mine and not self._passes(use, name):
-                yield self._clash(
-                    f"one side changes where {_shown(name)} comes from, the other its value"
-                )
+                yield self._clash(_ELSEWHERE % _shown(name))
         for step, name in sorted(effects.own.reads):
             if self._drops(step, name):
                 problem = f"one side changes what uses {_shown(name)}, the other its value"
@@ -324,11 +327,16 @@ class Disturbance:
         """The one side leaves before what the other's work affects is done."""
         affected = self._reverse.sometimes.steps - self.one.changes.keys()
         for exit_, skipped in self._exits():
-            if not self._is_optional(exit_) and (lost := affected & skipped):
-                done = max(lost & self.other.changes.keys(), default=None)
-                yield self._clash(
-                    "one side leaves the function before the other's work is done", exit_, done
-                )
+            lost = {at for at in affected & skipped if not self._is_before(at, exit_)}
+            if lost and not self._is_optional(exit_):
+                done = sorted(lost & self.other.changes.keys(), key=lambda at: (at < exit_, at))
+                problem = "one side leaves the function before the other's work is done"
+                yield self._clash(problem, exit_, next(iter(done), None))
+
+    def _is_before(self, at: int, exit_: int) -> bool:
+        """Whether a step is always done before an exit, in a suite that contains the exit."""
+        steps = self.merged.steps
+        return at < exit_ and {*steps[at].within} <= {*steps[exit_].within}
 
     def _guesses(self) -> Iterator[Clash]:
         """Both insert at one place: the one side an exit, the other a call that it might skip."""
@@ -416,8 +424,11 @@ class Disturbance:
             if is_extended and all(map(self.other.is_optional, copies)):
                 continue
             problem = f"one side changes a call of {_shown(call.split()[0])}, the other copies it"
-            yield self._clash(problem, None, None)._replace(
-                theirs=self.other.graph.steps[copies[0]].header
+            own = [now for now, old in self.one.before.items() if old in places]
+            yield Clash(
+                problem,
+                self.one.graph.steps[own[0]].header if own else None,
+                self.other.graph.steps[copies[0]].header,
             )
 
     def _is_extended(self, before: int) -> bool:

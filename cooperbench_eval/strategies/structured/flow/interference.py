@@ -8,16 +8,17 @@ statements after the merge as before it.
 
 from collections.abc import Mapping
 
+from attrs import evolve
+
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.tree import (
     Construct,
     Element,
     StructureError,
-    excerpt,
     functions_of,
-    line_of,
     same,
 )
+from cooperbench_eval.strategies.structured.edit_lines import EditPlaces, with_edits
 from cooperbench_eval.strategies.structured.flow.disturbance import Clash, Disturbance
 from cooperbench_eval.strategies.structured.flow.graph import graph_of
 from cooperbench_eval.strategies.structured.flow.work import Work
@@ -27,11 +28,17 @@ _LEAST_ALIKE = 0.7
 _Functions = Mapping[bytes, Construct]
 
 
-def find_interference(base: Construct, ours: Construct, theirs: Construct, merged: Element) -> str:
+def find_interference(
+    base: Construct,
+    ours: Construct,
+    theirs: Construct,
+    merged: Element,
+    places: EditPlaces | None = None,
+) -> str:
     """Return how the sides interfere in a merged file; empty if they do not.
 
-    The reason names the function, and a statement of each side with its line. A function
-    that is too long to be analysed counts as interference.
+    The reason names the function and, given the *places*, a statement of each side with its
+    line. A function that is too long to be analysed counts as interference.
     """
     before, mine, other, after = (dict(functions_of(tree)) for tree in (base, ours, theirs, merged))
     for name, function in before.items():
@@ -47,21 +54,14 @@ def find_interference(base: Construct, ours: Construct, theirs: Construct, merge
         except StructureError as exc:
             clash = Clash(str(exc))
         if clash:
-            shown = [
-                _located(*each)
-                for each in (("ours", ours, clash.ours), ("theirs", theirs, clash.theirs))
-            ]
-            places = "; ".join(filter(None, shown))
-            return f"{name.decode('utf-8', 'replace')}: {clash.problem}" + (
-                f" ({places})" if places else ""
-            )
+            steps = [(each,) if each else () for each in (clash.ours, clash.theirs)]
+            here = evolve(places, around=versions[:3]) if places else None
+            shown = here.show((), *steps) if here else ""
+            problem = clash.problem + shown
+            if places and not shown:
+                problem = with_edits(problem, places.files)
+            return f"in {name.decode('utf-8', 'replace')!r}, {problem}"
     return ""
-
-
-def _located(side: str, tree: Construct, header: Construct | None) -> str:
-    """Show a statement of a side, with its line; empty if it is not known."""
-    line = line_of(tree, header.children[0]) if header and header.children else None
-    return f"{side}, line {line}: `{excerpt(header)}`" if header and line is not None else ""
 
 
 def _name_in(side: _Functions, name: bytes, before: _Functions) -> bytes:
@@ -81,6 +81,14 @@ def _interfere(
     mine, other = (Work.of(before, graph_of(side), after) for side in (ours, theirs))
     mine, other = mine.without_shared(other), other.without_shared(mine)
     if found := Disturbance(after, mine, other).find():
-        return found
-    found = Disturbance(after, other, mine).find()
-    return found and Clash(found.problem, found.theirs, found.ours)
+        return found._replace(problem=_named(found.problem, "ours", "theirs"))
+    if found := Disturbance(after, other, mine).find():
+        return Clash(_named(found.problem, "theirs", "ours"), found.theirs, found.ours)
+    return None
+
+
+def _named(problem: str, one: str, other: str) -> str:
+    """Say which side is the one, and which is the other."""
+    for words, name in (("one side", one), ("the other", other)):
+        problem = problem.replace(f"{words}'s", f"{name}'").replace(words, name)
+    return problem
