@@ -17,7 +17,7 @@ from cooperbench_eval.languages.words import TEXT
 _Entry = tuple[tuple[bytes, ...], int, bytes]
 """The lines that an entry is in, the number of the last of them, and its text."""
 _Key = tuple[tuple[bytes, ...], str, bytes]
-_HEAD = re.compile(rb"([^=:]*?[^=:\s+])\s*(?:[:?]?=(?!=)|:(?![:/]))")
+_HEAD = re.compile(rb"([^=:(]*?[^=:(\s+])\s*(?:[:?]?=(?!=)|:(?![:/]))")
 """Matches what precedes the first `=` or `:` of a line, but not `+=`, `==` or `::`."""
 _VALUE = re.compile(rb"[^A-Za-z0-9\s]*[vV]?[0-9]\S*")
 _QUOTES = re.compile(rb"[\"'`]")

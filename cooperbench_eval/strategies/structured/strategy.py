@@ -85,7 +85,7 @@ class StructuredStrategy:
         def each(block: ConflictBlock) -> list[Resolution]:
             at = file.places.index(block)
             most = _MOST_SOURCE if is_code(file.path) else _MOST_TEXT
-            if at * max(map(len, file.versions)) > most:
+            if at and (at + 1) * max(map(len, file.versions)) > most:
                 return [Resolution(reason="there are too many conflicts to merge them one by one")]
             lead, tail = file.around(at)
             versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]

@@ -64,6 +64,7 @@ ALLOWED = {
     "equal numbers": ("a.md", "1. a\n1. b\n", "1. c\n", "1. d\n"),
     "numbers of two lists": ("a.md", "x\n", "1. a\n\ny\n\n", "1. b\n"),
     "sentences": ("a.md", "x\n", "See a.\n", "See b.\n"),
+    "arguments": ("wscript", "", "f(lib='a', b=1)\n", "f(lib='c', b=1)\n"),
     "calls": ("wscript", "", "f(\n  a,\n)\n", "f(\n  b,\n)\n"),
     "tags": ("a.html", "<p>\n", "<b>\n  c\n</b>\n", "<b>\n  d\n</b>\n"),
     "source": ("a.py", "", "x = 1\n", "x = 2\n"),

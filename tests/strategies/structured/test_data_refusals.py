@@ -133,3 +133,10 @@ def test_many_conflicts_are_not_merged_one_by_one():
     assert outcome.status == "conflicts"
     reasons = [row.reason for row in outcome.ledger]
     assert 1 < reasons.index("there are too many conflicts to merge them one by one") < 20
+
+
+def test_documents_of_one_name_are_named_in_the_reason():
+    """They are two versions of one."""
+    (row,) = merge(*REFUSED["documents of one name"]).ledger
+
+    assert row.reason.startswith("both sides changed '--- kind: A metadata: {name: a} x: 2")
