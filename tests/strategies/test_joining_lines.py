@@ -17,7 +17,7 @@ JOINED = {
     "a line that both replaced": ("words", "a\npear\nz\n", "a\npeach\nz\n", "a\nfig\nz\n"),
     "a line that one side removed": ("words", "a\npear\nz\n", "a\nz\n", "a\nfig\nz\n"),
     "parts of one insertion": (
-        "Makefile",
+        "words",
         "a:\n\tx\n",
         "a:\n\tx\n\nb:\n\ty\n",
         "a:\n\tx\n\nb:\n\tz\n",

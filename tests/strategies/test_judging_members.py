@@ -239,7 +239,7 @@ def test_source_that_does_not_parse_in_a_version_is_left_open():
 @pytest.mark.parametrize("path", ["a_txt", "a_unknown"])
 def test_files_without_a_grammar_are_judged_by_their_lines(path):
     """Nobody knows whether they parse, but a line is lost or repeated in any text."""
-    values = b"", b"a = 2\n", b"b = 3\n"
+    values = b"# a\n", b"# a\na = 2\n", b"# a\nb = 3\n"
     assert merge_by("union", **{path: values})[0].status == "resolved"
     assert merge_by("union", **{path: HEADS})[0].status == "conflicts"
     assert merge_by(answering(lambda c: c.ours), **{path: values})[0].status == "conflicts"

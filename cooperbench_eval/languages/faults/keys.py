@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cooperbench_eval.languages.data import find_format
+from cooperbench_eval.languages.faults.line_order import MAY_REPEAT
 from cooperbench_eval.languages.files import is_code, is_prose
 from cooperbench_eval.languages.sequences import continues, has_word, is_item
 from cooperbench_eval.languages.tree import one_line
@@ -113,12 +114,13 @@ def _keys(entry: bytes) -> Iterator[tuple[str, bytes]]:
     if not is_item(head):
         named = [word for _, word in TEXT.split(_QUOTES.sub(b"", _CLOSER.sub(b"", head)))]
         named = [word for word in named if has_word(word)]
-        if named and not _CALL.match(head):
+        found = _HEAD.match(_QUOTES.sub(b"", head))
+        if named and not (found or _CALL.match(head) or MAY_REPEAT.match(head)):
             yield "first", named[0]
         if len(named) > 2:  # noqa: PLR2004
             yield "last", b" ".join(named[:-1])
         yield "list", b" ".join(_QUOTES.sub(b"", head).partition(b",")[0].split())
-        if found := _HEAD.match(_QUOTES.sub(b"", head)):
+        if found:
             yield "head", b" ".join(found[1].split())
 
 

@@ -31,7 +31,7 @@ _SCRIPTS = re.compile(
 )
 """Files in which a single word is a command."""
 _ONLY_WORD = re.compile(rb"(?!!)[^\s={}();:]+[,;]?\Z")
-_SET = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|package|source)\b|<")
+MAY_REPEAT = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|package|source)\b|<")
 """What a line begins with that may stand anywhere among others of its sort."""
 _COMMAND = re.compile(
     rb"(?:case|default|when|if|elif|else|for|foreach|while|until|switch|with|try|do|return|exit|raise"
@@ -126,7 +126,7 @@ def _set_different(one: bytes, other: bytes) -> bool:
 def _are_free(one: bytes, other: bytes, *, is_script: bool) -> bool:
     """Whether two entries may stand in any order."""
     both = one.strip(), other.strip()
-    if all(map(_SET.match, both)) or (not is_script and all(map(_ONLY_WORD.match, both))):
+    if all(map(MAY_REPEAT.match, both)) or (not is_script and all(map(_ONLY_WORD.match, both))):
         return True
     numbers = [_NUMBERED.search(each) for each in (one, other)]
     names = [_name(each) for each in (one, other)]

@@ -366,9 +366,9 @@ def test_outputs_of_two_runs_are_not_combined(strategy):
 
 LAUGHS = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 40))
 BAD = {
-    "NaN": ("a.json", '{"a": NaN, "b": %s}\n', "both sides changed '1'"),
+    "NaN": ("a.json", '{"a": NaN, "b": %s}\n', "at 'b', both sides changed"),
     "comments in JSON": ("a.json", '// c\n{"b": %s}\n', "does not parse"),
-    "a byte order mark": ("a.json", '\ufeff{"b": %s}\n', "both sides changed '1'"),
+    "a byte order mark": ("a.json", '\ufeff{"b": %s}\n', "at 'b', both sides changed"),
     "an old notebook": (
         "a.ipynb",
         '{"nbformat": 3, "worksheets": [{"cells": [{"input": ["%s"]}]}]}',
