@@ -10,6 +10,8 @@ from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode
 
 Path = tuple[bytes, ...]
 """A variable and its attributes."""
+LOCKS = b"locks"
+"""Stands for all locks, which must be taken in one order."""
 CALLS = b"()"
 """Stands for what a function changes that gets nothing and whose result is not used."""
 
@@ -71,6 +73,12 @@ class Effect(NamedTuple):
 _OWN = frozenset({(b"self",), (b"this",), (b"cls",), (b"super",)})
 _REPORTING = re.compile(rb"_*(?:log|logger|logging|console|LOG|LOGGER|warnings|t|assert|expect)\Z")
 """Objects that only report what happens."""
+_REPORTS = re.compile(
+    rb"(?i)e?print\w*|puts|echo|log\w*|info|debug|warn\w*|error\w*|trace|exception|critical|assert\w*"
+    rb"|expect|fail\w*|skip\w*|require|import\w*"
+)
+"""Functions that only report, or may be called in any order."""
+_LOCKING = frozenset(b"acquire release lock unlock Lock Unlock RLock RUnlock".split())
 _REMOVING = frozenset(
     b"""pop popleft popitem popall shift splice drain next read readline recv take poll""".split()
 )
@@ -108,8 +116,8 @@ _HOLE = re.compile(rb"\{.*\}|<.*>|:\w.*|.*[*(].*")
 
 def _are_about_one(one: bytes, other: bytes) -> bool:
     """Whether two functions seem to act on one thing, as `lock` and `unlock` do."""
-    if one == other:
-        return one.startswith((b"set", b"Set"))
+    if one == other or _LITERAL.match(one):
+        return one != other or one.startswith((b"set", b"Set"))
     if one in other or other in one:
         return True
     nouns = [set(_PARTS.findall(each)[1:]) for each in (one, other)]
@@ -247,7 +255,12 @@ class _Statement(NamedTuple):
         is_unknown = receiver in _OWN or not (receiver or arguments)
         if is_acting and is_unknown:
             yield Effect((*receiver, CALLS), Doing.CHANGED, name)
+        if is_acting and name in _LOCKING:
+            yield Effect((LOCKS,), Doing.CHANGED)
         if self._is_free(path):
+            given = _constant(arguments[0]) if len(arguments) == 1 else b""
+            if is_acting and given and not _REPORTS.fullmatch(name):
+                yield Effect((*path, CALLS), Doing.CHANGED, given)
             if is_acting and arguments and (given := _path(arguments[0])):
                 doing = Doing.CHANGED if name in _WRITING else Doing.HANDED
                 key = _constant(arguments[1]) if len(arguments) > 1 else b""
