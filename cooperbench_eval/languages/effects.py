@@ -73,11 +73,8 @@ class Effect(NamedTuple):
 _OWN = frozenset({(b"self",), (b"this",), (b"cls",), (b"super",)})
 _REPORTING = re.compile(rb"_*(?:log|logger|logging|console|LOG|LOGGER|warnings|t|assert|expect)\Z")
 """Objects that only report what happens."""
-_REPORTS = re.compile(
-    rb"(?i)e?print\w*|puts|echo|log\w*|info|debug|warn\w*|error\w*|trace|exception|critical|assert\w*"
-    rb"|expect|fail\w*|skip\w*|require|import\w*"
-)
-"""Functions that only report, or may be called in any order."""
+_GLOBAL = re.compile(rb"[sS]et[_A-Za-z]\w*|[sS]eed|chdir|umask|select_\w+|use_\w+")
+"""Functions that set something that all code shares."""
 _LOCKING = frozenset(b"acquire release lock unlock Lock Unlock RLock RUnlock".split())
 _REMOVING = frozenset(
     b"""pop popleft popitem popall shift splice drain next read readline recv take poll""".split()
@@ -258,9 +255,9 @@ class _Statement(NamedTuple):
         if is_acting and name in _LOCKING:
             yield Effect((LOCKS,), Doing.CHANGED)
         if self._is_free(path):
-            given = _constant(arguments[0]) if len(arguments) == 1 else b""
-            if is_acting and given and not _REPORTS.fullmatch(name):
-                yield Effect((*path, CALLS), Doing.CHANGED, given)
+            value = _constant(arguments[0]) if len(arguments) == 1 else b""
+            if is_acting and value and _GLOBAL.fullmatch(name):
+                yield Effect((*path, CALLS), Doing.CHANGED, value)
             if is_acting and arguments and (given := _path(arguments[0])):
                 doing = Doing.CHANGED if name in _WRITING else Doing.HANDED
                 key = _constant(arguments[1]) if len(arguments) > 1 else b""

@@ -421,3 +421,14 @@ def test_union_loses_nothing_in_a_text(texts):
         # a side moved a line: counts cannot tell this from a loss
         fault = find_fault("a.txt", texts, union.changes["a.txt"].data)
         assert "is lost" in fault or "would have it twice" in fault
+
+
+@pytest.mark.parametrize("item", ["    return a{}\n", "    a{} = g()\n"])
+def test_items_of_both_sides_in_one_tuple_are_rejected(item):
+    """Each has a meaning by its place."""
+    versions = [f"def f():\n{item.format(new)}".encode() for new in ("", ", x", ", y", ", x, y")]
+    member = writing({"a.py": versions.pop()})
+
+    outcome, git = merge_by(member, a_py=versions)
+
+    assert outcome.changes == git.changes
