@@ -10,6 +10,8 @@ from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode
 
 Path = tuple[bytes, ...]
 """A variable and its attributes."""
+LOCKS = b"locks"
+"""Stands for all locks, which must be taken in one order."""
 CALLS = b"()"
 """Stands for what a function changes that gets nothing and whose result is not used."""
 
@@ -71,6 +73,9 @@ class Effect(NamedTuple):
 _OWN = frozenset({(b"self",), (b"this",), (b"cls",), (b"super",)})
 _REPORTING = re.compile(rb"_*(?:log|logger|logging|console|LOG|LOGGER|warnings|t|assert|expect)\Z")
 """Objects that only report what happens."""
+_GLOBAL = re.compile(rb"[sS]et[_A-Za-z]\w*|[sS]eed|chdir|umask|select_\w+|use_\w+")
+"""Functions that set something that all code shares."""
+_LOCKING = frozenset(b"acquire release lock unlock Lock Unlock RLock RUnlock".split())
 _REMOVING = frozenset(
     b"""pop popleft popitem popall shift splice drain next read readline recv take poll""".split()
 )
@@ -108,8 +113,8 @@ _HOLE = re.compile(rb"\{.*\}|<.*>|:\w.*|.*[*(].*")
 
 def _are_about_one(one: bytes, other: bytes) -> bool:
     """Whether two functions seem to act on one thing, as `lock` and `unlock` do."""
-    if one == other:
-        return one.startswith((b"set", b"Set"))
+    if one == other or _LITERAL.match(one):
+        return one != other or one.startswith((b"set", b"Set"))
     if one in other or other in one:
         return True
     nouns = [set(_PARTS.findall(each)[1:]) for each in (one, other)]
@@ -247,7 +252,12 @@ class _Statement(NamedTuple):
         is_unknown = receiver in _OWN or not (receiver or arguments)
         if is_acting and is_unknown:
             yield Effect((*receiver, CALLS), Doing.CHANGED, name)
+        if is_acting and name in _LOCKING:
+            yield Effect((LOCKS,), Doing.CHANGED)
         if self._is_free(path):
+            value = _constant(arguments[0]) if len(arguments) == 1 else b""
+            if is_acting and value and _GLOBAL.fullmatch(name):
+                yield Effect((*path, CALLS), Doing.CHANGED, value)
             if is_acting and arguments and (given := _path(arguments[0])):
                 doing = Doing.CHANGED if name in _WRITING else Doing.HANDED
                 key = _constant(arguments[1]) if len(arguments) > 1 else b""

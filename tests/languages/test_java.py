@@ -274,3 +274,18 @@ def test_all_of_the_language_is_free_of_clashes():
     assert names.skipped == 0
     assert names.has_glob
     assert names.top == {"d", "List", "Shop"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_merged"),
+    [
+        ("<T> void f(T x) {}", "void f(Object x) {}", False),
+        ("<T extends B> void f(T x) {}", "void f(B x) {}", False),
+        ("<T extends B> void f(T x) {}", "void f(Object x) {}", True),
+    ],
+)
+def test_methods_of_one_erasure_are_refused(one, other, is_merged):
+    """The compiler replaces a type variable by its bound."""
+    base = java("void a() {}")
+
+    assert bool(merged(base, *(java("void a() {}", each) for each in (one, other)))) is is_merged

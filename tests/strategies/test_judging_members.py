@@ -428,3 +428,14 @@ def test_union_loses_nothing_in_a_text(texts):
     elif "would repeat or restore" not in outcome.ledger[0].reason:
         # such as a line that a side moved, which counts cannot tell from a loss
         assert find_fault("a.txt", texts, union.changes["a.txt"].data)
+
+
+@pytest.mark.parametrize("item", ["    return a{}\n", "    a{} = g()\n"])
+def test_items_of_both_sides_in_one_tuple_are_rejected(item):
+    """Each has a meaning by its place."""
+    versions = [f"def f():\n{item.format(new)}".encode() for new in ("", ", x", ", y", ", x, y")]
+    member = writing({"a.py": versions.pop()})
+
+    outcome, git = merge_by(member, a_py=versions)
+
+    assert outcome.changes == git.changes

@@ -17,6 +17,8 @@ from cooperbench_eval.languages.tree import Mode, Token, one_line, suite
 
 _MOST_LINES = 20_000
 """The most lines between the first and the last difference that are read."""
+_MOST_PAIRS = 10_000
+"""The most pairs of entries of both sides at one place that are compared."""
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".tex", ".po", ".pot", ".csv", ".tsv"})
 _ALSO_PROSE = re.compile(r"(?!CODEOWNERS)[A-Z]+\Z")
 """Names such as `CHANGES`, `AUTHORS` and `LICENSE`."""
@@ -76,7 +78,14 @@ def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merge
         new = [[line for line in side if line not in both] for side in (mine, other)]
         if any(set(now).isdisjoint(side) for side in new):
             continue
-        for one, each in product(*map(_entries, new)):
+        entries = [list(_entries(side)) for side in new]
+        stripped = [each.strip() for side in entries for each in side]
+        is_plain = not is_ordered and not is_script and name.suffix not in _STYLES
+        if is_plain and any(all(map(e.match, stripped)) for e in (_ONLY_WORD, _SET)):
+            continue
+        if len(entries[0]) * len(entries[1]) > _MOST_PAIRS:
+            return "both sides insert too many lines at one place to check their order"
+        for one, each in product(*entries):
             if name.suffix in _STYLES:
                 is_free = _set_different(one, each)
             else:

@@ -75,6 +75,8 @@ CLASHES = {
     "other operators": ("    q += 1\n", "    q *= 2\n"),
     "inside of a loop": ("    for x in r:\n        q.append(x)\n", "    q.sort()\n"),
     "functions of one thing": ("    open_db()\n", "    close_db()\n"),
+    "one setting": ("    sys.setlimit(1)\n", "    sys.setlimit(2)\n"),
+    "locks": ("    q.acquire()\n", "    r.acquire()\n"),
     "an object of a module": ("    sys.path.append(q)\n", "    sys.path.append(r)\n"),
 }
 ALLOWED = {
@@ -84,6 +86,7 @@ ALLOWED = {
     "other attributes": ("    q.x = 1\n", "    q.y = 2\n"),
     "options": ("    q.add_option('a')\n", "    q.add_option('b')\n"),
     "sums": ("    q += a\n", "    q += b\n"),
+    "messages": ("    print('a')\n", "    print('b')\n"),
     "reports": ("    log.info(q)\n", "    log.info(r)\n"),
     "functions": ("    open_db()\n", "    close_file()\n"),
     "a part that is read": ("    use(q)\n", "    q.x.y = 1\n"),
@@ -189,6 +192,4 @@ LINES = {
 @pytest.mark.parametrize(("path", "ours", "theirs", "is_fault"), LINES.values(), ids=LINES)
 def test_lines_without_a_grammar_that_may_be_commands_are_a_fault(path, ours, theirs, is_fault):
     """Unless they are a set, or define different names that do not use each other."""
-    assert (
-        bool(fault(path, "start\n@stop\n", "", ours, theirs, ours + theirs))
-    ) is (is_fault)
+    assert (bool(fault(path, "start\n@stop\n", "", ours, theirs, ours + theirs))) is (is_fault)

@@ -31,6 +31,13 @@ PLACEHOLDERS = {
         QUERY.format("a, b, c", "?, ?", "a, b, c"),
         QUERY.format("a, b, c", "?, ?, ?", "a, b, c"),
     ),
+    "with numbers": (
+        QUERY.format("a", "$1", "a"),
+        QUERY.format("a, b", "$1, $2", "a, b"),
+        QUERY.format("a, c", "$1, $2", "a, c"),
+        QUERY.format("a, b, c", "$1, $2", "a, b, c"),
+        QUERY.format("a, b, c", "$1, $2, $1, $3", "a, b, c"),
+    ),
     "of a format": (
         "x = '%s' % (a,)",
         "x = '%s %d' % (a, b)",
