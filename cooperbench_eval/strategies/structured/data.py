@@ -30,6 +30,7 @@ from cooperbench_eval.languages.tree import (
     Mode,
     StructureError,
     Token,
+    excerpt,
     render,
     same,
 )
@@ -131,8 +132,10 @@ class DataMerge:
             for each in other
             if (there := named.get(_identity(each))) is not None and not same(there, each)
         ]
-        if len(taken) < old or None in taken or clashing:
-            raise DisagreementError.at(*(clashing or base))
+        if clashing:
+            raise _both_insert(clashing[0])
+        if len(taken) < old or None in taken:
+            raise DisagreementError.at(*base)
         own = [each for each in other if _identity(each) not in named]
         first, second = (own, mine) if self.theirs_first else (mine, own)
         return (*(each for each in taken if each is not None), *first, *second)
@@ -228,7 +231,7 @@ class DataMerge:
         for each in second:
             same_item = words.get(_bare(each), each)
             if each.plain != same_item.plain or (same_item is each and _item_name(each) in names):
-                raise DisagreementError.at(each)
+                raise _both_insert(each)
         return (*first, *new)
 
 
@@ -414,3 +417,8 @@ def _anchored(tree: Construct) -> Iterator[tuple[bytes, tuple[bytes, ...]]]:
 def _aliases(tree: Construct) -> Counter[bytes]:
     tokens = (child for each in tree.walk() for child in each.children)
     return Counter(child.plain for child in tokens if child.kind == "alias")
+
+
+def _both_insert(element: Element) -> DisagreementError:
+    """Return the error for an element of which each side inserts another version."""
+    return DisagreementError(f"both sides insert their own version of {excerpt(element)!r}")
