@@ -133,7 +133,7 @@ class DataMerge:
             if (there := named.get(_identity(each))) is not None and not same(there, each)
         ]
         if clashing:
-            raise _both_insert(clashing[0])
+            raise DisagreementError("both sides insert a document of one name")
         if len(taken) < old or None in taken:
             raise DisagreementError.at(*base)
         own = [each for each in other if _identity(each) not in named]
@@ -231,7 +231,7 @@ class DataMerge:
         for each in second:
             same_item = words.get(_bare(each), each)
             if each.plain != same_item.plain or (same_item is each and _item_name(each) in names):
-                raise _both_insert(each)
+                raise DisagreementError(f"both sides insert their own version of {excerpt(each)!r}")
         return (*first, *new)
 
 
@@ -417,8 +417,3 @@ def _anchored(tree: Construct) -> Iterator[tuple[bytes, tuple[bytes, ...]]]:
 def _aliases(tree: Construct) -> Counter[bytes]:
     tokens = (child for each in tree.walk() for child in each.children)
     return Counter(child.plain for child in tokens if child.kind == "alias")
-
-
-def _both_insert(element: Element) -> DisagreementError:
-    """Return the error for an element of which each side inserts another version."""
-    return DisagreementError(f"both sides insert their own version of {excerpt(element)!r}")
