@@ -99,12 +99,13 @@ def _uncombined(trees: Versions, places: Places, *, may_invent: bool) -> Iterato
 
 def _twice(trees: Versions) -> Iterator[str]:
     """Yield what both sides add to one statement and what is in it twice."""
-    before, mine, other, now = ([b"", *tree.words(), b""] for tree in trees)
-    for change in diff_lines(before, mine):
-        run = mine[change.b_start : change.b_end]
-        if len(run) > 1 and has_word(b" ".join(run)):
-            times = [_count(run, words) for words in (before, mine, other, now)]
-            if times[0] < times[2] and times[3] > max(times[1:3]):
+    before, *sides, now = ([b"", *tree.words(), b""] for tree in trees)
+    for one, other in (sides, sides[::-1]):
+        for change in diff_lines(before, one):
+            run = one[change.b_start : change.b_end]
+            times = [_count(run, words) for words in (before, one, other, now)]
+            is_shared = len(run) > 1 and times[0] < times[2] and has_word(b" ".join(run))
+            if is_shared and times[3] > max(times[1:3]):
                 yield f"both sides add {one_line(b' '.join(run))!r}, and it would be there twice"
 
 
