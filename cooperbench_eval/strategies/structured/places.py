@@ -123,6 +123,11 @@ class Places:
             there = side.paths.get(head, ())
             if len(paths) == len(there):
                 found |= zip(paths, there, strict=True)
+                continue
+            for depth in set(map(len, paths)):
+                level = [[each for each in e if len(each) == depth] for e in (paths, there)]
+                if len(level[0]) == len(level[1]):
+                    found |= zip(*level, strict=True)
         gone, new = (
             [h for h in one.paths if h not in other.paths]
             for one, other in ((self, side), (side, self))
