@@ -177,8 +177,8 @@ def _check_brackets(
     for edits, others in ((ours, theirs), (theirs, ours)):
         for edit in edits:
             words = _texts(edit.new)
-            opened = sum((word in _OPENERS) - (word in _CLOSERS) for word in words)
-            if not opened or b"\n" in edit.new[0].space:
+            opened = sum((word in {b"(", b"["}) - (word in {b")", b"]"}) for word in words)
+            if not opened or edit.start < edit.end or b"\n" in edit.new[0].space:
                 continue
             low, high = edit.reach
             for each in others:

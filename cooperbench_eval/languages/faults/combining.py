@@ -28,8 +28,6 @@ from cooperbench_eval.languages.words import WORD
 _LEAST_ALIKE = 0.7
 _LEAST_WORDS = 3
 """The fewest words of a line whose repetition is not taken for chance."""
-_NOTHING = frozenset({b"pass", b"..."})
-"""Statements that stand in a suite from which everything else was removed."""
 
 
 def find_uncombined(
@@ -99,12 +97,13 @@ def _uncombined(trees: Versions, places: Places, *, may_invent: bool) -> Iterato
 
 def _twice(trees: Versions) -> Iterator[str]:
     """Yield what both sides add to one statement and what is in it twice."""
-    before, mine, other, now = ([b"", *tree.words(), b""] for tree in trees)
-    for change in diff_lines(before, mine):
-        run = mine[change.b_start : change.b_end]
-        if len(run) > 1 and has_word(b" ".join(run)):
-            times = [_count(run, words) for words in (before, mine, other, now)]
-            if times[0] < times[2] and times[3] > max(times[1:3]):
+    before, *sides, now = ([b"", *tree.words(), b""] for tree in trees)
+    for one, other in (sides, sides[::-1]):
+        for change in diff_lines(before, one):
+            run = one[change.b_start : change.b_end]
+            times = [_count(run, words) for words in (before, one, other, now)]
+            is_shared = len(run) > 1 and times[0] < times[2] and has_word(b" ".join(run))
+            if is_shared and times[3] > max(times[1:3]):
                 yield f"both sides add {one_line(b' '.join(run))!r}, and it would be there twice"
 
 
@@ -122,24 +121,17 @@ def _disagreeing(trees: Versions, places: Places) -> Iterator[str]:
             for side, at in zip(sides, places, strict=False)
         )
         if mine is None or other is None:
-            new, gone = (other, 0) if mine is None else (mine, 1)
+            new = other if mine is None else mine
             if new is None or new.plain not in there or same(new, child):
                 continue
             is_moved = any(same(each, child) for side in sides for each in side.children)
-            if not is_moved and _only_removes(sides[gone], places[gone], i):
+            if not is_moved:
                 yield f"one side removes {excerpt(child)!r}, which the other changes"
             continue
         is_disputed = not any(same(*pair) for pair in combinations((child, mine, other), 2))
         is_joined = isinstance(child, Construct) and {mine.plain, other.plain} <= there
         if is_disputed and is_joined and child.kind != "import":
             yield f"both versions of {excerpt(child)!r} would repeat or restore parts of it"
-
-
-def _only_removes(side: Construct, places: Sequence[int | None], i: int) -> bool:
-    """Whether a side put nothing in the place of a removed child."""
-    start = next((k + 1 for k in reversed(places[:i]) if k is not None), 0)
-    end = next((k for k in places[i + 1 :] if k is not None), len(side.children))
-    return all(each.plain in _NOTHING for each in side.children[start:end])
 
 
 def _invented(trees: Versions, places: Places) -> Iterator[str]:
@@ -185,6 +177,7 @@ def _statements(elements: Iterable[Element]) -> Iterator[Construct]:
 def _has_alike(statement: Construct, others: Iterable[Construct]) -> bool:
     words = statement.words()
     return any(
-        each.kind == statement.kind and similarity(words, each.words()) >= _LEAST_ALIKE
+        (each.kind == "expression") == (statement.kind == "expression")
+        and similarity(words, each.words()) >= _LEAST_ALIKE
         for each in others
     )

@@ -64,7 +64,8 @@ def _aligned(
 
 def _is_disputed(base: Element, ours: Element, theirs: Element, merged: Element) -> bool:
     versions: Sequence[Element] = (base, ours, theirs, merged)
-    if len({each.plain for each in versions}) < len(versions):
+    is_one_kind = len({each.kind for each in versions}) == 1
+    if not is_one_kind or len({each.plain for each in versions}) < len(versions):
         return False
     if any(isinstance(each, Token) or _has_suites(each) for each in versions):
         return False

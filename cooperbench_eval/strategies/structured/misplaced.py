@@ -22,7 +22,7 @@ from cooperbench_eval.strategies.structured.nesting import (
     find_misnested,
     find_removed,
 )
-from cooperbench_eval.strategies.structured.places import Neighbours, Places
+from cooperbench_eval.strategies.structured.places import Places
 
 
 def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
@@ -34,9 +34,8 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
     for name, before, functions, function in functions_changed_by_both(versions, merged):
         known, now = Places.of(before), Places.of(function)
         sides = [Places.of(each) for each in functions]
-        new = [list(known.neighbours(each)) for each in sides]
-        for side, inserted in zip(functions, new, strict=True):
-            for head, neighbours in inserted:
+        for side, places in zip(functions, sides, strict=True):
+            for head, neighbours in known.neighbours(places):
                 if not now.has_between(head, neighbours):
                     return f"{_shown(name, side, head)} would be in another block"
         nestings = (Nesting.of(known, *each) for each in (sides, sides[::-1]))
@@ -46,7 +45,7 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
         if head := find_removed(known, sides, now):
             changed = functions[0 if head in sides[0].paths else 1]
             return f"one side removes {_shown(name, changed, head)}, which the other changes"
-        if head := _repeated(known, sides, now, new):
+        if head := _repeated(known, sides, now):
             return (
                 f"{_shown(name, functions[0], head)} would occur twice, because both sides add it"
             )
@@ -57,7 +56,6 @@ def _repeated(
     known: Places,
     sides: Sequence[Places],
     now: Places,
-    new: Sequence[Sequence[tuple[bytes, Neighbours]]],
 ) -> bytes:
     """Return a statement that both sides add at one place and that is there twice, if any."""
     added = [places.counts - known.counts for places in sides]
@@ -68,7 +66,7 @@ def _repeated(
     }
     found |= {
         head
-        for head, _ in set(new[0]).intersection(new[1])
+        for head, _ in set(known.gaps(sides[0])).intersection(known.gaps(sides[1]))
         if len(WORD.findall(head)) > 1
         and len(now.paths.get(head, ())) > max(len(each.paths[head]) for each in sides)
     }

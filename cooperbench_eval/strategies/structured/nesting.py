@@ -101,7 +101,9 @@ class Nesting:
         inside: dict[tuple[int, int], list[_Wrapped]] = defaultdict(list)
         for path, place in mine.items():
             if (there := others.get(path)) is not None:
-                found = _Wrapped(len(place), len(there) - len(path), there[-1][0], path[-1])
+                found = _Wrapped(
+                    len(place), len(there) - len(path), tuple(k for k, _ in there), path[-1]
+                )
                 for each in place:
                     inside[each].append(found)
         gone = (path for paths in known.paths.values() for path in paths if path not in mine)
@@ -168,7 +170,8 @@ class Nesting:
         first, last = ends
         deeper = [each.deeper for each in ends if each]
         if first and last:
-            least = first.deeper if first.suite == last.suite else -MOST_COPIES
+            is_one = first.suites[-1] in last.suites or last.suites[-1] in first.suites
+            least = min(deeper) if is_one else -MOST_COPIES
             beside = self._replaced_beside(first, None) or self._replaced_beside(None, last)
             return least, max([min(deeper), *(beside or ())])
         beside = self._replaced_beside(first, last)
@@ -200,13 +203,13 @@ class _Wrapped(NamedTuple):
     Attributes:
         depth: In how many suites it is in the one side.
         deeper: In how many more blocks it is in the other side than in the base.
-        suite: The suite in which it is in the other side.
+        suites: The suites around it in the other side, outermost first.
         place: Its place in the base.
     """
 
     depth: int
     deeper: int
-    suite: int
+    suites: tuple[int, ...]
     place: tuple[int, int]
 
 

@@ -1,5 +1,6 @@
 """Where the statements of a function are."""
 
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
@@ -123,6 +124,11 @@ class Places:
             there = side.paths.get(head, ())
             if len(paths) == len(there):
                 found |= zip(paths, there, strict=True)
+                continue
+            for depth in set(map(len, paths)):
+                level = [[each for each in e if len(each) == depth] for e in (paths, there)]
+                if len(level[0]) == len(level[1]):
+                    found |= zip(*level, strict=True)
         gone, new = (
             [h for h in one.paths if h not in other.paths]
             for one, other in ((self, side), (side, self))
@@ -140,6 +146,13 @@ class Places:
                 found[self.paths[old][0]] = side.paths[head][0]
                 new.remove(head)
         return found
+
+    def gaps(self, side: "Places") -> Iterator[tuple[bytes, int]]:
+        """Yield each new statement of a side, and how many of the statements here precede it."""
+        kept = sorted(self.matched(side).values())
+        for head, paths in side.paths.items():
+            if head not in self.paths:
+                yield from ((head, bisect(kept, path)) for path in paths)
 
     def neighbours(self, side: "Places") -> Iterator[tuple[bytes, "Neighbours"]]:
         """Yield each statement that is new in a side, and its unchanged neighbours."""

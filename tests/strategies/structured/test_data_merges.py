@@ -240,7 +240,7 @@ CONFLICTS = {
         "a:\n- x\nb: 1\n",
         "a:\n- x\n- y # 1\nb: 1\n",
         "a:\n- x\n- y # 2\nb: 1\n",
-        "both sides insert at one place",
+        "both sides insert their own version of '- y'",
     ),
     "one new item in two versions": (
         "a.toml",

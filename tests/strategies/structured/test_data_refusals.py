@@ -139,6 +139,4 @@ def test_documents_of_one_name_are_named_in_the_reason():
     """They are two versions of one."""
     (row,) = merge(*REFUSED["documents of one name"]).ledger
 
-    assert row.reason.startswith(
-        "both sides insert their own version of '--- kind: A metadata: {name: a} x: 2"
-    )
+    assert row.reason.startswith("both sides insert a document of one name (ours, line 5: `x: 1`")

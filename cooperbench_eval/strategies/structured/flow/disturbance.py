@@ -392,8 +392,13 @@ class Disturbance:
             if not step.is_exit or step.kind == "raise":
                 continue
             head = self.one.head_of(merged)
-            is_new = self.one.changes.get(merged) is Change.NEW or self.one.has_moved(own)
-            if head is not None and (is_new or self.one.changes_condition(head)):
+            if head is None:
+                continue
+            change = self.one.changes.get(merged)
+            is_new = change is Change.NEW
+            if change is Change.EDITED:  # it may be another one than that of the base
+                is_new = self.one.changes.get(head) is Change.NEW
+            if is_new or self.one.has_moved(own) or self.one.changes_condition(head):
                 yield merged, self.merged.onwards(head) - self.merged.onwards(merged)
 
     def _splits(self) -> Iterator[Clash]:

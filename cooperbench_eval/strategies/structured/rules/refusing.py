@@ -148,6 +148,9 @@ def _check_calls(base: Elements, one: AlignedVersion, other: AlignedVersion) -> 
         DisagreementError: The other side changed the call, or put something beside it.
     """
     for edit in one.edits:
+        touching = [e for e in other.edits if edit.start <= e.end and e.start <= edit.end]
+        if touching and (_is_wrapped(base, edit) or any(_repeats(edit, each) for each in touching)):
+            raise DisagreementError.at(*base[edit.start : edit.end])
         old, new = base[edit.start : edit.end], one.at(edit.end)
         if not old or new is None or new.kind != "group":
             continue
@@ -160,6 +163,20 @@ def _check_calls(base: Elements, one: AlignedVersion, other: AlignedVersion) -> 
         beside = (each for each in other.edits if {each.start, each.end} & places)
         if is_edited or any(_touches(base, each, edit.start) for each in beside):
             raise DisagreementError.at(*old, group)
+
+
+def _repeats(edit: ChildEdit, other: ChildEdit) -> bool:
+    """Whether what replaces something ends with what the other side inserts after it."""
+    new = [each.plain for each in other.new]
+    is_after = edit.start < edit.end == other.start == other.end
+    return is_after and [each.plain for each in edit.new[-len(new) :]] == new
+
+
+def _is_wrapped(base: Elements, edit: ChildEdit) -> bool:
+    """Whether an edit puts what it replaces into brackets, as in `h(a + b)` for `a + b`."""
+    old = b" ".join(each.plain for each in base[edit.start : edit.end])
+    groups = (each for each in edit.new if each.kind == "group")
+    return bool(old) and any(b" %s " % old in b" ".join(each.words()) for each in groups)
 
 
 def _touches(base: Elements, edit: ChildEdit, start: int) -> bool:
