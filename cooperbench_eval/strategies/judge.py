@@ -4,6 +4,7 @@ Strategies that work on blocks ask it before they offer a text, and a cascade as
 what each member returns. So a text that it refuses is never accepted.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
@@ -29,6 +30,8 @@ from cooperbench_eval.support.memo import WeighedMemo
 
 _LEAST_ALIKE = 0.5
 """The share of equal words from which a line counts as a version of another one."""
+_VALUE = re.compile(rb"[\w\x80-\xff][^\s()\[\]{}]*")
+"""A line that is only a word or another value."""
 MOST_TRIES = 100
 """The most resolutions of a file that are checked one by one."""
 
@@ -165,8 +168,9 @@ class ConflictFile(Generic[_Place]):
                 return "both sides' lines would be joined, but a merge by key refuses them"
             before, mine, other = map(_lines, (first.base, first.ours, first.theirs))
             kept = [(_has_alike(mine, words), _has_alike(other, words)) for words in before]
-            replaced = (False, False) in kept and mine and other
-            if replaced or (True, True) in kept or {(True, False), (False, True)} <= set(kept):
+            texts = (first.base, first.ours, first.theirs)
+            is_value = all(_VALUE.fullmatch((each or b"").strip()) for each in texts)
+            if is_value or (True, True) in kept or {(True, False), (False, True)} <= set(kept):
                 at = next((i for i, sides in enumerate(kept) if any(sides)), 0)
                 shown = one_line(_filled_lines(first.base)[at])
                 return f"joining both sides' lines would repeat or restore {shown!r}"

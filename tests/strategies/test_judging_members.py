@@ -188,13 +188,13 @@ LINK = ce.Entry(b"run(2)\nrun(3)\n", FileMode.SYMLINK)
 @pytest.mark.parametrize("text", [None, b"run(2)\n", b"run(2)\nrun(3)\n(", LINK])
 def test_a_file_without_a_record_is_judged_too(text):
     """It is open again if it is gone, lost a side or does not parse; other files stay."""
-    member = writing({"a.py": text, "b.txt": b"2\n3\n"})
+    member = writing({"a.py": text, "b.txt": b"(2)\n(3)\n"})
 
-    outcome, git = merge_by(member, "tokens", a_py=VALUES, b_txt=(b"1\n", b"2\n", b"3\n"))
+    outcome, git = merge_by(member, "tokens", a_py=VALUES, b_txt=(b"(1)\n", b"(2)\n", b"(3)\n"))
 
     assert [conflict.path for conflict in outcome.conflicts] == ["a.py"]
     assert outcome.changes["a.py"] == git.changes["a.py"]
-    assert outcome.changes["b.txt"].data == b"2\n3\n"
+    assert outcome.changes["b.txt"].data == b"(2)\n(3)\n"
     (row,) = outcome.ledger
     assert (row.path, row.strategy, row.is_open) == ("a.py", "tokens", True)
 

@@ -6,6 +6,7 @@ functions may both end with `return x`.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps
@@ -24,6 +25,8 @@ from cooperbench_eval.languages.tree import (
 )
 
 _PROSE = (".md", ".rst")
+_REMARKS = (b"#", b"//", b"/*", b"*", b"@")
+"""What a line of source begins with that may be repeated: a comment or an annotation."""
 _LEAST_ALIKE = 0.85
 """The share of equal words from which two statements with one head are versions of one."""
 _LEAVING = frozenset(b"return break continue pass raise throw else".split())
@@ -37,23 +40,43 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
     Returns:
         What is wrong; empty if nothing is, or if a version cannot be read.
     """
-    if not _may_repeat(versions, merged):
+    repeated = _repeated_lines(versions, merged)
+    if not repeated:
         return ""
+    lines = merged.split(b"\n")
+    for line in repeated:
+        is_remark = is_code(path) and line.lstrip().startswith(_REMARKS)
+        if not is_remark and _is_near(lines, line):
+            return _TWICE % one_line(line)
     if is_code(path):
         return next(_repeated(changed_by_both(path, versions, merged)), "")
     trees = [suite(tuple(map(_line, file.splitlines()))) for file in (*versions, merged)]
     return next(_repeated_entries(trees, only_items=path.endswith(_PROSE)), "")
 
 
-def _may_repeat(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
-    """Whether a line that both sides inserted occurs more often than in either."""
+def _repeated_lines(versions: tuple[bytes, bytes, bytes], merged: bytes) -> list[bytes]:
+    """Return the lines that both sides inserted and merged has more often than either."""
     base, mine, other, now = differing_lines(versions, merged)
-    return any(
-        count > max(mine.get(line, 0), other.get(line, 0))
-        and min(mine.get(line, 0), other.get(line, 0)) > base.get(line, 0)
+    return [
+        line
         for line, count in now.items()
-        if has_word(line) and line.split(None, 1)[0].rstrip(b";:") not in _LEAVING
-    )
+        if has_word(line)
+        and line.split(None, 1)[0].rstrip(b";:") not in _LEAVING
+        and count > max(mine.get(line, 0), other.get(line, 0))
+        and min(mine.get(line, 0), other.get(line, 0)) > base.get(line, 0)
+    ]
+
+
+def _is_near(lines: Sequence[bytes], line: bytes) -> bool:
+    """Whether a line is there twice with only lines of the same depth between."""
+    first = lines.index(line)
+    depth = _depth(line)
+    between = takewhile(lambda each: each.strip() and _depth(each) == depth, lines[first + 1 :])
+    return line in between
+
+
+def _depth(line: bytes) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _line(text: bytes) -> Token:
@@ -76,10 +99,7 @@ def _repeated_entries(trees: Versions, *, only_items: bool) -> Iterator[str]:
     places = [align(base.children, side.children, Mode.LIST) for side in sides]
     for gap in gaps(trees, places):
         entries = (
-            split_entries(
-                [each.plain for each in part], lambda e: len(e) - len(e.lstrip()), bytes.strip
-            )
-            for part in gap
+            split_entries([each.plain for each in part], _depth, bytes.strip) for part in gap
         )
         texts = [[b"\n".join(entry).strip() for entry in part] for part in entries]
         counted = (
