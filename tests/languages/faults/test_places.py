@@ -28,40 +28,64 @@ PLACEHOLDERS = {
         QUERY.format("a", "?", "a"),
         QUERY.format("a, b", "?, ?", "a, b"),
         QUERY.format("a, c", "?, ?", "a, c"),
-        QUERY.format("a, b, c", "?, ?", "a, b, c"),
         QUERY.format("a, b, c", "?, ?, ?", "a, b, c"),
     ),
     "of a format": (
         "x = '%s' % (a,)",
         "x = '%s %d' % (a, b)",
         "x = '%s %r' % (a, c)",
-        "x = '%s %d %r' % (a, b)",
         "x = '%s %d %r' % (a, b, c)",
     ),
     "of a method": (
         "x = '{}'.format(a)",
         "x = '{} {:d}'.format(a, b)",
         "x = '{} {:e}'.format(a, c)",
-        "x = '{} {:d}'.format(a, b, c)",
         "x = '{} {:d} {:e}'.format(a, b, c)",
     ),
-    "of a log": (
-        "log('%s', a)",
-        "log('%s %d', a, f(b, 1))",
-        "log('%s %r', a, c)",
-        "log('%s %d %r', a, c)",
-        "log('%s %d %r', a, f(b, 1), c)",
+    "with numbers": (
+        "run('a = $1', [a])",
+        "run('a = $1 or b = $2', [a, b])",
+        "run('a = $1 or c = $2', [a, c])",
+        "run('a = $1 or b = $2 or c = $2', [a, b, c])",
+    ),
+    "with names": (
+        "run('a = :a', v)",
+        "run('a = :a or b = :b', v)",
+        "run('a = :a or c = :c', v)",
+        "run('a = :a or b = :b or c = :c', v)",
     ),
 }
 
 
 @pytest.mark.parametrize("texts", PLACEHOLDERS.values(), ids=PLACEHOLDERS)
-def test_placeholders_without_values_are_a_fault(texts):
-    """If they matched in all versions."""
-    *versions, wrong, right = texts
+def test_placeholders_that_both_sides_add_are_a_fault(texts):
+    """If one side leaves their number as it is, there is no fault."""
+    base, ours, theirs, both = texts
 
-    assert "placeholders" in fault(*versions, wrong)
-    assert fault(*versions, right) == ""
+    assert "placeholders" in fault(base, ours, theirs, both)
+    assert fault(base, ours, base, ours) == ""
+
+
+COUNTED = {
+    "a.py": ("class A(Enum):\n    X = 1\n", "    Y = 2\n", "    Z = 2\n"),
+    "a.proto": ("string x = 6;\n", "int32 y = 7;\n", "repeated string z = 7;\n"),
+    "a.sh": ("E_A=64\nE_B=65\n", "E_C=66\n", "E_D=66\n"),
+}
+
+
+@pytest.mark.parametrize("path", COUNTED)
+def test_a_number_for_two_new_names_is_a_fault(path):
+    """If the lines before them count up to it."""
+    base, mine, other = COUNTED[path]
+    other_base = base.replace("1", "4").replace("6", "9")
+
+    def found(before):
+        texts = (before, before + mine, before + other, before + mine + other)
+        *versions, merged = (each.encode() for each in texts)
+        return find_misplaced_value(path, (versions[0], versions[1], versions[2]), merged)
+
+    assert found(base).startswith("both sides use ")
+    assert found(other_base) == ""
 
 
 def test_question_marks_in_sentences_are_no_placeholders():
