@@ -14,6 +14,8 @@ from cooperbench_eval.languages.words import DIVIDED, TEXT, WORD, Words
 
 _NUMBER = re.compile(rb"[^\w\x80-\xff\"'`]*[0-9]")
 _QUOTES = (b'"', b"'", b"`")
+_ELEMENT = re.compile(rb">([^<>{}()=;]+)</")
+"""The text of an element in JavaScript."""
 _OPENERS, _CLOSERS = frozenset({b"(", b"[", b"{"}), frozenset({b")", b"]", b"}"})
 _BETWEEN = frozenset({b"|", b">"})
 """Signs after a cell of a table, or after a tag."""
@@ -30,6 +32,8 @@ def phrases(words: Words, line: bytes) -> Iterator[bytes]:
         signs.append(head + body + tail or word)
         if remark or DIVIDED.search(body):
             yield from phrases(TEXT, remark or body)
+    for text in _ELEMENT.findall(line):
+        yield from phrases(TEXT, text)
     yield from _code_phrases(signs)
 
 

@@ -6,6 +6,8 @@ from cooperbench_eval.languages.faults.losses import find_new_value
 
 BLENDS = {
     "a date": ("a.py", "date(2024, 1, 5)", "date(2024, 2, 5)", "date(2024, 1, 9)"),
+    "a version": ("a.py", "V = (1, 4, 0)", "V = (1, 5, 0)", "V = (1, 4, 7)"),
+    "text of an element": ("a.tsx", "<p>sign in </p>", "<p>log in </p>", "<p>sign up </p>"),
     "a slice": ("a.py", "x[1:10]", "x[2:10]", "x[1:20]"),
     "a complex number": ("a.py", "1+2j", "3+2j", "1+5j"),
     "arguments": ("a.ts", "f('a', 1)", "f('b', 1)", "f('a', 2)"),

@@ -1,7 +1,7 @@
 """Finds values whose place gives them another meaning than in any version.
 
-These are the numbers of a tuple, such as a version, those that count what stands below each
-other, and the values for the placeholders of a string.
+These are numbers that count what stands below each other, and the values for the placeholders
+of a string.
 """
 
 import re
@@ -12,8 +12,6 @@ from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.tree import Construct, Mode, excerpt, one_line
 
-_TUPLE = re.compile(rb"(?<![\w\])])\(\s*-?\d[\w.]*(?:\s*,\s*-?\d[\w.]*)+\s*,?\s*\)")
-"""Numbers in round brackets that are not the arguments of a call."""
 _STRING = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`")
 _HOLE = re.compile(
     rb"\?|%(?:\(\w+\))?[-+#0-9.]*[sdifgrxv]|\{\d*(?::[^{}]*)?\}|\$\d|(?<![\w:]):[a-z]\w*"
@@ -24,28 +22,18 @@ _WORDS = re.compile(rb"\w+(?:\s+\w+)*")
 
 
 def find_misplaced_value(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Return a tuple that no version has, a number given twice, or changed placeholders."""
+    """Return a number given to two names, or placeholders that both sides changed."""
     base, *sides, _ = differing_lines(versions, merged)
     new = [[line for line in side if line not in base] for side in sides]
     if found := next(_numbered(new, merged.split(b"\n"), versions[0]), ""):
         return found
     if not is_code(path):
         return ""
-    text = [b"\n".join(lines) for lines in new]
-    if all(map(_TUPLE.search, text)):
-        known = {found for each in versions for found in map(_packed, _TUPLE.findall(each))}
-        for tuple_ in _TUPLE.findall(merged):
-            if _packed(tuple_) not in known:
-                return f"no version has the numbers {one_line(tuple_)!r}"
-    if all(map(_HOLE.search, text)):
+    if all(_HOLE.search(b"\n".join(lines)) for lines in new):
         for parts, _ in changed_by_both(path, versions, merged):
             if _is_filled_anew(parts):
                 return f"both sides change the placeholders in {excerpt(parts[0])!r}"
     return ""
-
-
-def _packed(text: bytes) -> bytes:
-    return b"".join(text.split())
 
 
 def _is_filled_anew(parts: Sequence[Construct]) -> bool:

@@ -11,17 +11,6 @@ def fault(*texts):
     return find_misplaced_value("a.py", (base, ours, theirs), merged)
 
 
-@pytest.mark.parametrize("merged", ["V = (1, 2, 1, 2)", "V = (1, 2, 2, 1)"])
-def test_numbers_of_a_tuple_that_no_version_has_are_a_fault(merged):
-    """The arguments of a call are not a tuple."""
-    versions = "V = (1, 2)", "V = (1, 2, 1)", "V = (1, 2, 2)"
-
-    assert "no version has the numbers" in fault(*versions, merged)
-    assert fault(*versions, "V = (1, 2, 2)") == ""
-    called = [each.replace("(", "f(") for each in (*versions, merged)]
-    assert fault(*called) == ""
-
-
 QUERY = "run('insert ({}) values ({})', [{}])"
 PLACEHOLDERS = {
     "of a query": (
