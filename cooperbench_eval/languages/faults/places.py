@@ -1,7 +1,7 @@
 """Finds values whose place gives them another meaning than in any version.
 
-These are numbers that count what stands below each other, and the values for the placeholders
-of a string.
+These are numbers of a list over several lines, those that count what stands below each
+other, and the values for the placeholders of a string.
 """
 
 import re
@@ -18,15 +18,25 @@ _HOLE = re.compile(
 )
 """A placeholder for a value that is given elsewhere."""
 _NUMBER = re.compile(rb"(?<![\w.-])\d+(?![\w.])")
+_NUMBER_ITEM = re.compile(rb"[ \t]*(-?\d[\w.]*),?[ \t\r]*")
+_NUMBER_ITEMS = re.compile(
+    rb"^[ \t]*(-?\d[\w.]*),[ \t\r]*\n(?=%b$)" % _NUMBER_ITEM.pattern, re.MULTILINE
+)
+"""Numbers below each other that a comma separates."""
 _WORDS = re.compile(rb"\w+(?:\s+\w+)*")
 
 
 def find_misplaced_value(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Return a number given to two names, or placeholders that both sides changed."""
+    """Return numbers that no version has so, one for two names, or changed placeholders."""
     base, *sides, _ = differing_lines(versions, merged)
     new = [[line for line in side if line not in base] for side in sides]
     if found := next(_numbered(new, merged.split(b"\n"), versions[0]), ""):
         return found
+    if all(any(map(_NUMBER_ITEM.fullmatch, lines)) for lines in new):
+        known = {pair for each in versions for pair in _NUMBER_ITEMS.findall(each)}
+        for pair in _NUMBER_ITEMS.findall(merged):
+            if pair not in known:
+                return f"no version has the numbers {one_line(b', '.join(pair))!r}"
     if not is_code(path):
         return ""
     if all(_HOLE.search(b"\n".join(lines)) for lines in new):

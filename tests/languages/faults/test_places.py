@@ -55,6 +55,16 @@ def test_placeholders_that_both_sides_add_are_a_fault(texts):
     assert fault(base, ours, base, ours) == ""
 
 
+def test_numbers_below_each_other_are_one_value():
+    """Each side changed one of two."""
+    lines = "V = [\n    1,\n    4,\n    0,\n]"
+
+    versions = lines, lines.replace("4", "5"), lines.replace("0", "7")
+
+    assert "the numbers '5, 7'" in fault(*versions, versions[1].replace("0", "7"))
+    assert fault(*versions, versions[2]) == ""
+
+
 COUNTED = {
     "a.py": ("class A(Enum):\n    X = 1\n", "    Y = 2\n", "    Z = 2\n"),
     "a.proto": ("string x = 6;\n", "int32 y = 7;\n", "repeated string z = 7;\n"),
