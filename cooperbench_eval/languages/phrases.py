@@ -40,7 +40,8 @@ def phrases(words: Words, line: bytes) -> Iterator[bytes]:
 def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
     """Yield neighbouring words of text; numbers with nothing but signs between are one word.
 
-    Outside of round brackets, what a comma and a space separate are items, not neighbours.
+    Outside of round brackets, what a comma and a space, or a comma in other brackets, separate
+    are items, not neighbours.
     """
     units: list[bytes] = []
     stack: list[bytes] = []
@@ -54,7 +55,7 @@ def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
         elif (
             token.endswith(_QUOTES)
             or token in _BETWEEN
-            or (is_list and space)
+            or (is_list and (space or stack))
             or (token == b"(" and not number)
             or (before == b"," and following in _NAMING)
         ):
