@@ -14,6 +14,8 @@ from cooperbench_eval.languages.words import DIVIDED, TEXT, WORD, Words
 
 _NUMBER = re.compile(rb"[^\w\x80-\xff\"'`]*[0-9]")
 _QUOTES = (b'"', b"'", b"`")
+_ELEMENT = re.compile(rb">([^<>{}()=;]+)</")
+"""The text of an element in JavaScript."""
 _OPENERS, _CLOSERS = frozenset({b"(", b"[", b"{"}), frozenset({b")", b"]", b"}"})
 _BETWEEN = frozenset({b"|", b">"})
 """Signs after a cell of a table, or after a tag."""
@@ -30,13 +32,16 @@ def phrases(words: Words, line: bytes) -> Iterator[bytes]:
         signs.append(head + body + tail or word)
         if remark or DIVIDED.search(body):
             yield from phrases(TEXT, remark or body)
+    for text in _ELEMENT.findall(line):
+        yield from phrases(TEXT, text)
     yield from _code_phrases(signs)
 
 
 def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
     """Yield neighbouring words of text; numbers with nothing but signs between are one word.
 
-    Outside of round brackets, what a comma and a space separate are items, not neighbours.
+    Outside of round brackets, what a comma and a space, or a comma in other brackets, separate
+    are items, not neighbours.
     """
     units: list[bytes] = []
     stack: list[bytes] = []
@@ -50,7 +55,7 @@ def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
         elif (
             token.endswith(_QUOTES)
             or token in _BETWEEN
-            or (is_list and space)
+            or (is_list and (space or stack))
             or (token == b"(" and not number)
             or (before == b"," and following in _NAMING)
         ):

@@ -1,77 +1,89 @@
 """Finds values whose place gives them another meaning than in any version.
 
-These are the numbers of a tuple, such as a version, and the values for the placeholders of a
-string.
+These are numbers of a list over several lines, those that count what stands below each
+other, and the values for the placeholders of a string.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from cooperbench_eval.languages.faults.gaps import changed_by_both
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
-from cooperbench_eval.languages.tree import one_line
+from cooperbench_eval.languages.tree import Construct, Mode, excerpt, one_line
 
-_TUPLE = re.compile(rb"(?<![\w\])])\(\s*-?\d[\w.]*(?:\s*,\s*-?\d[\w.]*)+\s*,?\s*\)")
-"""Numbers in round brackets that are not the arguments of a call."""
-_STRING = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
-_HOLE = re.compile(rb"\?|\$\d+|%[-+#0-9.]*[sdifgrx]|\{\d*(?::[^{}]*)?\}")
-"""A placeholder for a value that follows the string."""
-_VALUES = re.compile(rb"\s*(?:,|%|\.format)\s*(?=([(\[])|)")
-_OPENERS, _CLOSERS = b"([{", b")]}"
-_LONGEST = 2000
-"""The most bytes of values that are read."""
+_STRING = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`")
+_HOLE = re.compile(
+    rb"\?|%(?:\(\w+\))?[-+#0-9.]*[sdifgrxv]|\{\d*(?::[^{}]*)?\}|\$\d|(?<![\w:]):[a-z]\w*"
+)
+"""A placeholder for a value that is given elsewhere."""
+_NUMBER = re.compile(rb"(?<![\w.-])\d+(?![\w.])")
+_NUMBER_ITEM = re.compile(rb"[ \t]*(-?\d[\w.]*),?[ \t\r]*")
+_NUMBER_ITEMS = re.compile(
+    rb"^[ \t]*(-?\d[\w.]*),[ \t\r]*\n(?=%b$)" % _NUMBER_ITEM.pattern, re.MULTILINE
+)
+"""Numbers below each other that a comma separates."""
+_WORDS = re.compile(rb"\w+(?:\s+\w+)*")
 
 
 def find_misplaced_value(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Return a tuple of numbers that no version has, or placeholders without values.
-
-    Placeholders count only if all versions have a value for each of theirs.
-    """
+    """Return numbers that no version has so, one for two names, or changed placeholders."""
+    base, *sides, _ = differing_lines(versions, merged)
+    new = [[line for line in side if line not in base] for side in sides]
+    if found := next(_numbered(new, merged.split(b"\n"), versions[0]), ""):
+        return found
+    if all(any(map(_NUMBER_ITEM.fullmatch, lines)) for lines in new):
+        known = {pair for each in versions for pair in _NUMBER_ITEMS.findall(each)}
+        for pair in _NUMBER_ITEMS.findall(merged):
+            if pair not in known:
+                return f"no version has the numbers {one_line(b', '.join(pair))!r}"
     if not is_code(path):
         return ""
-    base, *sides, _ = differing_lines(versions, merged)
-    new = [b"\n".join(each for each in side if each not in base) for side in sides]
-    if all(map(_TUPLE.search, new)):
-        known = {found for each in versions for found in map(_packed, _TUPLE.findall(each))}
-        for found in _TUPLE.findall(merged):
-            if _packed(found) not in known:
-                return f"no version has the numbers {one_line(found)!r}"
-    if all(map(_HOLE.search, new)) and not any(any(_unfilled(each)) for each in versions):
-        for found in _unfilled(merged):
-            shown = repr(one_line(found))
-            return f"the placeholders of {shown} would not match the number of values after it"
+    if all(_HOLE.search(b"\n".join(lines)) for lines in new):
+        for parts, _ in changed_by_both(path, versions, merged):
+            if _is_filled_anew(parts):
+                return f"both sides change the placeholders in {excerpt(parts[0])!r}"
     return ""
 
 
-def _packed(text: bytes) -> bytes:
-    return b"".join(text.split())
+def _is_filled_anew(parts: Sequence[Construct]) -> bool:
+    """Whether both sides changed the number of placeholders in an expression or a call."""
+    if parts[0].kind != "arguments" and parts[0].mode is not Mode.SEQUENCE:
+        return False
+    if any(each.kind == "suite" for part in parts for each in part.walk()):
+        return False
+    base, mine, other, _ = map(_count_holes, parts)
+    return base not in {mine, other} and parts[3].plain not in {each.plain for each in parts[1:3]}
 
 
-def _unfilled(source: bytes) -> Iterator[bytes]:
-    """Yield the strings whose placeholders are more or fewer than the values after them."""
-    for string in _STRING.finditer(source):
-        found = _HOLE.findall(string.group())
-        holes = len(found) - sum(c - 1 for h, c in Counter(found).items() if h[:1] == b"$")
-        follows = _VALUES.match(source, string.end()) if holes else None
-        if follows is None:
+def _count_holes(part: Construct) -> int:
+    return sum(len(_HOLE.findall(string)) for string in _STRING.findall(part.plain))
+
+
+def _numbered(
+    sides: Sequence[Sequence[bytes]], merged: Sequence[bytes], base: bytes
+) -> Iterator[str]:
+    """Yield two new names for one number, where the lines before them count up."""
+    counts = [{each: line for line in side if (each := _counted(line))} for side in sides]
+    known = set(base.split(b"\n"))
+    for each, line in counts[0].items():
+        twin = counts[1].get(each, line)
+        if twin == line or line not in merged or twin not in merged:
             continue
-        at = follows.end() + bool(follows[1])
-        count = _count(source[at : at + _LONGEST])
-        if count is not None and count != holes:
-            yield string.group()
+        shape, number = each
+        first = min(merged.index(line), merged.index(twin))
+        above = (_counted(e) for e in reversed(merged[:first]) if e in known)
+        if next((n for s, n in filter(None, above) if s == shape), None) == number - 1 > 0:
+            yield f"both sides use {number}, for {one_line(line)!r} and {one_line(twin)!r}"
 
 
-def _count(values: Sequence[int]) -> int | None:
-    """Count values up to the bracket that closes them; `None` if it is not found."""
-    depth = count = 0
-    is_empty = True
-    for value in values:
-        if value in _CLOSERS and not depth:
-            return count + (not is_empty)
-        depth += (value in _OPENERS) - (value in _CLOSERS)
-        if value == ord(",") and not depth:
-            count, is_empty = count + 1, True
-        elif not chr(value).isspace():
-            is_empty = False
-    return None
+def _counted(line: bytes) -> tuple[bytes, int] | None:
+    """Return the form of a line with one number, and the number."""
+    numbers = _NUMBER.findall(line)
+    if len(numbers) != 1 or len(numbers[0]) > _LONGEST:
+        return None
+    return _WORDS.sub(b"w", _NUMBER.sub(b"\0", line)), int(numbers[0])
+
+
+_LONGEST = 18
+"""The most digits of a number that counts."""

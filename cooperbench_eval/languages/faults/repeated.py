@@ -6,7 +6,8 @@ functions may both end with `return x`.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps_of_both
@@ -25,6 +26,8 @@ from cooperbench_eval.languages.tree import (
 )
 
 _PROSE = (".md", ".rst")
+_REMARKS = (b"#", b"//", b"/*", b"*", b"@")
+"""What a line of source begins with that may be repeated: a comment or an annotation."""
 _LEAST_ALIKE = 0.85
 """The share of equal words from which two statements with one head are versions of one."""
 LEAVING = frozenset(b"return break continue pass raise throw else".split())
@@ -39,25 +42,46 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
     Returns:
         What is wrong; empty if nothing is, or if a version cannot be read.
     """
-    if not _may_repeat(versions, merged):
+    found = differing_lines(versions, merged)
+    repeated = _too_many(found)
+    if not repeated and not _too_many(
+        [Counter(_VALUE.findall(b"\n".join(each))) for each in found]
+    ):
         return ""
+    lines = merged.split(b"\n")
+    for line in repeated:
+        is_remark = is_code(path) and line.lstrip().startswith(_REMARKS)
+        if not is_remark and _is_near(lines, line):
+            return _TWICE % one_line(line)
     if is_code(path):
         return next(_repeated(changed_by_both(path, versions, merged)), "")
     trees = [suite(tuple(map(_line, file.splitlines()))) for file in (*versions, merged)]
     return next(_repeated_entries(trees, only_items=path.endswith(_PROSE)), "")
 
 
-def _may_repeat(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
-    """Whether a line or a value that both sides inserted occurs more often than in either."""
-    lines = differing_lines(versions, merged)
-    words = [Counter(_VALUE.findall(b"\n".join(each))) for each in lines]
-    return any(
-        count > max(mine.get(text, 0), other.get(text, 0))
-        and min(mine.get(text, 0), other.get(text, 0)) > base.get(text, 0)
-        for base, mine, other, now in (lines, words)
+def _too_many(counts: Sequence[Mapping[bytes, int]]) -> list[bytes]:
+    """Return what both sides inserted and merged has more often than either."""
+    base, mine, other, now = counts
+    return [
+        text
         for text, count in now.items()
-        if has_word(text) and text.split(None, 1)[0].rstrip(b";:") not in LEAVING
-    )
+        if has_word(text)
+        and text.split(None, 1)[0].rstrip(b";:") not in LEAVING
+        and count > max(mine.get(text, 0), other.get(text, 0))
+        and min(mine.get(text, 0), other.get(text, 0)) > base.get(text, 0)
+    ]
+
+
+def _is_near(lines: Sequence[bytes], line: bytes) -> bool:
+    """Whether a line is there twice with only lines of the same depth between."""
+    first = lines.index(line)
+    depth = _depth(line)
+    between = takewhile(lambda each: each.strip() and _depth(each) == depth, lines[first + 1 :])
+    return line in between
+
+
+def _depth(line: bytes) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _line(text: bytes) -> Token:
@@ -80,10 +104,7 @@ def _repeated_entries(trees: Versions, *, only_items: bool) -> Iterator[str]:
     places = [align(base.children, side.children, Mode.LIST) for side in sides]
     for gap in gaps_of_both(trees, places):
         entries = (
-            split_entries(
-                [each.plain for each in part], lambda e: len(e) - len(e.lstrip()), bytes.strip
-            )
-            for part in gap[:3]
+            split_entries([each.plain for each in part], _depth, bytes.strip) for part in gap[:3]
         )
         texts = [[b"\n".join(entry).strip() for entry in part] for part in entries]
         counted = (

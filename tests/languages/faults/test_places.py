@@ -11,24 +11,12 @@ def fault(*texts):
     return find_misplaced_value("a.py", (base, ours, theirs), merged)
 
 
-@pytest.mark.parametrize("merged", ["V = (1, 2, 1, 2)", "V = (1, 2, 2, 1)"])
-def test_numbers_of_a_tuple_that_no_version_has_are_a_fault(merged):
-    """The arguments of a call are not a tuple."""
-    versions = "V = (1, 2)", "V = (1, 2, 1)", "V = (1, 2, 2)"
-
-    assert "no version has the numbers" in fault(*versions, merged)
-    assert fault(*versions, "V = (1, 2, 2)") == ""
-    called = [each.replace("(", "f(") for each in (*versions, merged)]
-    assert fault(*called) == ""
-
-
 QUERY = "run('insert ({}) values ({})', [{}])"
 PLACEHOLDERS = {
     "of a query": (
         QUERY.format("a", "?", "a"),
         QUERY.format("a, b", "?, ?", "a, b"),
         QUERY.format("a, c", "?, ?", "a, c"),
-        QUERY.format("a, b, c", "?, ?", "a, b, c"),
         QUERY.format("a, b, c", "?, ?, ?", "a, b, c"),
     ),
     "with numbers": (
@@ -42,33 +30,62 @@ PLACEHOLDERS = {
         "x = '%s' % (a,)",
         "x = '%s %d' % (a, b)",
         "x = '%s %r' % (a, c)",
-        "x = '%s %d %r' % (a, b)",
         "x = '%s %d %r' % (a, b, c)",
     ),
     "of a method": (
         "x = '{}'.format(a)",
         "x = '{} {:d}'.format(a, b)",
         "x = '{} {:e}'.format(a, c)",
-        "x = '{} {:d}'.format(a, b, c)",
         "x = '{} {:d} {:e}'.format(a, b, c)",
     ),
-    "of a log": (
-        "log('%s', a)",
-        "log('%s %d', a, f(b, 1))",
-        "log('%s %r', a, c)",
-        "log('%s %d %r', a, c)",
-        "log('%s %d %r', a, f(b, 1), c)",
+    "with names": (
+        "run('a = :a', v)",
+        "run('a = :a or b = :b', v)",
+        "run('a = :a or c = :c', v)",
+        "run('a = :a or b = :b or c = :c', v)",
     ),
 }
 
 
 @pytest.mark.parametrize("texts", PLACEHOLDERS.values(), ids=PLACEHOLDERS)
-def test_placeholders_without_values_are_a_fault(texts):
-    """If they matched in all versions."""
-    *versions, wrong, right = texts
+def test_placeholders_that_both_sides_add_are_a_fault(texts):
+    """If one side leaves their number as it is, there is no fault."""
+    base, ours, theirs, both = texts
 
-    assert "placeholders" in fault(*versions, wrong)
-    assert fault(*versions, right) == ""
+    assert "placeholders" in fault(base, ours, theirs, both)
+    assert fault(base, ours, base, ours) == ""
+
+
+def test_numbers_below_each_other_are_one_value():
+    """Each side changed one of two."""
+    lines = "V = [\n    1,\n    4,\n    0,\n]"
+
+    versions = lines, lines.replace("4", "5"), lines.replace("0", "7")
+
+    assert "the numbers '5, 7'" in fault(*versions, versions[1].replace("0", "7"))
+    assert fault(*versions, versions[2]) == ""
+
+
+COUNTED = {
+    "a.py": ("class A(Enum):\n    X = 1\n", "    Y = 2\n", "    Z = 2\n"),
+    "a.proto": ("string x = 6;\n", "int32 y = 7;\n", "repeated string z = 7;\n"),
+    "a.sh": ("E_A=64\nE_B=65\n", "E_C=66\n", "E_D=66\n"),
+}
+
+
+@pytest.mark.parametrize("path", COUNTED)
+def test_a_number_for_two_new_names_is_a_fault(path):
+    """If the lines before them count up to it."""
+    base, mine, other = COUNTED[path]
+    other_base = base.replace("1", "4").replace("6", "9")
+
+    def found(before):
+        texts = (before, before + mine, before + other, before + mine + other)
+        *versions, merged = (each.encode() for each in texts)
+        return find_misplaced_value(path, (versions[0], versions[1], versions[2]), merged)
+
+    assert found(base).startswith("both sides use ")
+    assert found(other_base) == ""
 
 
 def test_question_marks_in_sentences_are_no_placeholders():

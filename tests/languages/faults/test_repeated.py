@@ -90,11 +90,19 @@ def test_equal_parts_of_different_insertions_are_no_fault(path, frame, ours, the
     assert fault(path, frame, ours, theirs, merged) == ""
 
 
-def test_statements_at_different_places_are_no_fault():
-    """A statement of the base is between them."""
-    base, ours, theirs = "a()\nb()\n", "s(1)\na()\nb()\n", "a()\ns(1)\nb()\n"
+NONE, BEFORE, BEHIND = ("", ""), ("s(1)\n", ""), ("", "s(1)\n")
 
-    assert fault("a.py", "@", base, ours, theirs, "s(1)\na()\ns(1)\nb()\n") == ""
+
+@pytest.mark.parametrize("path", ["a.py", "a.txt"])
+def test_statements_at_different_places_are_no_fault(path):
+    """Unless nothing but statements of the same suite are between them."""
+
+    def merged(between):
+        base, ours, theirs = (f"{s}{between}{t}b()\n" for s, t in (NONE, BEFORE, BEHIND))
+        return fault(path, "@", base, ours, theirs, f"s(1)\n{between}s(1)\nb()\n")
+
+    assert merged("a()\n\n") == merged("if a:\n    b()\n") == ""
+    assert merged("a()\n").endswith("would have it twice")
 
 
 def test_two_versions_of_one_new_statement_are_a_fault():
