@@ -113,12 +113,12 @@ def _shared_names(ours: Elements, theirs: Elements) -> list[bytes]:
     return [each.key for each in ours if texts.get(each.key, each.plain) != each.plain]
 
 
-def with_edits(problem: str, files: Sequence[bytes]) -> str:
+def with_edits(problem: str, files: Sequence[bytes], *, is_fault: bool = True) -> str:
     """Return a problem with each side's first edit of what it quotes, and the edit's line.
 
     Of several edits of theirs, it is the one next to that of ours. If only one side edits
-    what is quoted, the other's edit is the one beside it. If neither does, and only one pair of
-    edits meets, it is that one.
+    what is quoted, the other's edit is the one beside it. If neither does, but the problem is a
+    fault of the merged file, and only one pair of edits meets, it is that one.
     """
     found_words = [found[1] or found[2] for found in _QUOTED.finditer(problem)]
     quoted = [words.replace("\\'", "'").rstrip(" …") for words in found_words]
@@ -133,7 +133,7 @@ def with_edits(problem: str, files: Sequence[bytes]) -> str:
     best = min(pairs, key=_fit, default=None)
     firsts = best or [next(iter(each), None) for each in edits]
     found: Sequence[Change | None] = [each and each.edit for each in firsts]
-    if not any(found):
+    if is_fault and not any(found):
         every = product(*(_changes(base, side)[:_MOST] for side in sides))
         met = [pair for pair in every if not _distance(pair)]
         found = met[0] if len(met) == 1 else found

@@ -68,13 +68,12 @@ def find_shifted(versions: Sequence[Construct], merged: Construct) -> str:
 def _positional(tree: Construct) -> dict[bytes, tuple[bytes, ...]]:
     """Return the positional parameters of each function whose name is defined once."""
     found: dict[bytes, list[tuple[bytes, ...]]] = {}
-    for qualified, function in functions_of(tree):
+    for _, function in functions_of(tree):
         clause = next((each for each in function.parts if each.kind == "def"), function)
         lists = (p for part in clause.parts for p in part.children if p.kind == "parameters")
         names = [next(_tokens(item)).word for items in lists for item in items.children]
         names = list(takewhile(lambda name: name not in {b"*", b"**"}, names))
-        is_bound = names[:1] in ([b"self"], [b"cls"]) or (b"." in qualified and names[:1] == [b"_"])
-        given = names[1:] if is_bound else names
+        given = names[1:] if names[:1] in ([b"self"], [b"cls"]) else names
         found.setdefault(function.key, []).append(tuple(given))
     return {name: given[0] for name, given in found.items() if len(given) == 1}
 

@@ -59,7 +59,7 @@ def find_interference(
             shown = here.show((), *steps) if here else ""
             problem = clash.problem + shown
             if places and not shown:
-                problem = with_edits(problem, places.files)
+                problem = with_edits(problem, places.files, is_fault=False)
             return f"in {name.decode('utf-8', 'replace')!r}, {problem}"
     return ""
 
