@@ -113,7 +113,7 @@ class Blame:
     lost_tests1: tuple[str, ...]
     lost_tests2: tuple[str, ...]
 
-class BubblewrapSandbox:
+class BubblewrapSandbox(ABC):
     def __init__(
         self,
         *,
@@ -572,7 +572,7 @@ class LandingPlan:
     @property
     def warnings(self) -> tuple[str, ...]: ...
 
-class LocalSandbox:
+class LocalSandbox(ABC):
     def __init__(
         self,
         *,

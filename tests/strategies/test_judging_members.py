@@ -200,7 +200,7 @@ def test_a_file_without_a_record_is_judged_too(text):
 
     assert [conflict.path for conflict in outcome.conflicts] == ["a.py"]
     assert outcome.changes["a.py"] == git.changes["a.py"]
-    assert outcome.changes["b.txt"].data == b"(2)\n(3)\n"
+    assert outcome.changes["b.txt"].data == b"2\n3\n"
     (row,) = outcome.ledger
     assert (row.path, row.strategy, row.is_open) == ("a.py", "tokens", True)
 

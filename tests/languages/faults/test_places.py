@@ -20,11 +20,10 @@ PLACEHOLDERS = {
         QUERY.format("a, b, c", "?, ?, ?", "a, b, c"),
     ),
     "with numbers": (
-        QUERY.format("a", "$1", "a"),
-        QUERY.format("a, b", "$1, $2", "a, b"),
-        QUERY.format("a, c", "$1, $2", "a, c"),
-        QUERY.format("a, b, c", "$1, $2", "a, b, c"),
-        QUERY.format("a, b, c", "$1, $2, $1, $3", "a, b, c"),
+        "run('a = $1', [a])",
+        "run('a = $1 or b = $2', [a, b])",
+        "run('a = $1 or c = $2', [a, c])",
+        "run('a = $1 or b = $2 or c = $2', [a, b, c])",
     ),
     "of a format": (
         "x = '%s' % (a,)",
