@@ -148,11 +148,11 @@ def test_random_trees_merge_as_in_git():
 
 VERSIONS = {
     "kept": (b"a = 1\n", b"a = 2\n", b"a = 3\n", b"<<<<<<<\na = 2\n=======\na = 3\n>>>>>>>\n"),
-    "equal": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"f(x, a, b)\n"),
-    "spaced": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"f(x,  a, b,)\n\n"),
-    "turned": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"f(a, b, x)\n"),
-    "changed": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"f(a, b)\n"),
-    "indented": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"    f(x, a, b)\n"),
+    "equal": (b"f(k=a)\n", b"f(k=a, b=1)\n", b"f(x=2, k=a)\n", b"f(x=2, k=a, b=1)\n"),
+    "spaced": (b"f(k=a)\n", b"f(k=a, b=1)\n", b"f(x=2, k=a)\n", b"f(x=2,  k=a, b=1,)\n\n"),
+    "turned": (b"f(k=a)\n", b"f(k=a, b=1)\n", b"f(x=2, k=a)\n", b"f(k=a, b=1, x=2)\n"),
+    "changed": (b"f(k=a)\n", b"f(k=a, b=1)\n", b"f(x=2, k=a)\n", b"f(k=a, b=1)\n"),
+    "indented": (b"f(k=a)\n", b"f(k=a, b=1)\n", b"f(x=2, k=a)\n", b"    f(x=2, k=a, b=1)\n"),
     "refused": (b"a = 1\n", b"a = 2\n", b"a = 3\n", b"a = 2\na = 3\n"),
 }
 

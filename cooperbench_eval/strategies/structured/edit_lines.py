@@ -122,8 +122,10 @@ def with_edits(problem: str, files: Sequence[bytes], *, is_fault: bool = True) -
     """
     found_words = [found[1] or found[2] for found in _QUOTED.finditer(problem)]
     quoted = [words.replace("\\'", "'").rstrip(" …") for words in found_words]
-    quoted = [words for words in quoted if words]
-    quoted += [last for name in quoted if not (last := name.rpartition(".")[2]).isdigit()]
+    lasts = [words.rpartition(".")[2] for words in quoted]
+    quoted = [
+        words for words in (*quoted, *(each for each in lasts if not each.isdigit())) if words
+    ]
     base, *sides = files
     edits = [
         list(islice((each for words in quoted for each in _edits_of(words, base, side)), _MOST))

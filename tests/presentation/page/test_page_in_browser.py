@@ -10,6 +10,7 @@ from page_reports import CLEAN, CONFLICT, MISSING, broken, edited, made, pair, r
 
 import cooperbench_eval as ce
 from cooperbench_eval.reporting.identity import PairId
+from cooperbench_eval.strategies.union import UnionStrategy
 
 WHY = "Why, under union"
 
@@ -317,9 +318,7 @@ def test_a_pair_says_which_of_the_agents_test_files_were_dropped(open_page):
 def test_each_conflict_shows_all_versions_side_by_side(open_page):
     """Base, both sides and each resolution; strategies that agree share a box."""
     ours, theirs = edited(5, b"a = 1\n"), edited(5, b"b = 2\n")
-    of = made(
-        ours, theirs, strategies=["naive", "union", "tokens", ce.cascade("union", name="cascade")]
-    )
+    of = made(ours, theirs, strategies=["naive", "union", "tokens", UnionStrategy(name="another")])
     page = open_page([pair(of=of)], "#pair=1")
 
     boxes = {
@@ -332,7 +331,7 @@ def test_each_conflict_shows_all_versions_side_by_side(open_page):
         "base": "5",
         "ours: feature 2": "a = 1",
         "theirs: feature 1": "b = 2",
-        "union ✓ correct, cascade ✓ correct": "a = 1\nb = 2",
+        "union ✓ correct, another ✓ correct": "a = 1\nb = 2",
     }
     assert "naive ≠ unhandled, tokens ≠ unhandled left open" in page.text(".conflict")
     margins = page.tab.locator(".resolution .line").evaluate_all(
@@ -670,8 +669,8 @@ BROKEN_WORDS = """all => all.filter((element) => {
 def test_code_is_not_cut_and_names_end_lines_only_between_words(open_page, width):
     """A resolution has the width of all versions, and long lines are wrapped."""
     sides = [edited(5, (LONG % side).encode()) for side in ("ours", "theirs")]
-    cascade = ce.cascade("structured", "union", name="a_cascade_with_quite_a_long_name")
-    of = made(*sides, path="a_package/a_module_for_things.py", strategies=["naive", cascade])
+    union = UnionStrategy(name="a_strategy_with_quite_a_long_name")
+    of = made(*sides, path="a_package/a_module_for_things.py", strategies=["naive", union])
     many = [pair(n, of=of, repo_name="a_repository_with_a_long_name") for n in (1, 2)]
     page = open_page(many, context={"viewport": {"width": width, "height": 800}})
     names = page.tab.locator("#summary th, #pairs th")
