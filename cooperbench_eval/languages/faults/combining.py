@@ -6,7 +6,7 @@ that one side removed is gone, unless the other one edited it, which is a confli
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, chain, combinations
 
 from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.languages.alignment import similarity
@@ -88,23 +88,32 @@ def _uncombined(trees: Versions, places: Places, *, may_invent: bool) -> Iterato
     base = trees[0]
     if base.mode is Mode.SEQUENCE:
         if not any(each.kind == "suite" for tree in trees for each in tree.walk()):
-            yield from _twice(trees)
+            yield from _twice([tree.words() for tree in trees])
         return
     yield from _disagreeing(trees, places)
     if base.mode is Mode.MEMBERS and not may_invent:
         yield from _invented(trees, places)
 
 
-def _twice(trees: Versions) -> Iterator[str]:
+def _twice(statements: Iterable[Sequence[bytes]]) -> Iterator[str]:
     """Yield what both sides add to one statement and what is in it twice."""
-    before, *sides, now = ([b"", *tree.words(), b""] for tree in trees)
+    before, *sides, now = ([b"", *words, b""] for words in statements)
     for one, other in (sides, sides[::-1]):
-        for change in diff_lines(before, one):
-            run = one[change.b_start : change.b_end]
+        added = [one[each.b_start : each.b_end] for each in diff_lines(before, one)]
+        for run in chain(added, *map(_calls, added)):
             times = [_count(run, words) for words in (before, one, other, now)]
             is_shared = len(run) > 1 and times[0] < times[2] and has_word(b" ".join(run))
             if is_shared and times[3] > max(times[1:3]):
                 yield f"both sides add {one_line(b' '.join(run))!r}, and it would be there twice"
+
+
+def _calls(run: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Yield the calls in the words that a side adds, with what is called and the arguments."""
+    for i, word in enumerate(run[1:], 1):
+        if word == b"(" and WORD.fullmatch(run[i - 1]):
+            depth = list(accumulate((each == b"(") - (each == b")") for each in run[i:]))
+            if 0 in depth:
+                yield run[i - 1 : i + depth.index(0) + 1]
 
 
 def _count(run: Sequence[bytes], words: Sequence[bytes]) -> int:
@@ -148,8 +157,12 @@ def _invented(trees: Versions, places: Places) -> Iterator[str]:
             changed = (
                 [e for e in _statements(side.children) if e.plain not in old] for side in sides
             )
-            if not all(_has_alike(each, side) for side in changed):
+            alike = [_alike(each, side) for side in changed]
+            if None in alike:
                 yield f"no version has {excerpt(each)!r}"
+            else:
+                words = [[], *(found.words() for found in alike if found), each.words()]
+                yield from _twice(words)
 
 
 def _hands_over(statement: Construct) -> bool:
@@ -174,10 +187,15 @@ def _statements(elements: Iterable[Element]) -> Iterator[Construct]:
                     yield child
 
 
-def _has_alike(statement: Construct, others: Iterable[Construct]) -> bool:
+def _alike(statement: Construct, others: Iterable[Construct]) -> Construct | None:
+    """Return a statement of which the given one may be another version."""
     words = statement.words()
-    return any(
-        (each.kind == "expression") == (statement.kind == "expression")
-        and similarity(words, each.words()) >= _LEAST_ALIKE
-        for each in others
+    return next(
+        (
+            each
+            for each in others
+            if (each.kind == "expression") == (statement.kind == "expression")
+            and similarity(words, each.words()) >= _LEAST_ALIKE
+        ),
+        None,
     )

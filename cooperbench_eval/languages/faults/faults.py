@@ -11,6 +11,7 @@ The checks look at the other pieces first, and at the whole file only if those r
 suspicion.
 """
 
+import re
 from functools import lru_cache, partial
 
 from cooperbench_eval.languages.faults.data import find_data_fault
@@ -57,6 +58,8 @@ def find_fault(
     if fault := find_parse_fault(path, versions, merged):
         # Nobody sees the text, so its lines say nothing.
         return "both sides' changes together would not parse" if is_code(path) else fault
+    if is_code(path) and _count_gaps(merged) > max(map(_count_gaps, versions)):
+        return "a list would lack an item between two commas"
     find = find_python_fault if path.endswith(_PYTHON) else partial(find_name_fault, path)
     found = find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
     found = found or find_repeated_key(path, versions, merged)
@@ -66,6 +69,12 @@ def find_fault(
     return found or ("" if may_invent else find_new_value(path, versions, merged))
 
 
+def _count_gaps(source: bytes) -> int:
+    """Count the places between two commas; some grammars allow a call to have them."""
+    return len(_GAP.findall(source))
+
+
+_GAP = re.compile(rb",(?=\s*,)")
 _PYTHON = (".py", ".pyi")
 _MOST_BYTES = 500_000
 """The largest version of source that is parsed; CPython needs several hundred times its size."""

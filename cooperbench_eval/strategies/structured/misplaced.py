@@ -19,6 +19,7 @@ from cooperbench_eval.languages.tree import (
 from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.nesting import (
     Nesting,
+    find_both_versions,
     find_misnested,
     find_removed,
 )
@@ -38,10 +39,14 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
             for head, neighbours in known.neighbours(places):
                 if not now.has_between(head, neighbours):
                     return f"{_shown(name, side, head)} would be in another block"
+        kept = known.matched(now)
         nestings = (Nesting.of(known, *each) for each in (sides, sides[::-1]))
-        found = (find_misnested(known, sides, now), *(each.misplaced_in(now) for each in nestings))
+        misplaced = (each.misplaced_in(now, kept) for each in nestings)
+        found = (find_misnested(known, sides, now), *misplaced)
         if head := next(filter(None, found), b""):
             return f"{_shown(name, function, head)} would be in another block"
+        if head := find_both_versions(known, sides, now):
+            return f"{_shown(name, functions[0], head)} would be there beside theirs"
         if head := find_removed(known, sides, now):
             changed = functions[0 if head in sides[0].paths else 1]
             return f"one side removes {_shown(name, changed, head)}, which the other changes"

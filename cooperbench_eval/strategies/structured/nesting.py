@@ -36,6 +36,19 @@ def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes
     return b""
 
 
+def find_both_versions(known: Places, sides: Sequence[Places], now: Places) -> bytes:
+    """Return a statement of which both sides' versions are in a merged function, if any."""
+    one, other = sides
+    mine, others = known.matched(one), known.matched(other)
+    for path in mine.keys() & others.keys():
+        old = known.head_at(path[-1])
+        heads = one.head_at(mine[path][-1]), other.head_at(others[path][-1])
+        is_new = heads[0] not in other.paths and heads[1] not in one.paths
+        if old not in heads and is_new and {*heads} <= now.paths.keys():
+            return heads[0]
+    return b""
+
+
 def find_removed(known: Places, sides: Sequence[Places], now: Places) -> bytes:
     """Return a statement that one side removed and that the other edited or moved, if any."""
     for one, other in (sides, sides[::-1]):
@@ -82,6 +95,7 @@ class Nesting:
         side: The side whose new statements are looked at.
         new: Its new statements.
         inside: For each place in the side, the statements of the base there or deeper.
+        owners: For each statement of the base, by its place in the side, its place in the base.
         replaced: For each place in the base of a statement that the side removed, in how many more
             blocks it is in the other side, if it is known.
         foreign: The labels of the other side's new blocks that contain nothing of the base.
@@ -91,6 +105,7 @@ class Nesting:
     side: Places
     new: Sequence[bytes]
     inside: Mapping[tuple[int, int], Sequence["_Wrapped"]]
+    owners: Mapping[Path, Path]
     replaced: Mapping[tuple[int, int], Sequence[int]]
     foreign: AbstractSet[bytes]
 
@@ -122,9 +137,10 @@ class Nesting:
         foreign = set(other.labels.values()).difference(
             around, known.labels.values(), side.labels.values()
         )
-        return cls(words, side, new, inside, replaced, foreign)
+        owners = {place: path for path, place in mine.items()}
+        return cls(words, side, new, inside, owners, replaced, foreign)
 
-    def misplaced_in(self, now: Places) -> bytes:
+    def misplaced_in(self, now: Places, kept: Mapping[Path, Path]) -> bytes:
         """Return a new statement that is in too many or too few blocks of a merged function.
 
         It must be in the blocks that the other side put around the statements before and after
@@ -135,6 +151,8 @@ class Nesting:
             if len(now.paths.get(head, ())) != 1:
                 continue
             path = self.side.paths[head][0]
+            if self._is_elsewhere(path, now.paths[head][0], kept):
+                return head
             extra = len(now.paths[head][0]) - len(path)
             least, most = self._allowed(path)
             if path[-1] in self.inside:
@@ -143,6 +161,15 @@ class Nesting:
             if is_wrong and (extra < least or not self._needs_block(head, now)):
                 return head
         return b""
+
+    def _is_elsewhere(self, path: Path, merged: Path, kept: Mapping[Path, Path]) -> bool:
+        """Whether a statement is not in that of the base into which its side put it.
+
+        *path* is its place in the side, *merged* that in the merged function, and *kept* has the
+        places of the base's statements there.
+        """
+        around = kept.get(self.owners.get(path[:-1], ()))
+        return around is not None and merged[: len(around)] != around
 
     def _is_foreign(self, head: bytes, now: Places) -> bool:
         """Whether a statement is in a block of the other side that has nothing of the base."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
+from cooperbench_eval.git.merging.line_diff import Change, diff_lines
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.tree import Construct, Mode, head_of
 from cooperbench_eval.strategies.structured.rules.statements import PLACEHOLDERS
@@ -118,34 +119,40 @@ class Places:
                 yield from each.split()
 
     def matched(self, side: "Places") -> dict[Path, Path]:
-        """Return where statements are in a side, also those that the side edited."""
+        """Return where statements are in a side, also those that the side moved or edited."""
+        before, after = sorted(self.elements), sorted(side.elements)
+        heads = [self.head_at(path[-1]) for path in before]
+        new = [side.head_at(path[-1]) for path in after]
         found: dict[Path, Path] = {}
-        for head, paths in self.paths.items():
-            there = side.paths.get(head, ())
-            if len(paths) == len(there):
-                found |= zip(paths, there, strict=True)
-                continue
-            for depth in set(map(len, paths)):
-                level = [[each for each in e if len(each) == depth] for e in (paths, there)]
-                if len(level[0]) == len(level[1]):
-                    found |= zip(*level, strict=True)
-        gone, new = (
-            [h for h in one.paths if h not in other.paths]
-            for one, other in ((self, side), (side, self))
-        )
-        for old in gone if len(gone) * len(new) <= _MOST_COMPARED else ():
-            words = self.elements[self.paths[old][0]].words()
-            alike, head = max(
-                (
-                    (similarity(words, side.elements[side.paths[each][0]].words()), each)
-                    for each in new
-                ),
-                default=(0, b""),
-            )
-            if alike >= _LEAST_ALIKE:
-                found[self.paths[old][0]] = side.paths[head][0]
-                new.remove(head)
+        at = 0
+        for change in (*diff_lines(heads, new), Change(len(heads), len(heads), len(new), len(new))):
+            shift = change.b_start - change.a_start
+            found |= {before[i]: after[i + shift] for i in range(at, change.a_start)}
+            at = change.a_end
+        gone = [path for path in before if path not in found]
+        taken = set(found.values())
+        added = [path for path in after if path not in taken]
+        found |= self._moved(side, gone, added)
         return found
+
+    def _moved(
+        self, side: "Places", gone: Sequence[Path], added: Sequence[Path]
+    ) -> Iterator[tuple[Path, Path]]:
+        """Yield the statements in other places that a side moved or edited, with these places."""
+        free = dict.fromkeys(added)
+        for old in gone:
+            head = self.head_at(old[-1])
+            there = side.paths.get(head, ())
+            if len(self.paths[head]) == len(there) == 1 and there[0] in free:
+                del free[there[0]]
+                yield old, there[0]
+            elif len(gone) * len(added) <= _MOST_COMPARED:
+                words = self.elements[old].words()
+                alike = [(similarity(words, side.elements[each].words()), each) for each in free]
+                best, place = max(alike, default=(0, ()))
+                if best >= _LEAST_ALIKE:
+                    del free[place]
+                    yield old, place
 
     def gaps(self, side: "Places") -> Iterator[tuple[bytes, int]]:
         """Yield each new statement of a side, and how many of the statements here precede it."""

@@ -20,6 +20,12 @@ BASE = "x = a(1)\ny = b(2)\n"
             "it would be there twice",
         ),
         (
+            "x = a(1) + 3 + c(4)\ny = b(2)\n",
+            "x = a(1) + c(4) + 3 + 5\ny = b(2)\n",
+            "x = a(1) + 3 + c(4) + c(4) + 3 + 5\ny = b(2)\n",
+            "both sides add 'c ( 4 )'",
+        ),
+        (
             "x = a(1, 3)\ny = b(2)\n",
             "x = a(1, 4)\ny = b(2)\n",
             "x = a(1, 3)\nx = a(1, 4)\ny = b(2)\n",

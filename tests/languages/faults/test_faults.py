@@ -725,3 +725,13 @@ def test_source_is_parsed_up_to_a_size(monkeypatch, suffix, size):
 def test_other_files_are_checked_at_any_size():
     base = b"a\n" * 300_000
     assert find_fault("a.txt", (base, base, base), base[2:]) == "'a' would be lost"
+
+
+def test_a_list_lacks_no_item():
+    """JavaScript's grammar allows it in a call; what a version has, it may have."""
+    versions = [b"f(1);\n", b"f(1, 2);\n", b"f(1, 3);\n"]
+    lacking = find_fault("a.js", tuple(versions), b"f(1,, 2, 3);\n")
+    known = [text.replace(b"1,", b"1,,") for text in versions]
+
+    assert lacking == "a list would lack an item between two commas"
+    assert "two commas" not in find_fault("a.js", tuple(known), known[1])

@@ -47,11 +47,8 @@ def test_a_statement_with_other_neighbours_is_found(name):
     merged = function(*WRONG[name], "three()")
     problem = "in 'f', 'new()' would be in another block"
 
-    if name == "out of its block":
-        assert misplaced(BASE, OURS, THEIRS, merged) == ""  # as if theirs had made the block
-    else:
-        assert misplaced(BASE, OURS, THEIRS, merged) == problem
-        assert misplaced(BASE, THEIRS, OURS, merged) == problem
+    assert misplaced(BASE, OURS, THEIRS, merged) == problem
+    assert misplaced(BASE, THEIRS, OURS, merged) == problem
 
 
 def test_a_statement_that_both_sides_add_to_a_suite_is_there_once():
@@ -124,3 +121,43 @@ def test_a_very_long_function_takes_no_long_time():
     theirs = function(*(each for line in lines for each in (line, "other()")))
 
     assert misplaced(base, ours, theirs, ours) == ""
+
+
+def test_a_new_clause_stays_with_its_statement():
+    """Also if the other side puts both into another statement that may have one."""
+    base = function("if a:", "    one()", "two()")
+    ours = function("if a:", "    one()", "else:", "    new()", "two()")
+    theirs = function("if b:", "    if a:", "        one()", "two()")
+    right = function("if b:", "    if a:", "        one()", "    else:", "        new()", "two()")
+    wrong = function("if b:", "    if a:", "        one()", "else:", "    new()", "two()")
+
+    assert misplaced(base, ours, theirs, right) == misplaced(base, theirs, ours, right) == ""
+    for sides in ((ours, theirs), (theirs, ours)):
+        assert misplaced(base, *sides, wrong) == "in 'f', 'new()' would be in another block"
+
+
+def test_two_versions_of_one_statement_are_not_both_there():
+    """Even if the sides put them at different depths."""
+    base = function("x = a + one(b)", "two()")
+    ours = function("for c in d:", "    x = first(a + one(b))", "two()")
+    theirs = function("x = second(a + one(b))", "two()")
+    merged = function("for c in d:", "    x = first(a + one(b))", "x = second(a + one(b))", "two()")
+
+    assert "would be there beside theirs" in misplaced(base, ours, theirs, merged)
+
+
+def test_equal_headers_do_not_confuse_what_both_sides_add():
+    """It is at one place in both, although the other side puts a statement with one around it."""
+    repeated = "for a in b:", "    one()"
+    base = function(*repeated, "two()", *repeated, "three()")
+    ours = function(*repeated, "log(a, b)", "two()", *repeated, "three()")
+    theirs = function(
+        "for a in b:", *("    " + each for each in repeated), "log(a, b)", "for a in b:",
+        "    two()", *repeated, "three()",
+    )  # fmt: skip
+    merged = function(
+        "for a in b:", *("    " + each for each in repeated), "log(a, b)", "for a in b:",
+        "    log(a, b)", "    two()", *repeated, "three()",
+    )  # fmt: skip
+
+    assert "occur twice" in misplaced(base, ours, theirs, merged)
