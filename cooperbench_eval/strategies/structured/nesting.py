@@ -151,7 +151,7 @@ class Nesting:
             if len(now.paths.get(head, ())) != 1:
                 continue
             path = self.side.paths[head][0]
-            if self._is_elsewhere(path, now.paths[head][0], kept):
+            if self._is_elsewhere(path, now, now.paths[head][0], kept):
                 return head
             extra = len(now.paths[head][0]) - len(path)
             least, most = self._allowed(path)
@@ -162,14 +162,19 @@ class Nesting:
                 return head
         return b""
 
-    def _is_elsewhere(self, path: Path, merged: Path, kept: Mapping[Path, Path]) -> bool:
+    def _is_elsewhere(
+        self, path: Path, now: Places, merged: Path, kept: Mapping[Path, Path]
+    ) -> bool:
         """Whether a statement is not in that of the base into which its side put it.
 
-        *path* is its place in the side, *merged* that in the merged function, and *kept* has the
-        places of the base's statements there.
+        *path* is its place in the side, *merged* that in the merged function *now*, and *kept* has
+        the places of the base's statements there. What the other side edited may be another one.
         """
-        around = kept.get(self.owners.get(path[:-1], ()))
-        return around is not None and merged[: len(around)] != around
+        owner = path[:-1]
+        around = kept.get(self.owners.get(owner, ()))
+        if around is None or now.head_at(around[-1]) != self.side.head_at(owner[-1]):
+            return False
+        return merged[: len(around)] != around
 
     def _is_foreign(self, head: bytes, now: Places) -> bool:
         """Whether a statement is in a block of the other side that has nothing of the base."""

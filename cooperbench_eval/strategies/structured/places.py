@@ -103,6 +103,10 @@ class Places:
         """Return the head of the statement at an index of a suite."""
         return self.suites[place[0]][place[1]]
 
+    def is_block(self, path: Path) -> bool:
+        """Whether a statement contains others."""
+        return any(each.kind == "suite" for each in self.elements[path].walk())
+
     def is_empty(self, head: bytes) -> bool:
         """Whether a statement is there, and nothing is in it."""
         places = {paths[0] for each, paths in self.paths.items() if each not in PLACEHOLDERS}
@@ -148,7 +152,12 @@ class Places:
                 yield old, there[0]
             elif len(gone) * len(added) <= _MOST_COMPARED:
                 words = self.elements[old].words()
-                alike = [(similarity(words, side.elements[each].words()), each) for each in free]
+                is_block = self.is_block(old)
+                alike = [
+                    (similarity(words, side.elements[each].words()), each)
+                    for each in free
+                    if side.is_block(each) == is_block
+                ]
                 best, place = max(alike, default=(0, ()))
                 if best >= _LEAST_ALIKE:
                     del free[place]
