@@ -112,7 +112,7 @@ def merges_of(case: Case, language: str, strategies: Iterable[str]) -> Iterator[
 def judge_all(language: str, merges: Sequence[Merge]) -> list[Judgement]:
     """Run the merges that left no conflict, and judge them.
 
-    A merge is left out if a side itself is no program in this language: Go refuses an import
+    A merge is left out if a side is not a valid program of this language: Go refuses an import
     whose only use a side deletes.
     """
     texts = []

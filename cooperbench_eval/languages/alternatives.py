@@ -1,7 +1,7 @@
 """Reads what the alternatives of a `try`, a `match`, a `switch` or an `if` catch.
 
-The first alternative that matches is taken. So a general one must come after a special one, and
-two that may match the same have no right order, unless they exclude each other.
+The first alternative that matches is taken. So a special one must come before a general one, and
+two that may otherwise match the same value have no right order.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Alternative(NamedTuple):
 
     Attributes:
         head: Its words.
-        ways: What it catches: any of these, each a number of tests that all hold.
+        ways: What it catches: a value that passes all tests of any of these.
     """
 
     head: bytes
@@ -52,7 +52,7 @@ class Alternative(NamedTuple):
 
     @classmethod
     def leaving(cls, element: Element) -> "Alternative | None":
-        """Read an `if` whose suite leaves, but not by an error; `None` for other statements."""
+        """Read an `if` whose suite leaves, except by an error; `None` for other statements."""
         if not isinstance(element, Construct) or element.kind != "if":
             return None
         clause = element.parts[0] if element.parts and element.mode.name == "MEMBERS" else element
@@ -68,7 +68,7 @@ class Alternative(NamedTuple):
         return cls(b" ".join(words), read_condition([w for w in words[1:] if w not in _ENDS]))
 
     def excludes(self, other: "Alternative", classes: Classes = NO_CLASSES) -> bool:
-        """Whether certainly nothing is caught by both."""
+        """Whether it is certain that nothing is caught by both."""
         return all(_exclude(way, each, classes) for way, each in product(self.ways, other.ways))
 
     def must_precede(self, other: "Alternative", classes: Classes = NO_CLASSES) -> bool:
@@ -97,7 +97,7 @@ def _exclude(one: frozenset[Test], other: frozenset[Test], classes: Classes) -> 
 
 
 def _is_within(one: Ways, other: Ways, classes: Classes) -> bool:
-    """Whether all that some ways catch is caught by others, as far as is known."""
+    """Whether *other* catches all that *one* does, as far as is known."""
     return all(
         any(
             all(any(mine.may_imply(test, classes) for mine in way) for test in each)

@@ -35,7 +35,7 @@ _AFFIXES = {
 }
 _CONCRETE = re.compile(rb"\*|\[|map\[|func\(|chan ")
 _BASIC = re.compile(rb"(?:u?int(?:8|16|32|64)?|float(?:32|64)|string|bool|byte|rune)\Z")
-"""The types of Go of which no other type is a kind."""
+"""The types of Go that have no subtypes."""
 _GENERAL = {b"Throwable": 3, b"Exception": 2, b"RuntimeException": 1}
 """Exceptions of Java with many subclasses; a higher number is closer to the root."""
 
@@ -60,7 +60,7 @@ class Test(NamedTuple):
     is_not: bool = False
 
     def may_imply(self, other: "Test", classes: Classes) -> bool:
-        """Whether the other test holds wherever it holds; of classes, whether that may be."""
+        """Whether the other test holds wherever this one does; for classes, whether it may."""
         if self == other or self.subject != other.subject:
             return self == other
         if other.is_not:
@@ -80,7 +80,7 @@ class Test(NamedTuple):
         )
 
     def takes(self, value: bytes, own: bytes, kind: str, classes: Classes) -> bool:
-        """Whether one of its own values covers a value of a test of some kind."""
+        """Whether *own*, one of its values, covers a *value* of a test of another *kind*."""
         if self.kind == "range":
             return kind == "is" and _is_between(value, self.low, self.high)
         if self.kind == "type":
@@ -91,7 +91,7 @@ class Test(NamedTuple):
         return kind in {"is", self.kind} and _has_affix(self.kind, value, own)
 
     def excludes(self, other: "Test", classes: Classes) -> bool:
-        """Whether both certainly never hold."""
+        """Whether it is certain that they never both hold."""
         if self.subject != other.subject or (self.is_not and other.is_not):
             return False
         kinds = {self.kind, other.kind}
@@ -123,13 +123,13 @@ class Test(NamedTuple):
 
 _NUMBERS = (b"int", b"float")
 Ways = tuple[frozenset[Test], ...]
-"""Any of these, each a number of tests that all hold; none if nothing is known."""
+"""Alternatives, each a set of tests that must all hold; empty if nothing is known."""
 _ANY: Ways = (frozenset(),)
 _MOST_WAYS = 32
 
 
 def _differ(one: tuple[str, bytes], other: tuple[str, bytes], classes: Classes) -> bool:
-    """Whether values of two tests certainly have nothing in common."""
+    """Whether it is certain that values of two tests have nothing in common."""
     (kind, value), (sort, each) = sorted((one, other))
     if sort == "type":
         name = value if kind == "type" else _type_of(value) if kind == "is" else b""
@@ -155,8 +155,8 @@ def _has_affix(kind: str, value: bytes, affix: bytes) -> bool:
 def may_be_under(one: bytes, other: bytes, classes: Classes = NO_CLASSES) -> bool:
     """Whether a class may be a subclass of another one, or the same.
 
-    A class of the file has the bases that it names. Another class that is not built in may be
-    a subclass of anything but the file's classes. What is built in has known bases.
+    The bases are known of built-in classes and of the file's own. Any other class may be a
+    subclass of anything but the file's classes.
     """
     if one == other or one in classes:
         bases = classes.get(one, ())
@@ -210,7 +210,7 @@ def split_words(words: Sequence[bytes], at: Collection[bytes]) -> list[list[byte
 
 
 def read_condition(words: Sequence[bytes]) -> Ways:
-    """Read a condition; one that is not understood is one test that may hold."""
+    """Read a condition; one that is not understood becomes a single test."""
     words = _unwrapped(words)
     if not words:
         return _ANY
@@ -276,7 +276,7 @@ def _test_of(left: tuple[bytes, ...], sign: bytes, right: tuple[bytes, ...]) -> 
 
 
 def _called(words: tuple[bytes, ...]) -> Test | None:
-    """Read a call that asks for a class, a prefix or a suffix."""
+    """Read a call that tests for a class, a prefix, a suffix or equality."""
     if words[-1] != b")" or b"(" not in words:
         return None
     at = words.index(b"(")

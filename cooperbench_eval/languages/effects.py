@@ -1,4 +1,4 @@
-"""Finds what statements do to objects, to tell whether two of them may change places."""
+"""Finds what statements do to objects, to tell whether two of them may be swapped."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -11,58 +11,58 @@ from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode
 Path = tuple[bytes, ...]
 """A variable and its attributes."""
 LOCKS = b"locks"
-"""Stands for all locks, which must be taken in one order."""
+"""Stands for all locks, because their order matters."""
 CALLS = b"()"
-"""Stands for what a function changes that gets nothing and whose result is not used."""
+"""Stands for what a call changes if it has no arguments and its result is not used."""
 
 
-class Doing(IntEnum):
+class Action(IntEnum):
     """What a statement does to an object."""
 
     READ = 0
-    """It uses it."""
-    HANDED = 1
-    """It hands it to a function whose result it does not use."""
+    """Reads it."""
+    PASSED = 1
+    """Passes it to a function whose result is not used."""
     RENEWED = 2
-    """It always makes the variable's new value from its old one."""
+    """Sets the variable to a new value made from the old one."""
     ADDED = 3
-    """It changes it by an operator, as `+=` does."""
+    """Updates it with an operator, such as `+=`."""
     CHANGED = 4
-    """It sets it or an item of it, or calls a method whose result it does not use."""
+    """Sets it or an item of it, or calls a method whose result is not used."""
 
 
 class Effect(NamedTuple):
-    """What a statement does to an object.
+    """An action of a statement on an object.
 
     Attributes:
         path: The object.
-        doing: What it does.
+        action: What it does.
         key: The item or entry that it is about, if it is a constant.
         how: The method, the function or the operator.
         is_optional: Whether it is done only under a condition.
     """
 
     path: Path
-    doing: Doing
+    action: Action
     key: bytes = b""
     how: bytes = b""
     is_optional: bool = False
 
     def disturbs(self, other: "Effect") -> bool:
         """Whether the order of two effects may matter."""
-        least, most = sorted((self.doing, other.doing))
-        is_optional = self.is_optional and other.is_optional and least <= Doing.HANDED
+        least, most = sorted((self.action, other.action))
+        is_optional = self.is_optional and other.is_optional and least <= Action.PASSED
         shorter = min(len(self.path), len(other.path))
         if is_optional or self.path[:shorter] != other.path[:shorter]:
             return False
         if self.path != other.path:
-            # A part does not change with the object that has it, unless the object is changed.
+            # A part is affected only if the object that has it is changed, not if it is read.
             whole = self if len(self.path) == shorter else other
-            return CALLS not in self.path + other.path and whole.doing >= Doing.RENEWED
-        if least == most == Doing.ADDED:
+            return CALLS not in self.path + other.path and whole.action >= Action.RENEWED
+        if least == most == Action.ADDED:
             return self.how != other.how or self.how in _ONE_BY_ONE
-        if most < Doing.CHANGED:
-            return least >= Doing.RENEWED
+        if most < Action.CHANGED:
+            return least >= Action.RENEWED
         if self.path[-1] == CALLS:
             return _are_about_one(self.key, other.key)
         is_alike = self.how == other.how or (b" " not in self.key + other.key)
@@ -125,7 +125,7 @@ _PARTS = re.compile(rb"[A-Z]?[a-z0-9]+|[A-Z]+")
 
 
 def route_of(element: Element) -> tuple[bytes, bytes]:
-    """Return the function and the path with which a call, a decorator or a pair gives a route."""
+    """Return the function and the path of the route that a call or a decorator defines."""
     for part in element.parts if isinstance(element, Construct) else ():
         if part.kind == "decorator":
             return route_of(part)
@@ -136,7 +136,7 @@ def route_of(element: Element) -> tuple[bytes, bytes]:
 
 
 def may_match(one: bytes, other: bytes) -> bool:
-    """Whether two routes may match one path; of expressions, only the beginnings are read."""
+    """Whether two routes may match one path; of regular expressions, the beginnings decide."""
     texts = [each.lstrip(b"rbu").strip(b"\"'`") for each in (one, other)]
     if any(text[:1] == b"^" for text in texts):
         first, second = (_BEGINNING.match(text.lstrip(b"^")) for text in texts)
@@ -164,7 +164,7 @@ _BEGINNING = re.compile(rb"[\w/ -]*(?![*?+{])")
 def effects_of(element: Element, modules: Collection[bytes] = ()) -> Iterator[Effect]:
     """Yield what a statement and those in its suites do, but not the functions in it.
 
-    What is only made anew under a condition is left to the analysis of the flow.
+    A variable that is renewed under a condition is left to the analysis of the flow.
 
     Args:
         element: The statement.
@@ -172,7 +172,7 @@ def effects_of(element: Element, modules: Collection[bytes] = ()) -> Iterator[Ef
     """
     is_always = element.mode is not Mode.MEMBERS if isinstance(element, Construct) else False
     for each in _all_effects(element, modules):
-        if is_always or each.doing is not Doing.RENEWED:
+        if is_always or each.action is not Action.RENEWED:
             yield each._replace(is_optional=element.kind in {"if", "switch", "match"})
 
 
@@ -225,19 +225,19 @@ class _Statement(NamedTuple):
                 how = b"del" if is_deleting else words[signs[-1]]
                 yield self._set(path, end, how)
             elif opener == b"<-":
-                yield Effect(path, Doing.CHANGED, how=opener)
+                yield Effect(path, Action.CHANGED, how=opener)
             elif opener == b"(":
                 yield from self._called(path, self._arguments(end), is_acting and at <= first)
             else:
-                yield Effect(path, Doing.READ, _constant(self._items(end)))
+                yield Effect(path, Action.READ, _constant(self._items(end)))
 
     def _set(self, path: Path, end: int, how: bytes) -> Effect:
         """Return what an assignment or `del` does to a variable, an attribute or an item."""
         is_item = self.words[end : end + 1] == [b"["]
-        doing = Doing.ADDED if how in _CHANGING else Doing.CHANGED
+        action = Action.ADDED if how in _CHANGING else Action.CHANGED
         if how in ASSIGNING and len(path) == 1 and not is_item:
-            doing = Doing.RENEWED if path[0] in self.words[end:] else Doing.READ
-        return Effect(path, doing, _constant(self._items(end)), how)
+            action = Action.RENEWED if path[0] in self.words[end:] else Action.READ
+        return Effect(path, action, _constant(self._items(end)), how)
 
     def _items(self, end: int) -> Sequence[bytes]:
         """Return the first item in square brackets that begin at an index."""
@@ -247,28 +247,28 @@ class _Statement(NamedTuple):
     def _called(
         self, path: Path, arguments: Sequence[Sequence[bytes]], is_acting: bool
     ) -> Iterator[Effect]:
-        """Yield what a call does to the object with the method, or to its first argument."""
+        """Yield what a call does to the object whose method it calls, or to its first argument."""
         receiver, name = path[:-1], path[-1]
         is_unknown = receiver in _OWN or not (receiver or arguments)
         if is_acting and is_unknown:
-            yield Effect((*receiver, CALLS), Doing.CHANGED, name)
+            yield Effect((*receiver, CALLS), Action.CHANGED, name)
         if is_acting and name in _LOCKING:
-            yield Effect((LOCKS,), Doing.CHANGED)
+            yield Effect((LOCKS,), Action.CHANGED)
         if self._is_free(path):
             value = _constant(arguments[0]) if len(arguments) == 1 else b""
             if is_acting and value and _GLOBAL.fullmatch(name):
-                yield Effect((*path, CALLS), Doing.CHANGED, value)
+                yield Effect((*path, CALLS), Action.CHANGED, value)
             if is_acting and arguments and (given := _path(arguments[0])):
-                doing = Doing.CHANGED if name in _WRITING else Doing.HANDED
+                action = Action.CHANGED if name in _WRITING else Action.PASSED
                 key = _constant(arguments[1]) if len(arguments) > 1 else b""
-                yield Effect(given, doing, key, name)
+                yield Effect(given, action, key, name)
         elif receiver not in _OWN:
             key = _key(name, arguments)
             is_changing = is_acting or name in _REMOVING
-            yield Effect(receiver, Doing.CHANGED if is_changing else Doing.READ, key, name)
+            yield Effect(receiver, Action.CHANGED if is_changing else Action.READ, key, name)
 
     def _is_free(self, path: Path) -> bool:
-        """Whether a call is one of a function, also of a module or a class."""
+        """Whether a call is of a function, also one of a module or a class, not of an object."""
         first = path[0]
         is_module = first in self.modules and path[1:-1] == ()
         return len(path) == 1 or first[:1].isupper() or is_module or bool(_REPORTING.match(first))

@@ -23,7 +23,7 @@ _NAMING = frozenset({b":", b"="})
 
 
 def phrases(words: Words, line: bytes) -> Iterator[bytes]:
-    """Yield the phrases of a line; neighbours in it overlap."""
+    """Yield the phrases of a line, which overlap."""
     if words is TEXT:
         yield from _text_phrases([each for each in words.split(line) if each[1]])
         return
@@ -40,8 +40,8 @@ def phrases(words: Words, line: bytes) -> Iterator[bytes]:
 def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
     """Yield neighbouring words of text; numbers with nothing but signs between are one word.
 
-    Outside of round brackets, what a comma and a space, or a comma in other brackets, separate
-    are items, not neighbours.
+    Words are not neighbours if they are different items of a list. In square and curly brackets,
+    each comma ends an item; outside of brackets, a comma before a space does.
     """
     units: list[bytes] = []
     stack: list[bytes] = []

@@ -8,7 +8,7 @@ from cooperbench_eval.support.memo import Memo
 
 
 def ending_of(text: bytes) -> bytes | None:
-    """Return what ends each line of a text; empty if it has no line, `None` if they differ."""
+    """Return the line ending of a text; empty if it has no line, `None` if endings differ."""
     lines, long = text.count(b"\n"), text.count(b"\r\n")
     if lines == long:
         return b"\r\n" if lines else b""
@@ -16,9 +16,9 @@ def ending_of(text: bytes) -> bytes | None:
 
 
 def merged_ending(versions: Sequence[bytes]) -> bytes | None:
-    """Return what ends each line of a merge of base, ours and theirs; a side may change it.
+    """Return the line ending of a merge of base, ours and theirs; a side may change it.
 
-    It is empty if they have no lines, and `None` if the lines of a version differ in that.
+    It is empty if they have no lines, and `None` if the endings in a version differ.
     """
     base, ours, theirs = map(ending_of, versions)
     if None in {base, ours, theirs}:
@@ -28,7 +28,7 @@ def merged_ending(versions: Sequence[bytes]) -> bytes | None:
 
 
 def with_ending(text: bytes, versions: Sequence[bytes]) -> bytes:
-    """Return a text whose lines end as a merge of base, ours and theirs has to end them."""
+    """Return a text with the line ending of a merge of base, ours and theirs."""
     return text.replace(b"\n", b"\r\n") if merged_ending(versions) == b"\r\n" else text
 
 

@@ -39,7 +39,7 @@ class Order(StrEnum):
 class TokenEdit(NamedTuple):
     """Replaces the tokens *start* to *end* of the base by *new*, which a side has at *at*.
 
-    An insertion of other tokens may give the same text; they are in the *reach* of the base.
+    Insertions at several places of the base may give the same text; *reach* is their range.
     """
 
     start: int
@@ -172,7 +172,7 @@ def _check_brackets(
     """Refuse an edit beside a bracket that the other side puts around something.
 
     Raises:
-        TokenMergeError: It is not clear what is inside of the brackets.
+        TokenMergeError: It is not clear what is inside the brackets.
     """
     for edits, others in ((ours, theirs), (theirs, ours)):
         for edit in edits:
@@ -279,7 +279,7 @@ def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[
     split = {2: _entries, 1: _whole, 0: _items}[sum(lines)]
     runs = weave(split(first), split(second), _name)
     if runs is None:
-        raise TokenMergeError("both sides insert the same in different orders")
+        raise TokenMergeError("both sides insert the same things in different orders")
     parts = [part for run in runs for part in (*run.first, *run.second, *(run.shared or ())[:1])]
     if split is _items:
         return _joined(parts, first, second, order)
@@ -313,7 +313,7 @@ def _not_separated(
     """Return the error for two insertions between which a separator is missing."""
     sides = (second, first) if order is Order.THEIRS_FIRST else (first, second)
     ours, theirs = (one_line(b"".join(token.source for token in side)) for side in sides)
-    problem = "both sides insert at one point without a separator"
+    problem = "both sides insert at one place, without a separator"
     return TokenMergeError(f"{problem} (ours: `{ours}`; theirs: `{theirs}`)")
 
 

@@ -75,10 +75,10 @@ class DisagreementError(StructureError):
         return cls("", excerpt(*elements))
 
     def between(self, base: "Elements", ours: "Elements", theirs: "Elements") -> Self:
-        """Add what the versions have there, unless a part of it is known.
+        """Record what the versions have there, unless a part of it is already recorded.
 
-        If a side has nothing in the place of some words, it may have moved them, so that only
-        the construct around them shows what it did.
+        If a side has nothing in the place of some words, it may have moved them. Then only the
+        construct around them shows what it did.
         """
         given = base, ours, theirs
         is_apart = all(each.children for each in base) or (ours and theirs)
@@ -93,7 +93,7 @@ class DisagreementError(StructureError):
 
     def __str__(self) -> str:
         shown = self.args[1]
-        changed = f"both sides changed {shown!r}" if shown else "both sides insert there"
+        changed = f"both sides changed {shown!r}" if shown else "both sides insert at one place"
         return self.described(changed)
 
     def described(self, changed: str) -> str:
@@ -364,7 +364,7 @@ _MOST_SHOWN = 100
 
 
 def excerpt(*elements: Element) -> str:
-    """Return the first line of elements' source text without comments, for a reason."""
+    """Return the first line of elements' source without comments, to quote in a reason."""
     tokens = [token for each in elements for token in _tokens(each)]
     words = [token for token in tokens if token.kind != "comment"] or tokens
     text = b"".join(token.space + token.word for token in words)
@@ -372,7 +372,7 @@ def excerpt(*elements: Element) -> str:
 
 
 def one_line(text: bytes) -> str:
-    """Return the first line of a text, for a reason; cut after a whole word, if one fits."""
+    """Return the first line of a text, to quote in a reason, cut after a word if one fits."""
     first, _, rest = text.decode("utf-8", "replace").strip().partition("\n")
     first = first.strip()
     if len(first) <= _MOST_SHOWN:
@@ -389,7 +389,7 @@ def _comma(element: Element) -> bytes:
 
 
 def lines_of(tree: Element, parts: Sequence[Element], around: Element | None = None) -> list[int]:
-    """Return the lines of a file's tree in which its parts have words.
+    """Return the numbers of the lines on which *parts* of a file's tree have words.
 
     Trees share equal tokens. So a run of tokens is looked for in the construct *around* it;
     none is found if that is not in the tree and the run occurs more than once.

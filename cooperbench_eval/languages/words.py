@@ -106,7 +106,7 @@ class Words:
         yield space + text[len(inner) :], b""
 
     def read(self, text: bytes) -> Iterator[tuple[bytes, ...]]:
-        """Yield strings, comments and other tokens, of which only the parts that exist are filled.
+        """Yield the parts of each string, comment or other token; those it does not have are empty.
 
         The parts are the white space before it; what a string begins with, the quote, the
         body and the end; what a comment begins with and the comment; and any other token.
@@ -123,7 +123,7 @@ class Words:
         return space
 
     def pieces(self, source: bytes) -> Iterator[tuple["Words", bytes]]:
-        """Yield the strings and comments of several lines, which are text, and what is between."""
+        """Yield strings and comments of several lines, as text, and the source between them."""
         end = 0
         for found in self._longs.finditer(source):
             if b"\n" in found[0]:

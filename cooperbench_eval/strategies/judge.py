@@ -152,9 +152,9 @@ class ConflictFile(Generic[_Place]):
     def _repeated(self, answers: Iterable[Answer]) -> str:
         """Return why an answer must not combine the sides' lines; empty if it may.
 
-        Lines are joined only where both sides insert: if a line of the base is there, one
-        side removed or changed it, and the other one kept or changed it as well. Data is
-        combined only if a merge by key succeeds.
+        Lines are joined only where both sides insert. If the base has a line there, a side
+        changed or removed it, and it would be repeated or restored. Data is combined only as
+        a merge by key does it.
         """
         is_data = find_format(self.path, self.versions[1]) is not None
         combined: list[Answer] = []
@@ -175,13 +175,13 @@ class ConflictFile(Generic[_Place]):
         return ""
 
     def _changed_by_both(self, at: int) -> Sequence[bytes]:
-        """Return lines at a place of which the sides have different versions.
+        """Return lines at a place that the sides have in different versions.
 
-        These are lines of the base that the sides removed or changed, but did not move. If git
-        split a region that both sides changed at lines that both have, it is not known which
-        lines of the base belong to which part. Then these are the lines that a side kept in
-        part. In a file without a grammar or a base, they are the lines that both have in a
-        part, if these are indented or begin alike: they are versions of one insertion.
+        These are the base's lines that a side changed or removed, but did not move. If git
+        split a region at lines that both sides have, it is not known which lines of the base
+        belong to which part. Then, in source, these are the base's lines that resemble one of
+        the part. In other files and new source, they are the lines of ours, if the sides' lines
+        are source, are indented, or begin with the same word, as versions of one insertion do.
         """
         place = self.places[at]
         base, *others = (Counter(version.splitlines()) for version in self.versions)
@@ -234,7 +234,7 @@ _known = WeighedMemo[tuple[str, Versions, bytes, bool], Fault](max_bytes=1 << 22
 
 
 def _placing_fault(path: str, versions: Versions, merged: bytes, *, may_invent: bool) -> Fault:
-    """Return a statement or argument that is not where, or what, its side made it."""
+    """Find a statement or an argument that is not where, or not what, a side wrote."""
     trees = _trees(path, [*versions, merged])
     checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
     found = next((bad for check in checks if (bad := check(trees[:3], trees[3]))), "")

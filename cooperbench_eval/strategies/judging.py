@@ -60,9 +60,9 @@ def judge_outcome(
 def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
     """Open the conflicts of files again that are resolved to conflict markers.
 
-    A side may have left them there. And if a file is renamed to a name that another file has,
-    git first merges the renamed file's own changes. Conflicts of that merge are text of ours
-    or theirs, between longer markers.
+    A side may have left some in the file. And if a file is renamed to a name that another file
+    has, git first merges the renamed file's own changes. Conflicts of that merge are text of
+    ours or theirs, between longer markers.
     """
     before, after = given.merge, outcome.merge or given.merge.concluded(outcome.changes)
     if outcome.merge is None and outcome.conflicts:

@@ -9,7 +9,13 @@ from typing import Protocol, runtime_checkable
 
 from attrs import Factory, field, frozen
 
-from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow, MergeStatus, ModelUsage
+from cooperbench_eval.git.merging.conflicts import (
+    Conflict,
+    LedgerRow,
+    MergeStatus,
+    ModelUsage,
+    why_whole,
+)
 from cooperbench_eval.git.merging.three_way_merge import Gone, Labels, ThreeWayMerge
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.support.arguments import checked, checked_fields, named_fields
@@ -186,9 +192,9 @@ def resolve_conflicts(
         return text
 
     merged = merge_input.merge.resolve(answered)
-    told = {(row.path, row.line) for row in rows}
-    others = (c for c in merged.conflicts if (c.path, c.line) not in told and not c.has_lines)
-    rows += (LedgerRow.left_open(c, "it has no lines") for c in others)
+    known = {(row.path, row.line) for row in rows}
+    others = (c for c in merged.conflicts if (c.path, c.line) not in known and not c.has_lines)
+    rows += (LedgerRow.left_open(c, why_whole(c)) for c in others)
     return MergeOutcome(
         changes=merged.changes,
         conflicts=merged.conflicts,

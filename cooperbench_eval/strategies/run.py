@@ -116,7 +116,7 @@ _NEAR = 20
 
 
 def _is_elsewhere(reason: str, places: Sequence[tuple[range, range, range]]) -> bool:
-    """Whether a reason names lines of the file, but none of a row's conflicts."""
+    """Whether a reason names lines of the file, but none near a row's conflicts."""
     named = re.findall(r"(ours|theirs), line (\d+): `", reason)
     spans = {
         name: range(places[0][i].start - _NEAR, places[-1][i].stop + _NEAR + 1)

@@ -144,4 +144,4 @@ def test_an_error_shows_what_both_sides_changed():
     assert isinstance(error, StructureError)
     assert str(error) == f"both sides changed {'a �(' + 9 * (' ' + 'b' * 9) + ' …'!r}"
     assert str(DisagreementError.at(node(b"a"), more)) == "both sides changed 'a …'"
-    assert str(DisagreementError.at()) == "both sides insert there"
+    assert str(DisagreementError.at()) == "both sides insert at one place"

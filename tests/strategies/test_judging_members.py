@@ -256,7 +256,7 @@ def test_a_value_that_no_version_has_is_rejected_unless_a_model_may_write_it(pat
     accepted, _ = merge_by(member, **texts)
 
     assert refused.changes == git.changes
-    problem = "member's text was rejected: the merge would have '2.7', which no version has"
+    problem = "member's text was rejected: the merged file would have '2.7', which no version has"
     assert [row.reason for row in refused.ledger] == [
         f"{problem} (ours, line 2: `a = 1.7`; theirs, line 2: `b = 2.5`)"
     ]

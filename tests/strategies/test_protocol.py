@@ -9,6 +9,7 @@ from generators import three_way_texts
 from hypothesis import given
 
 import cooperbench_eval as ce
+from cooperbench_eval.git.trees.entries import FileMode
 
 BASE = ce.Snapshot.from_files({"f": b"a\n1\nb\n", "g": b"1\n", "clean": b"1\n"})
 OURS = ce.Changes({"f": ce.Entry(b"a\n2\nb\n"), "g": ce.Entry(b"2\n")})
@@ -100,6 +101,21 @@ def test_none_leaves_a_conflict_open():
     assert [conflict.path for conflict in outcome.conflicts] == ["f"]
     assert outcome.changes["f"] == ce.merge(BASE, OURS, THEIRS).changes["f"]
     assert outcome.changes["g"].data == b"9\n"
+
+
+def test_a_conflict_that_no_text_can_resolve_has_a_reason():
+    """The function is not asked about it."""
+    base = ce.Snapshot.from_files({"f": b"a\n"})
+    link = ce.Changes({"f": ce.Entry(b"a", FileMode.SYMLINK)})
+    edit = ce.Changes({"f": ce.Entry(b"b\n")})
+    asked = []
+
+    strategy = Plugin(lambda given: ce.resolve_conflicts(given, asked.append))
+    outcome = ce.merge(base, link, edit, strategy=strategy)
+
+    assert asked == []
+    reasons = [row.reason for row in outcome.ledger]
+    assert reasons == ["the sides have different kinds of entry here"]
 
 
 def test_empty_text_is_an_answer():

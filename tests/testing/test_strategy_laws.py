@@ -90,7 +90,7 @@ def write_a_number(given):
             "no_invention",
             CONFLICT,
             write_a_number,
-            "the merge would have '1.5', which no version has",
+            "the merged file would have '1.5', which no version has",
         ),
         ("markers", CONFLICT, invent_a_conflict, "no conflict of kind binary at 'f'"),
     ],

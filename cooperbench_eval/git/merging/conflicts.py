@@ -141,7 +141,7 @@ def whole_conflict(path: str, kind: ConflictKind, versions: Sequence[Entry | Non
 _PROBLEMS = {
     ConflictKind.BINARY: "both sides change the file, which is not text",
     ConflictKind.MODIFY_DELETE: "{one} changes the file, {other} deletes it",
-    ConflictKind.MODE: "the sides set different modes, executable or not",
+    ConflictKind.MODE: "the sides set different modes (executable or not)",
     ConflictKind.TYPE: "the sides have different kinds of entry here",
     ConflictKind.FILE_DIRECTORY: "{one} has a file here, {other} a directory",
     ConflictKind.SUBMODULE: "the sides move the submodule to different commits",
@@ -154,7 +154,7 @@ _PROBLEMS = {
 
 
 def why_whole(conflict: Conflict) -> str:
-    """Say what the sides did that is in conflict, if the conflict has no lines."""
+    """Say why the sides conflict in a file as a whole."""
     one, other = ("ours", "theirs") if conflict.theirs is None else ("theirs", "ours")
     return _PROBLEMS.get(conflict.kind, "it has no lines").format(one=one, other=other)
 

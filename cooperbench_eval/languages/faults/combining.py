@@ -1,7 +1,7 @@
-"""Finds statements that are not what both sides' edits of one statement make together.
+"""Finds statements of a merged file that the sides' edits do not explain.
 
-A statement of a merged file is a version's, or combines the edits of one statement. A statement
-that one side removed is gone, unless the other one edited it, which is a conflict.
+Each statement must be in a version, or combine both sides' edits of one statement. A statement
+that one side removed must be gone; if the other side edited it, that is a conflict.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ _LEAST_WORDS = 3
 def find_uncombined(
     path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, *, may_invent: bool = False
 ) -> str:
-    """Return which statement is not what the sides' edits make together.
+    """Find a statement that the sides' edits do not explain.
 
     Args:
         path: The file.
@@ -54,7 +54,7 @@ def find_uncombined(
 
 
 def _restored(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bytes:
-    """Return a line of the base that is back although a side removed it, or is there twice."""
+    """Return a line of the base that merged has more often than the sides' edits explain."""
     base, mine, other, now = map(_stripped, differing_lines(versions, merged))
     texts: list[bytes] = []
     for line, count in base.items():
@@ -96,7 +96,7 @@ def _uncombined(trees: Versions, places: Places, *, may_invent: bool) -> Iterato
 
 
 def _twice(statements: Iterable[Sequence[bytes]]) -> Iterator[str]:
-    """Yield what both sides add to one statement and what is in it twice."""
+    """Yield words that both sides add to a statement and that the merged one has twice."""
     before, *sides, now = ([b"", *words, b""] for words in statements)
     for one, other in (sides, sides[::-1]):
         added = [one[each.b_start : each.b_end] for each in diff_lines(before, one)]
@@ -104,7 +104,8 @@ def _twice(statements: Iterable[Sequence[bytes]]) -> Iterator[str]:
             times = [_count(run, words) for words in (before, one, other, now)]
             is_shared = len(run) > 1 and times[0] < times[2] and has_word(b" ".join(run))
             if is_shared and times[3] > max(times[1:3]):
-                yield f"both sides add {one_line(b' '.join(run))!r}, and it would be there twice"
+                shown = one_line(b" ".join(run))
+                yield f"both sides insert {shown!r}, and the merged file would have it twice"
 
 
 def _calls(run: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
@@ -140,18 +141,18 @@ def _disagreeing(trees: Versions, places: Places) -> Iterator[str]:
         is_disputed = not any(same(*pair) for pair in combinations((child, mine, other), 2))
         is_joined = isinstance(child, Construct) and {mine.plain, other.plain} <= there
         if is_disputed and is_joined and child.kind != "import":
-            yield f"both versions of {excerpt(child)!r} would repeat or restore parts of it"
+            yield f"keeping both versions of {excerpt(child)!r} would repeat or restore parts of it"
 
 
 def _invented(trees: Versions, places: Places) -> Iterator[str]:
-    """Yield new statements that no version has, unless both sides have similar ones."""
+    """Yield statements that no version has, unless both sides have similar new ones."""
     base, *sides, _ = trees
     known: set[bytes] = set()
     for _, _, now, _ in gaps(trees, places):
         new = list(_statements(now))
         known = known or {each.plain for tree in trees[:3] for each in _statements(tree.children)}
         for each in new:
-            if each.plain in known or _hands_over(each):
+            if each.plain in known or _copies(each):
                 continue
             old = {e.plain for e in _statements(base.children)}
             changed = (
@@ -159,13 +160,13 @@ def _invented(trees: Versions, places: Places) -> Iterator[str]:
             )
             alike = [_alike(each, side) for side in changed]
             if None in alike:
-                yield f"no version has {excerpt(each)!r}"
+                yield f"the merged file would have {excerpt(each)!r}, which no version has"
             else:
                 words = [[], *(found.words() for found in alike if found), each.words()]
                 yield from _twice(words)
 
 
-def _hands_over(statement: Construct) -> bool:
+def _copies(statement: Construct) -> bool:
     """Whether a statement only gives one variable the value of another."""
     words = statement.words()
     return statement.kind == "assignment" and len(words) == len(("one", "=", "other"))
@@ -188,7 +189,7 @@ def _statements(elements: Iterable[Element]) -> Iterator[Construct]:
 
 
 def _alike(statement: Construct, others: Iterable[Construct]) -> Construct | None:
-    """Return a statement of which the given one may be another version."""
+    """Return a statement that may be another version of the given one."""
     words = statement.words()
     return next(
         (

@@ -91,7 +91,7 @@ def _listed(holder: object, key: str) -> Sequence[object]:
 
 
 def _find_repeated_item(path: str, versions: Sequence[bytes], merged: bytes) -> str:
-    """Return an item, or the key of a mapping of one key, that only merged has twice in a list."""
+    """Find an item that only merged has twice in a list; a mapping of one key goes by its key."""
     try:
         trees = read_trees(path, (*versions, merged))
     except StructureError:
@@ -117,7 +117,7 @@ def _items(
 
 
 def _names(item: Element) -> Iterator[tuple[bytes, ...]]:
-    """Yield the words of an item, and the key of a mapping that has one."""
+    """Yield the words of an item and, if it is a mapping of one key, that key."""
     words = [each for each in item.words() if each != b"-"]
     if any(map(has_word, words)) and not all(map(NUMBER.fullmatch, words)):
         yield tuple(words)

@@ -70,7 +70,7 @@ def find_fault(
 
 
 def _count_gaps(source: bytes) -> int:
-    """Count the places between two commas; some grammars allow a call to have them."""
+    """Count missing items between two commas, which some grammars allow in a call."""
     return len(_GAP.findall(source))
 
 

@@ -45,13 +45,13 @@ def _changed(trees: Versions) -> Iterator[tuple[Versions, Places]]:
 
 
 class Gap(NamedTuple):
-    """What is new in the versions between two children that all have of the base.
+    """What is new between two of the base's children that all versions kept.
 
     Attributes:
         mine: What ours has.
         other: What theirs has.
         now: What merged has.
-        gone: What the base has there, and a version has not.
+        gone: The base's children there that some version lacks.
     """
 
     mine: Elements
@@ -61,7 +61,7 @@ class Gap(NamedTuple):
 
 
 def gaps(trees: Versions, places: Places) -> Iterator[Gap]:
-    """Yield each place in which merged has something new."""
+    """Yield each place where merged has something new."""
     kept = [i for i in range(len(trees[0].children)) if all(at[i] is not None for at in places)]
     known = [set(at) for at in places]
     starts, first = [0] * len(places), 0
@@ -80,5 +80,5 @@ def gaps(trees: Versions, places: Places) -> Iterator[Gap]:
 
 
 def gaps_of_both(trees: Versions, places: Places) -> Iterator[Gap]:
-    """Yield each place in which ours, theirs and merged all have something new."""
+    """Yield each place where ours, theirs and merged all have something new."""
     return (gap for gap in gaps(trees, places) if gap.mine and gap.other)

@@ -1,7 +1,7 @@
 """Finds keys that a merged text repeats, in files without a grammar.
 
-If no version has a key twice in one place and the merged text has, both sides' versions of one
-line or entry are in it. An entry is a line with the lines that are indented more.
+If only the merged text has a key twice in one place, it has both sides' versions of one line or
+entry. An entry is a line with the following lines that are indented more.
 """
 
 import re
@@ -35,7 +35,7 @@ _ROW = re.compile(rb"\|.*\|\Z")
 
 
 def find_repeated_key(path: str, versions: Sequence[bytes], merged: bytes) -> str:
-    """Return what merged has twice and no version has; empty if there is nothing."""
+    """Find a key that only merged has twice in one place, or an uneven row; empty if none."""
     if is_code(path) or find_format(path, merged):
         return ""
     uneven = _uneven_row(path, merged)
@@ -73,11 +73,17 @@ def _repeated(
     if not find(((), 0, line) for line in (lines[0] - lines[1]).elements() if has_word(line)):
         return ""
     new = find(read(merged)).difference(*map(find, map(read, versions)))
-    return f"both sides insert their own version of {one_line(min(new)[-1])!r}" if new else ""
+    if not new:
+        return ""
+    scope, kind, key = min(new)
+    texts = (text for around, _, text in read(merged) if around == scope)
+    text = next(each for each in texts if (kind, key) in {("text", each), *keys_of(each)})
+    shown = one_line(key if key in text else text)  # some keys leave out values
+    return f"both sides insert their own version of {shown!r}"
 
 
 def _entries(source: bytes) -> Iterator[_Entry]:
-    """Yield each entry, in the entries that are indented less, and in its section."""
+    """Yield each entry with the less indented entries around it, and its section."""
     around: list[tuple[float, int, bytes]] = []
     for number, (depth, line, text) in enumerate(_lines(source)):
         if continues(line) or _COMMENT.match(line):
@@ -101,7 +107,7 @@ def _lines(source: bytes) -> Iterator[tuple[int, bytes, bytes]]:
 
 
 def _keys(entry: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the keys of an entry: what is left of a line if its value differs."""
+    """Yield the keys of an entry: what it shares with another version of it."""
     head, *inside = entry.split(b"\n")
     words = [word for line in (head, *inside) for _, word in TEXT.split(_CLOSER.sub(b"", line))]
     values = [word for word in words if _VALUE.fullmatch(word)]
@@ -151,7 +157,7 @@ def _labels(entry: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _uneven_row(path: str, source: bytes) -> bytes:
-    """Return a row of a table that has another number of cells than the one before it."""
+    """Return a row of a table with more or fewer cells than the row before it."""
     separator = b"," if path.endswith(".csv") else b"\t" if path.endswith(".tsv") else b""
     before = 0
     for line in map(bytes.strip, source.splitlines()):

@@ -1,7 +1,7 @@
 """Decides whether what both sides insert at one place of a text without a grammar has an order.
 
-A set of lines has none, and neither have definitions of different names that do not use each
-other. All else may be commands, which are executed in turn.
+A set of lines has no order, and neither do definitions of different names that do not use each
+other. Other lines may be commands, which are executed in turn.
 """
 
 import re
@@ -34,7 +34,7 @@ _SCRIPTS = re.compile(
 """Files in which a single word is a command."""
 _ONLY_WORD = re.compile(rb"(?!!)[^\s={}();:]+[,;]?\Z")
 MAY_REPEAT = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|package|source)\b|<")
-"""What a line begins with that may stand anywhere among others of its sort."""
+"""The beginnings of lines that may be in any order, such as imports."""
 _COMMAND = re.compile(
     rb"(?:case|default|when|if|elif|else|for|foreach|while|until|switch|with|try|do|return|exit|raise"
     rb"|throw|await|delete|del|export|location|server|echo|print|puts|new|yield|go|defer)\b"
@@ -61,7 +61,7 @@ _DEFINING = re.compile(
 
 
 def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Return insertions of both sides of which the order may matter; empty if none does."""
+    """Find insertions of both sides whose order may matter; empty if there are none."""
     name = PurePosixPath(path)
     is_ordered, is_script = (bool(each.fullmatch(name.name)) for each in (_ORDERED, _SCRIPTS))
     is_prose = name.suffix in _PROSE or _ALSO_PROSE.match(name.name)

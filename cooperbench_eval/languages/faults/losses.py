@@ -68,8 +68,8 @@ def differing_lines(
 def find_new_value(path: str, versions: Sequence[bytes], merged: bytes) -> str:
     """Find a name, a value or a phrase that no version has; rules may add punctuation.
 
-    Lines that occur in a version and in merged say nothing new. Sentences may go on in the
-    next line, so the phrases of text in a version also span lines.
+    Lines that a version also has are not checked. A sentence may continue on the next line, so
+    the phrases of a version may span lines.
     """
     words = words_of(path)
     before, now = [_lines(words, version) for version in versions], _lines(words, merged)
@@ -80,7 +80,7 @@ def find_new_value(path: str, versions: Sequence[bytes], merged: bytes) -> str:
         values = set(_values(known))
         new = [value for value in new if value not in values]
     shown = new[0].decode("utf-8", "replace") if new else ""
-    return f"the merge would have {shown!r}, which no version has" if new else ""
+    return f"the merged file would have {shown!r}, which no version has" if new else ""
 
 
 def _values(pieces: Iterable[tuple[Words, bytes]]) -> Iterator[bytes]:

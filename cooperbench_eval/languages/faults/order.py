@@ -32,7 +32,7 @@ from cooperbench_eval.languages.sequences import Run, weave
 from cooperbench_eval.languages.tree import Element, Elements, Mode, excerpt, one_line, same
 
 _TUPLES = frozenset({"assignment", "for", "return", "yield"})
-_ONE_SIDE = "one side inserts %r, the other %r, and the order matters"
+_ONE_SIDE = "one side inserts %r, the other %r; their order may matter"
 _LEAST_ALIKE = 0.4
 _SPREADING = (b"...", b"..", b"**", b"*")
 
@@ -61,7 +61,7 @@ def _may_matter(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
 
 
 class _Order(NamedTuple):
-    """What is known of a file: its classes, and the names of modules."""
+    """Checks the order of insertions; it knows the file's classes and the names of modules."""
 
     classes: Classes
     modules: frozenset[bytes]
@@ -80,7 +80,7 @@ class _Order(NamedTuple):
                         yield from self._of_run(parts[0].kind, gap, run)
 
     def _of_run(self, kind: str, gap: Gap, run: Run[Element]) -> Iterator[str]:
-        """Yield what is wrong with what each side inserts between what both insert."""
+        """Yield what is wrong with a run in which each side inserts something else."""
         mine, other = run.first, run.second
         there = {each.plain for each in (*mine, *other)}
         now = [each for each in gap.now if each.plain in there]
@@ -96,7 +96,7 @@ class _Order(NamedTuple):
         versions: Sequence[Sequence[Element]],
         read: Callable[[Element], Alternative | None],
     ) -> Iterator[str]:
-        """Yield alternatives after one that catches the same, unless a version has them so."""
+        """Yield alternatives after one that catches the same, unless a version has that order."""
         *before, merged = ([e for e in map(read, each) if e is not None] for each in versions)
         known = {(one.head, each.head) for side in before for one, each in combinations(side, 2)}
         for one, later in combinations(merged, 2):
@@ -111,7 +111,7 @@ class _Order(NamedTuple):
     def _disturbed(
         self, mine: Sequence[Element], other: Sequence[Element], gone: Elements
     ) -> Iterator[str]:
-        """Yield statements of both sides of which one changes what the other needs."""
+        """Yield a statement of each side if one changes what the other needs."""
         known: dict[bytes, list[tuple[Effect, Element]]] = {}
         for each in other:
             for effect in effects_of(each, self.modules):
@@ -125,7 +125,7 @@ class _Order(NamedTuple):
 
 
 def _replaces(new: Iterable[Element], gone: Elements) -> bool:
-    """Whether one of some statements is a version of one of the base, whose place is known."""
+    """Whether a new statement is a version of one of the base, so that its place is known."""
     return any(
         part.plain in each.plain or similarity(part.words(), each.words()) >= _LEAST_ALIKE
         for part, each in product(gone, new)

@@ -1,7 +1,7 @@
 """Finds values whose place gives them another meaning than in any version.
 
-These are numbers of a list over several lines, those that count what stands below each
-other, and the values for the placeholders of a string.
+These are neighbouring numbers of a list over several lines, the numbers of lines that count up,
+and the values for the placeholders of a string.
 """
 
 import re
@@ -27,7 +27,7 @@ _WORDS = re.compile(rb"\w+(?:\s+\w+)*")
 
 
 def find_misplaced_value(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Return numbers that no version has so, one for two names, or changed placeholders."""
+    """Find new neighbours among numbers, one number for two names, or changed placeholders."""
     base, *sides, _ = differing_lines(versions, merged)
     new = [[line for line in side if line not in base] for side in sides]
     if found := next(_numbered(new, merged.split(b"\n"), versions[0]), ""):
@@ -36,7 +36,8 @@ def find_misplaced_value(path: str, versions: tuple[bytes, bytes, bytes], merged
         known = {pair for each in versions for pair in _NUMBER_ITEMS.findall(each)}
         for pair in _NUMBER_ITEMS.findall(merged):
             if pair not in known:
-                return f"no version has the numbers {one_line(b', '.join(pair))!r}"
+                shown = one_line(b", ".join(pair))
+                return f"the merged file would have the numbers {shown!r}, which no version has"
     if not is_code(path):
         return ""
     if all(_HOLE.search(b"\n".join(lines)) for lines in new):
@@ -74,7 +75,8 @@ def _numbered(
         first = min(merged.index(line), merged.index(twin))
         above = (_counted(e) for e in reversed(merged[:first]) if e in known)
         if next((n for s, n in filter(None, above) if s == shape), None) == number - 1 > 0:
-            yield f"both sides use {number}, for {one_line(line)!r} and {one_line(twin)!r}"
+            shown = one_line(line), one_line(twin)
+            yield f"both sides use the number {number}, for {shown[0]!r} and {shown[1]!r}"
 
 
 def _counted(line: bytes) -> tuple[bytes, int] | None:

@@ -34,7 +34,7 @@ _QUOTES = (b'"', b"'", b"`")
 
 
 def find_repositioned(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Return to what both sides gave another number of items; empty if there is nothing.
+    """Find a list whose number of items both sides changed; empty if there is none.
 
     If both sides add parameters to a function, calls may pass arguments for both. Other
     checks compare the two orders.

@@ -1,4 +1,4 @@
-"""Checks a merged text of any kind: its beginning, its line endings, and whose file it is."""
+"""Checks a merged text of any kind: byte order marks, line endings, and new files of both."""
 
 import codecs
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ def find_text_fault(
     if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
         return "a byte order mark would be in the middle of the file"
     if (ending := merged_ending(versions)) and ending_of(merged) not in {ending, b""}:
-        return "its lines would not end as one side made them end"
+        return "the merged file would lose the line endings of the sides"
     is_known = is_code(path) or find_format(path, merged) is not None
     if not (is_known or may_invent) and _joins_files(versions, merged):
-        return "each side writes a file of its own"
+        return "both sides add the file, and their versions cannot be combined"
     return ""
 
 

@@ -58,7 +58,7 @@ class SourceCursor:
     def _missed(self, start: int) -> list[Element]:
         """Make a token of skipped text: separators in macros."""
         gap = self._source[max(self.at, 0) : start]
-        if not gap or gap.replace(b"\\\n", b"").isspace():  # Python continues lines so
+        if not gap or gap.replace(b"\\\n", b"").isspace():  # Python's continued lines
             return []
         word = gap.strip()
         return [self.word(max(self.at, 0) + gap.index(word), word)]

@@ -74,8 +74,8 @@ _REQUIREMENT = re.compile(
 """Matches the name of a package that a version follows."""
 NUMBER = re.compile(rb"[0-9.+_eE-]+")
 """Matches a number; an item of that kind may mean something by its place."""
-_RUN = re.compile(rb"[-_.]+")
-"""Matches signs in names of packages that mean the same."""
+_SEPARATORS = re.compile(rb"[-_.]+")
+"""Matches separators in names of packages, which all mean the same."""
 
 
 def read_data(
@@ -385,7 +385,7 @@ _EXTENDED = re.compile(
 
 
 def _plain_json(source: bytes) -> tuple[bytes, Mapping[int, SyntaxNode]]:
-    """Return JSON of the same length, and the commas before closing brackets, by the latter."""
+    """Return plain JSON of the same length, and each extra comma by the place of its bracket."""
     commas: dict[int, SyntaxNode] = {}
 
     def plain(found: re.Match[bytes]) -> bytes:
@@ -441,8 +441,8 @@ def _name(children: Sequence[Element]) -> bytes:
 
 
 def package_name(word: bytes) -> bytes:
-    """Return a name without the differences that mean nothing in the name of a package."""
-    return _RUN.sub(b"-", word).lower()
+    """Normalise the name of a package, in which case and kind of separator mean nothing."""
+    return _SEPARATORS.sub(b"-", word).lower()
 
 
 def _with_comment(element: Element, comment: Sequence[Element]) -> Element:

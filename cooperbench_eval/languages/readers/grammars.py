@@ -1,6 +1,6 @@
 """The adapter to tree-sitter, whose grammars parse source and data.
 
-The packages of all grammars but Python's are optional, and each is imported when a file needs it.
+All grammars but Python's are optional, and each is imported when a file needs it.
 """
 
 import re
@@ -92,7 +92,9 @@ def _check_comments(source: bytes) -> None:
         text = line.lstrip()
         run = run + 1 if text.startswith(b"#") else run if not text else 0
         if run > _MOST_COMMENTS:
-            raise StructureError(f"more than {_MOST_COMMENTS:,} lines of comments in a row")
+            raise StructureError(
+                f"a version has more than {_MOST_COMMENTS:,} lines of comments in a row"
+            )
 
 
 def _check_depth(source: bytes) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from cooperbench_eval.languages.readers.data import ENTRY
+from cooperbench_eval.languages.readers.data import ENTRY, package_name
 from cooperbench_eval.languages.tree import (
     DATA,
     RESERVED,
@@ -21,7 +21,6 @@ _REQUIREMENT = re.compile(
     rb"([A-Za-z0-9][\w.-]*)\s*(?:\Z|(?=[\[=<>~!;@#\\]))[^;]*(?:;\s*([^#]*[^#\s]))?"
 )
 _INDEX = re.compile(rb"--index-url\b|-i\b")
-_RUN = re.compile(rb"[-_.]+")
 
 KeyOf = Callable[[bytes], bytes]
 """Returns the key of a line."""
@@ -79,15 +78,14 @@ def check_lines(key_of: KeyOf, source: bytes) -> None:
 def requirement(line: bytes) -> bytes:
     """Return the normalised name of a required package with its marker, or another line whole.
 
-    The address of the index, of which there is one, is known by its option.
+    There is only one address of an index, so its option is returned.
     """
     if option := _INDEX.match(line):
         return option[0]
     found = _REQUIREMENT.match(line)
     if found is None:
         return line
-    name = _RUN.sub(b"-", found[1]).lower()
-    return b"; ".join(filter(None, (name, found[2])))
+    return b"; ".join(filter(None, (package_name(found[1]), found[2])))
 
 
 def checksum(line: bytes) -> bytes:

@@ -189,14 +189,14 @@ class ConstructNamer:
         return Description("import", b" ".join([*kinds, source]))
 
     def _names_imported(self, node: SyntaxNode) -> Description:
-        """Name an import in Python by what stands before the names."""
+        """Name an import in Python by the text before the imported names."""
         return Description("import", self.text(node).partition(b" import ")[0])
 
     def _yield(self, _node: SyntaxNode) -> Description:
         return Description("yield")
 
     def _first_only(self, node: SyntaxNode) -> Description:
-        """Describe a statement in Python; a long string that is one is a docstring."""
+        """Describe an assignment, or a string as a statement: a long one is a docstring."""
         if node.type == "string":
             is_long = is_long_string(node)
             return Description(*("docstring", b"docstring") if is_long else ("expression",))

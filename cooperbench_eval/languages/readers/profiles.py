@@ -210,5 +210,5 @@ LISTS = by_rule(
 
 
 def list_kind(rule: str) -> str:
-    """Return the kind of a list."""
+    """Return the kind of the list that a rule of a grammar describes."""
     return LISTS.get(rule) or ("parameters" if "parameter" in rule else "items")

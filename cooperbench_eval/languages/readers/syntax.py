@@ -114,7 +114,7 @@ class _SyntaxReader:
         self._parsed = source[: root.start_byte] + (root.text or b"")
         self._namer = ConstructNamer(self._profile, source)
         self._cursor = SourceCursor(source)
-        self._bases: SyntaxNode | None = None  # of the class in Python that is read
+        self._bases: SyntaxNode | None = None  # of the Python class that is being read
         self._pieces = list(self._cut(root.children))
 
     def texts(self) -> Iterator[bytes]:
@@ -165,7 +165,7 @@ class _SyntaxReader:
         return [self._cursor.word(node.start_byte, self._text([node]), "text")]
 
     def block(self, node: SyntaxNode) -> Sequence[Element]:
-        """Read the statements after a colon; those in the same line are no suite."""
+        """Read the statements after a colon; those on the same line are not a suite."""
         if not node.children:
             raise StructureError("a block is empty")
         if self._cursor.begins_line(node.children[0]):
@@ -173,7 +173,7 @@ class _SyntaxReader:
         return self._flat(node.children)
 
     def _before_block(self, comment: SyntaxNode, stack: list[SyntaxNode]) -> Sequence[Element]:
-        """Read comments in lines of their own, with the block in Python that they may begin."""
+        """Read comments on their own lines, with the Python block that may begin with them."""
         comments = [comment]
         while stack and stack[-1].type in COMMENTS:
             comments.append(stack.pop())

@@ -204,7 +204,7 @@ class JavaWalk(Walk):
 
 
 def _bounds(node: SyntaxNode) -> Mapping[bytes, bytes]:
-    """Return the type variables of a method and of the types around it, with what they become."""
+    """Return the type variables of a method and of the types around it, with their erasures."""
     outer = _bounds(node.parent) if node.parent is not None else {}
     found = {}
     for each in (e for given in fields(node, "type_parameters") for e in given.named_children):

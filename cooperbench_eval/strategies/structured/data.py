@@ -133,7 +133,7 @@ class DataMerge:
             if (there := named.get(_identity(each))) is not None and not same(there, each)
         ]
         if clashing:
-            raise DisagreementError("both sides insert a document of one name")
+            raise DisagreementError("both sides insert a document with the same name")
         if len(taken) < old or None in taken:
             raise DisagreementError.at(*base)
         own = [each for each in other if _identity(each) not in named]
@@ -308,7 +308,7 @@ def _order(
 
 
 def _identity(document: Element) -> bytes:
-    """Return what names a document: its metadata, its name, or all of it."""
+    """Return what identifies a document: its kind, metadata, name and id, or all of it."""
     mapping = next((each for each in document.children if each.kind == MAPPING), document)
     entries = {each.key: each.plain for each in mapping.children}
     keys = (b"kind", b"metadata", b"name", b"id")
@@ -373,13 +373,13 @@ def _words(element: Element) -> bytes:
 
 
 def _item_name(item: Element) -> bytes:
-    """Return the name of an item; a package without a version is one."""
+    """Return the name of an item; a single word counts as the name of a package."""
     words = [] if item.key else [word for word in item.words() if word != b"-"]
     return item.key or (package_name(unquoted(words[0])) if len(words) == 1 else b"")
 
 
 def _is_named(item: Element) -> bool:
-    """Whether an item is known by a name, or is no scalar."""
+    """Whether an item is known by a name, or is not a scalar."""
     return bool(item.key) or any(isinstance(each, Construct) for each in item.children)
 
 

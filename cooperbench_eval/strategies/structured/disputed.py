@@ -1,4 +1,4 @@
-"""Finds statements in which both sides' edits do not go together."""
+"""Finds statements whose edits by both sides a merge by structure would refuse."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,10 +19,10 @@ from cooperbench_eval.strategies.structured.places import Places
 def find_disputed(
     path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, trees: Sequence[Construct]
 ) -> str:
-    """Return a statement of which the merge by structure would refuse both sides' edits.
+    """Find a statement whose edits by both sides a merge by structure would refuse.
 
     A merge by tokens may combine them, since it does not know what an operator or a call
-    applies to. A statement may have moved into another block.
+    applies to. The statement may have moved into another block.
 
     Args:
         path: The file.
@@ -35,7 +35,7 @@ def find_disputed(
 
 
 def _moved(trees: Sequence[Construct]) -> Iterator[Sequence[Element]]:
-    """Yield the statements of functions in all versions, wherever they are."""
+    """Yield each statement of a function in all versions, wherever it is."""
     for _, before, functions, merged in functions_changed_by_both(trees[:3], trees[3]):
         known = Places.of(before)
         versions = [Places.of(each) for each in (*functions, merged)]
@@ -48,7 +48,7 @@ def _moved(trees: Sequence[Construct]) -> Iterator[Sequence[Element]]:
 def _aligned(
     path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
 ) -> Iterator[Sequence[Element]]:
-    """Yield the members that both sides changed in all versions."""
+    """Yield each member, in all versions, of the constructs that both sides changed."""
     for trees, places in changed_by_both(path, versions, merged):
         if trees[0].mode is not Mode.MEMBERS:
             continue

@@ -1,4 +1,4 @@
-"""Shows in a reason which lines of ours and theirs do not go together."""
+"""Adds to a reason the lines of ours and theirs that do not go together."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class EditPlaces:
 
     Attributes:
         trees: The trees of base, ours and theirs that were merged.
-        texts: Their texts; in some, only one block differs from the other versions.
+        texts: Their texts. If one block was merged alone, they differ only in that block.
         files: The files of base, ours and theirs.
         around: In each version, the construct that contains what is looked for, if known.
     """
@@ -63,7 +63,7 @@ class EditPlaces:
     def show(self, base: Elements, ours: Elements, theirs: Elements) -> str:
         """Show the first line of each side's edit, with its number; empty if none is known.
 
-        A side that removes something has no line of it. Rules may take ours for theirs.
+        A side that removes something has no line of it. A rule may have swapped the sides.
         """
         versions = [(base, ours, theirs), (base, theirs, ours)]
         found = [[self._lines(i, each) for i, each in enumerate(parts)] for parts in versions]
@@ -114,11 +114,11 @@ def _shared_names(ours: Elements, theirs: Elements) -> list[bytes]:
 
 
 def with_edits(problem: str, files: Sequence[bytes], *, is_fault: bool = True) -> str:
-    """Return a problem with each side's first edit of what it quotes, and the edit's line.
+    """Add to a problem a line of each side's edit of what the problem quotes.
 
-    Of several edits of theirs, it is the one next to that of ours. If only one side edits
-    what is quoted, the other's edit is the one beside it. If neither does, but the problem is a
-    fault of the merged file, and only one pair of edits meets, it is that one.
+    It is the first edit of ours, and the nearest edit of theirs. If only one side edits what is
+    quoted, the other side's edit beside it is shown. If neither does, and the problem is a fault
+    of the merged file, the edits that touch each other are shown, if there is one such pair.
     """
     found_words = [found[1] or found[2] for found in _QUOTED.finditer(problem)]
     quoted = [words.replace("\\'", "'").rstrip(" …") for words in found_words]
@@ -156,7 +156,7 @@ _NEAR = 2
 
 
 class _Edit(NamedTuple):
-    """A side's edit, from a line that has certain words, or that replaces a line with them."""
+    """A side's edit that adds a line with certain words, from that line on, or replaces one."""
 
     edit: Change
     is_removal: bool

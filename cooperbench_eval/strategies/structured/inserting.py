@@ -105,7 +105,7 @@ def interleave(
     runs = weave(mine, theirs, attrgetter("name"), attrgetter("is_free"))
     if runs is None:
         shown = excerpt(*first)
-        raise DisagreementError(f"both sides insert the same in different orders: {shown!r}")
+        raise DisagreementError(f"both sides insert the same things in different orders: {shown!r}")
     found = Insertions([], [], [])
     for run in runs:
         shared = [] if run.shared is None else [_once(*run.shared, unite)]

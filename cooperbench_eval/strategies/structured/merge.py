@@ -288,14 +288,14 @@ class TreeMerge:
         ):
             self._mixed.add(kind)
         if len(self._mixed) > 1:
-            raise DisagreementError("parameters would be in another order than arguments")
+            raise DisagreementError("parameters and arguments would be in different orders")
         return arranged
 
     def _in_order(self, ours: Elements, theirs: Elements) -> tuple[Elements, Elements]:
         """Put the insertion last that is more likely to leave the suite (`return`, `break` …)."""
         mine, other = ordering.find_leaving(ours), ordering.find_leaving(theirs)
         if mine is other is ordering.Leaving.ALWAYS:
-            problem = "both sides leave the block there"
+            problem = "both sides insert a statement that leaves the block, at one place"
             raise DisagreementError(problem).between((), ours[-1:], theirs[-1:])
         theirs_first = self.theirs_first if mine is other else mine > other
         if mine is other and changes_for(ours, theirs) != changes_for(theirs, ours):

@@ -3,8 +3,8 @@
 A side's new statement stands between two statements that were there before. In the
 merged function it must still follow the one and precede the other, in the same block or
 in a block that the other side put around either. If it does not, the merge took two
-different blocks for one. A statement that all have is in the blocks into which the sides
-put it, and in no other one.
+different blocks for one. A statement that all versions have must be in exactly the
+blocks into which the sides put it.
 """
 
 from collections.abc import Sequence
@@ -38,15 +38,15 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
         for side, places in zip(functions, sides, strict=True):
             for head, neighbours in known.neighbours(places):
                 if not now.has_between(head, neighbours):
-                    return f"{_shown(name, side, head)} would be in another block"
+                    return f"{_shown(name, side, head)} would be in the wrong block"
         kept = known.matched(now)
         nestings = (Nesting.of(known, *each) for each in (sides, sides[::-1]))
         misplaced = (each.misplaced_in(now, kept) for each in nestings)
         found = (find_misnested(known, sides, now), *misplaced)
         if head := next(filter(None, found), b""):
-            return f"{_shown(name, function, head)} would be in another block"
+            return f"{_shown(name, function, head)} would be in the wrong block"
         if head := find_both_versions(known, sides, now):
-            return f"{_shown(name, functions[0], head)} would be there beside theirs"
+            return f"{_shown(name, functions[0], head)} would stand beside theirs' version of it"
         if head := find_removed(known, sides, now):
             changed = functions[0 if head in sides[0].paths else 1]
             return f"one side removes {_shown(name, changed, head)}, which the other changes"

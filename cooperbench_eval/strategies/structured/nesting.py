@@ -11,7 +11,7 @@ from cooperbench_eval.strategies.structured.places import MOST_COPIES, Path, Pla
 
 
 def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes:
-    """Return a statement of the base that is in other blocks than the sides put it in, if any.
+    """Return a statement of the base that is not in the blocks into which the sides put it, if any.
 
     A header that both sides changed is in no version, so only the number of blocks is compared.
     """
@@ -88,7 +88,7 @@ def _only_removes(side: Places, mine: Mapping[Path, Path], path: Path, size: int
 
 @frozen(eq=False)
 class Nesting:
-    """What one side put around the base's statements, as the other side's new ones need it.
+    """Where one side's new statements belong, given the blocks that the other side added.
 
     Attributes:
         known: The words of the base.
@@ -165,10 +165,11 @@ class Nesting:
     def _is_elsewhere(
         self, path: Path, now: Places, merged: Path, kept: Mapping[Path, Path]
     ) -> bool:
-        """Whether a statement is not in that of the base into which its side put it.
+        """Whether a statement is outside of the base's statement into which its side put it.
 
-        *path* is its place in the side, *merged* that in the merged function *now*, and *kept* has
-        the places of the base's statements there. What the other side edited may be another one.
+        *path* is its place in the side, *merged* its place in the merged function *now*, and
+        *kept* has the places of the base's statements there. If the other side edited the base's
+        statement, it is not known which one it is.
         """
         owner = path[:-1]
         around = kept.get(self.owners.get(owner, ()))
@@ -181,7 +182,7 @@ class Nesting:
         return not self.foreign.isdisjoint(now.blocks(head) - self.side.blocks(head))
 
     def _needs_block(self, head: bytes, now: Places) -> bool:
-        """Whether a statement uses a new name that a block which is added around it sets."""
+        """Whether a statement uses a new name that is set by a block added around it."""
         added = now.blocks(head) - self.side.blocks(head)
         suites = [suite for suite, _ in now.paths[head][0][1:] if now.labels[suite] in added]
         inside = (each for suite in suites for each in now.suites[suite] if each != head)

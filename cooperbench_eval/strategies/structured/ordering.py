@@ -273,7 +273,7 @@ def join_blocks(first: Elements, second: Elements, following: Element) -> Elemen
     runs = weave_text(first, second, lambda each: each.plain, _is_item)
     if runs is None:
         shown = excerpt(*first)
-        raise DisagreementError(f"both sides insert the same in different orders: {shown!r}")
+        raise DisagreementError(f"both sides insert the same things in different orders: {shown!r}")
     out = [each for run in runs for each in (*run.first, *run.second, *(run.shared or ())[:1])]
     start = next((i for i, run in enumerate(runs) if run.first or run.second), len(runs))
     left, added = first[start:], second[start:]

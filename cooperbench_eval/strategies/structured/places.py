@@ -1,4 +1,4 @@
-"""Where the statements of a function are."""
+"""Finds where the statements of a function are, and how a side moved them."""
 
 from bisect import bisect
 from collections import Counter, defaultdict
@@ -142,7 +142,7 @@ class Places:
     def _moved(
         self, side: "Places", gone: Sequence[Path], added: Sequence[Path]
     ) -> Iterator[tuple[Path, Path]]:
-        """Yield the statements in other places that a side moved or edited, with these places."""
+        """Yield the statements that a side moved or edited, with their places there."""
         free = dict.fromkeys(added)
         for old in gone:
             head = self.head_at(old[-1])

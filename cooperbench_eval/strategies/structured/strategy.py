@@ -86,7 +86,8 @@ class StructuredStrategy:
             at = file.places.index(block)
             most = _MOST_SOURCE if is_code(file.path) else _MOST_TEXT
             if at and (at + 1) * max(map(len, file.versions)) > most:
-                return [Resolution(reason="there are too many conflicts to merge them one by one")]
+                reason = "the file has too many conflicts to merge them one at a time"
+                return [Resolution(reason=reason)]
             lead, tail = file.around(at)
             versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
             alone = self._merges(file.path, versions)
@@ -211,8 +212,8 @@ class _OrderedMerges:
 def _refusal(error: StructureError, alone: _OrderedMerges, whole: _OrderedMerges) -> Resolution:
     """Say why a block is open.
 
-    A block may not be readable with the lines around it, although the versions are. That
-    is not what is in the way: it is what keeps the whole file from being merged.
+    A block may be unreadable with the lines around it, although the versions can be read. Then
+    the reason is why the whole file cannot be merged.
 
     Args:
         error: Why the block cannot be merged.

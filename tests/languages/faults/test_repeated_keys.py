@@ -1,4 +1,4 @@
-"""In files without a grammar, no key of a version is repeated."""
+"""A merge repeats no key of a version in a file without a grammar."""
 
 import pytest
 
@@ -50,6 +50,13 @@ def test_a_key_of_both_sides_is_not_repeated(texts):
     assert not fault(path, base, ours, theirs, base + theirs)
 
 
+def test_a_key_without_its_values_is_not_quoted():
+    """The reason has a line of the file instead."""
+    problem = fault("a.cfg", "- a 1 x\n", "- tool 1.2 fast\n", "- tool 1.3 fast\n")
+
+    assert problem == "both sides insert their own version of '- tool 1.2 fast'"
+
+
 ALLOWED = {
     "different keys": (".env", "A=1\n", "B=1\n", "C=1\n"),
     "a key in two sections": ("a.ini", "[a]\nx = 1\n", "[b]\ny = 1\n", "[c]\ny = 2\n"),
@@ -99,7 +106,7 @@ def test_two_new_files_are_not_joined():
         return find_text_fault(path, texts, merged, **{"may_invent": False, **options})
 
     joined = script[1] + b"run b\n"
-    assert "file of its own" in fault_of("a.sh", script, joined)
+    assert "both sides add the file" in fault_of("a.sh", script, joined)
     assert not fault_of("a.sh", script, joined, may_invent=True)
     assert not fault_of("a.sh", script, script[2])
     assert not fault_of("a.sh", (b"x\n", *script[1:]), joined)

@@ -132,11 +132,12 @@ def test_many_conflicts_are_not_merged_one_by_one():
 
     assert outcome.status == "conflicts"
     reasons = [row.reason for row in outcome.ledger]
-    assert 1 < reasons.index("there are too many conflicts to merge them one by one") < 20
+    assert 1 < reasons.index("the file has too many conflicts to merge them one at a time") < 20
 
 
 def test_documents_of_one_name_are_named_in_the_reason():
     """They are two versions of one."""
     (row,) = merge(*REFUSED["documents of one name"]).ledger
 
-    assert row.reason.startswith("both sides insert a document of one name (ours, line 5: `x: 1`")
+    problem = "both sides insert a document with the same name"
+    assert row.reason.startswith(f"{problem} (ours, line 5: `x: 1`")

@@ -226,7 +226,7 @@ def test_an_option_that_skips_half_of_the_work_it_uses_disturbs_the_other():
     assert interference(base, ours, elsewhere) == ""
 
 
-HANDED = "in 'f', one side changes 'x', which the other hands over"
+HANDED = "in 'f', one side changes 'x', which the other passes on"
 TAKEN = "in 'f', one side takes 'x' before the other changes it"
 
 
@@ -486,4 +486,4 @@ def test_the_reason_does_not_depend_on_the_hashes_of_strings():
         for seed in "1234"
     }
 
-    assert found == {"in 'f', with theirs' changes, ours' change of 'b' has another effect\n"}
+    assert found == {"in 'f', theirs changes where ours' new value of 'b' is used\n"}

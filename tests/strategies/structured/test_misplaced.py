@@ -45,7 +45,7 @@ WRONG = {
 def test_a_statement_with_other_neighbours_is_found(name):
     """Whichever side inserted it."""
     merged = function(*WRONG[name], "three()")
-    problem = "in 'f', 'new()' would be in another block"
+    problem = "in 'f', 'new()' would be in the wrong block"
 
     assert misplaced(BASE, OURS, THEIRS, merged) == problem
     assert misplaced(BASE, THEIRS, OURS, merged) == problem
@@ -133,7 +133,7 @@ def test_a_new_clause_stays_with_its_statement():
 
     assert misplaced(base, ours, theirs, right) == misplaced(base, theirs, ours, right) == ""
     for sides in ((ours, theirs), (theirs, ours)):
-        assert misplaced(base, *sides, wrong) == "in 'f', 'new()' would be in another block"
+        assert misplaced(base, *sides, wrong) == "in 'f', 'new()' would be in the wrong block"
 
 
 def test_two_versions_of_one_statement_are_not_both_there():
@@ -143,7 +143,7 @@ def test_two_versions_of_one_statement_are_not_both_there():
     theirs = function("x = second(a + one(b))", "two()")
     merged = function("for c in d:", "    x = first(a + one(b))", "x = second(a + one(b))", "two()")
 
-    assert "would be there beside theirs" in misplaced(base, ours, theirs, merged)
+    assert "would stand beside theirs" in misplaced(base, ours, theirs, merged)
 
 
 def test_equal_headers_do_not_confuse_what_both_sides_add():

@@ -1,4 +1,4 @@
-"""Statements are in the blocks into which both sides put them, and in no other one."""
+"""Statements are in the blocks into which both sides put them, and in no other."""
 
 import pytest
 

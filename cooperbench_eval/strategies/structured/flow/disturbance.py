@@ -23,7 +23,7 @@ class Clash(NamedTuple):
 
 _SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
 _ADDED = frozenset({Change.NEW, Change.NAMING})
-_ELSEWHERE = "with one side's changes, the other's change of %s has another effect"
+_ELSEWHERE = "one side changes where the other's new value of %s is used"
 _CONDITION = "one side changes a condition, the other what depends on it"
 
 
@@ -137,7 +137,7 @@ class Disturbance:
                     yield self._clash(problem, self.cause(sources), i)
             if change is Change.NEW:
                 for name, at in sorted(self._renewed(i)):
-                    problem = f"one side changes {_shown(name)}, which the other hands over"
+                    problem = f"one side changes {_shown(name)}, which the other passes on"
                     yield self._clash(problem, at, i)
             for head in self.merged.steps[i].within:
                 if head in affected and self.one.changes.get(head) is not Change.NEW:
@@ -153,7 +153,7 @@ class Disturbance:
         return direct & self.other.step(merged).facts.direct & self._known
 
     def _renewed(self, merged: int) -> Iterator[tuple[bytes, int]]:
-        """Yield variables of which a new step only reads the one side's new value, and its step."""
+        """Yield variables whose new value a new step only passes on, and the steps that set it."""
         facts = self.merged.steps[merged].facts
         only = facts.reads & self.other.step(merged).facts.reads - facts.direct - facts.sets
         for name in only & self._known:
@@ -309,8 +309,8 @@ class Disturbance:
     def _reads_beside(self, setting: int, use: int, name: bytes) -> bool:
         """Whether the other's new step reads the base's value, with no step of the base between.
 
-        If both only hand the value over and set the variable, as in `x = f(x)`, what the sides do
-        is done in turn.
+        If both only pass the value on and set the variable, as in `x = f(x)`, the steps are taken
+        one after the other.
         """
         work, facts = self.other, self.other.step(use).facts
         is_in_turn = name in facts.sets and name not in self.merged.steps[setting].facts.direct
