@@ -4,6 +4,7 @@ Each statement must be in a version, or combine both sides' edits of one stateme
 that one side removed must be gone; if the other side edited it, that is a conflict.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, combinations
@@ -21,6 +22,7 @@ from cooperbench_eval.languages.tree import (
     Mode,
     excerpt,
     one_line,
+    render,
     same,
 )
 from cooperbench_eval.languages.words import WORD
@@ -88,24 +90,32 @@ def _uncombined(trees: Versions, places: Places, *, may_invent: bool) -> Iterato
     base = trees[0]
     if base.mode is Mode.SEQUENCE:
         if not any(each.kind == "suite" for tree in trees for each in tree.walk()):
-            yield from _twice([tree.words() for tree in trees])
+            yield from _twice(*trees)
         return
     yield from _disagreeing(trees, places)
     if base.mode is Mode.MEMBERS and not may_invent:
         yield from _invented(trees, places)
 
 
-def _twice(statements: Iterable[Sequence[bytes]]) -> Iterator[str]:
-    """Yield words that both sides add to a statement and that the merged one has twice."""
-    before, *sides, now = ([b"", *words, b""] for words in statements)
+def _twice(*versions: Construct | None) -> Iterator[str]:
+    """Yield what both sides add to a statement of the base, if any, and merged has twice in it."""
+    words = [[b"", *(each.words() if each else ()), b""] for each in versions]
+    before, *sides, now = words
     for one, other in (sides, sides[::-1]):
         added = [one[each.b_start : each.b_end] for each in diff_lines(before, one)]
         for run in chain(added, *map(_calls, added)):
             times = [_count(run, words) for words in (before, one, other, now)]
             is_shared = len(run) > 1 and times[0] < times[2] and has_word(b" ".join(run))
             if is_shared and times[3] > max(times[1:3]):
-                shown = one_line(b" ".join(run))
+                shown = one_line(_written(run, versions[-1]))
                 yield f"both sides insert {shown!r}, and the merged file would have it twice"
+
+
+def _written(run: Sequence[bytes], statement: Construct | None) -> bytes:
+    """Return some words as a statement has them."""
+    pattern = rb"\s*".join(map(re.escape, run))
+    found = re.search(pattern, render(statement)) if statement else None
+    return found.group() if found else b" ".join(run)
 
 
 def _calls(run: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
@@ -162,8 +172,7 @@ def _invented(trees: Versions, places: Places) -> Iterator[str]:
             if None in alike:
                 yield f"the merged file would have {excerpt(each)!r}, which no version has"
             else:
-                words = [[], *(found.words() for found in alike if found), each.words()]
-                yield from _twice(words)
+                yield from _twice(None, *alike, each)
 
 
 def _copies(statement: Construct) -> bool:

@@ -23,7 +23,7 @@ BASE = "x = a(1)\ny = b(2)\n"
             "x = a(1) + 3 + c(4)\ny = b(2)\n",
             "x = a(1) + c(4) + 3 + 5\ny = b(2)\n",
             "x = a(1) + 3 + c(4) + c(4) + 3 + 5\ny = b(2)\n",
-            "both sides insert 'c ( 4 )'",
+            "both sides insert 'c(4)'",
         ),
         (
             "x = a(1, 3)\ny = b(2)\n",
