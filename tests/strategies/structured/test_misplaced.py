@@ -124,3 +124,13 @@ def test_a_very_long_function_takes_no_long_time():
     theirs = function(*(each for line in lines for each in (line, "other()")))
 
     assert misplaced(base, ours, theirs, ours) == ""
+
+
+def test_elements_with_different_text_are_not_the_same():
+    """Each side adds an item to a list in TypeScript."""
+    base, *texts = (
+        "function A() {\n  return <ul>\n    <li>a</li>\n" + new + "  </ul>;\n}\n"
+        for new in ("", "    <li>b</li>\n", "    <li>c</li>\n", "    <li>b</li>\n    <li>c</li>\n")
+    )
+
+    assert misplaced(base, *texts, "a.tsx") == ""
