@@ -89,3 +89,14 @@ def test_a_conflict_without_lines_has_a_row(strategy):
 
     assert [(row.path, row.is_open) for row in outcome.ledger] == [("a.txt", True)]
     assert outcome.ledger[0].reason
+
+
+def test_lines_that_end_with_a_carriage_return_alone_are_not_merged():
+    """Git and the resolvers take all of them for one line."""
+    texts = [text.replace(b"\n", b"\r") for text in (b"a: z\n", b"a: z\nb: x\n", b"a: z\nc: y\n")]
+    base, *sides = (ce.Snapshot.from_files({"a.md": text}) for text in texts)
+    changes = (ce.Changes.between(base, side) for side in sides)
+
+    outcome = ce.merge(base, *changes, strategy=ce.cascade("structured", "union"))
+
+    assert outcome.status == "conflicts"

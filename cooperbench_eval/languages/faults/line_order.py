@@ -5,15 +5,16 @@ other. Other lines may be commands, which are executed in turn.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product, takewhile
 from pathlib import PurePosixPath
 
 from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.data import find_format
-from cooperbench_eval.languages.faults.gaps import gaps_of_both
+from cooperbench_eval.languages.faults.gaps import Gap, gaps_of_both
 from cooperbench_eval.languages.sequences import split_entries
-from cooperbench_eval.languages.tree import Mode, Token, one_line, suite
+from cooperbench_eval.languages.tree import Element, Mode, Token, one_line, suite
 
 _MOST_LINES = 20_000
 """The most lines between the first and the last difference that are read."""
@@ -26,6 +27,13 @@ _ORDERED = re.compile(
     r".*\.sql|(?i:dockerfile).*|.*\.dockerfile|CODEOWNERS|MANIFEST\.in|CMakeLists\.txt"
 )
 """Files in which a later line overrides an earlier one, or depends on it."""
+_ONLY_DEFINING = re.compile(
+    rb"(?:ENV|ARG|LABEL|(?i:create)\s+(?i:table|view|type)(?:\s+(?i:if\s+not\s+exists))?)"
+    rb"\s+([\w.\"`-]+)[\s=(;]"
+)
+"""What defines a name even in such files."""
+_CONTINUED = re.compile(rb"[^\s\\&|;(){}]+\s*\\\Z")
+"""One of several words below each other, which a backslash separates."""
 _STYLES = (".css", ".scss", ".sass", ".less")
 _PROPERTY = re.compile(rb"(?m)(?:^|[{;])\s*([\w-]+)\s*:(?!\S*\s*\{)")
 _SCRIPTS = re.compile(
@@ -63,10 +71,12 @@ _DEFINING = re.compile(
 def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """Find insertions of both sides whose order may matter; empty if there are none."""
     name = PurePosixPath(path)
-    is_ordered, is_script = (bool(each.fullmatch(name.name)) for each in (_ORDERED, _SCRIPTS))
+    is_ordered = bool(_ORDERED.fullmatch(name.name))
     is_prose = name.suffix in _PROSE or _ALSO_PROSE.match(name.name)
     if find_format(path, merged) or (is_prose and not is_ordered):
         return ""
+    is_free = _order_of(name.name)
+    is_plain = not (is_ordered or _SCRIPTS.fullmatch(name.name) or name.suffix in _STYLES)
     files = _differing([file.splitlines() for file in (*versions, merged)])
     if max(map(len, files)) > _MOST_LINES:
         return ""
@@ -76,24 +86,29 @@ def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merge
         mine, other, now = ([each.plain for each in part] for part in gap[:3])
         both = set(mine) & set(other)
         new = [[line for line in side if line not in both] for side in (mine, other)]
-        if any(set(now).isdisjoint(side) for side in new):
+        if any(set(now).isdisjoint(side) for side in new) or _are_replaced(trees, gap):
             continue
         entries = [list(_entries(side)) for side in new]
         stripped = [each.strip() for side in entries for each in side]
-        is_plain = not is_ordered and not is_script and name.suffix not in _STYLES
-        if is_plain and any(all(map(e.match, stripped)) for e in (_ONLY_WORD, MAY_REPEAT)):
+        kinds = (_CONTINUED, *((_ONLY_WORD, MAY_REPEAT) if is_plain else ()))
+        if any(all(map(kind.match, stripped)) for kind in kinds):
             continue
         if len(entries[0]) * len(entries[1]) > _MOST_PAIRS:
             return "both sides insert too many lines at one place to check their order"
         for one, each in product(*entries):
-            if name.suffix in _STYLES:
-                is_free = _set_different(one, each)
-            else:
-                is_free = not is_ordered and _are_free(one, each, is_script=is_script)
-            if not is_free:
+            if not is_free(one, each):
                 first, second = map(one_line, (one, each))
                 return f"one side inserts {first!r}, the other {second!r}; their order may matter"
     return ""
+
+
+def _order_of(name: str) -> Callable[[bytes, bytes], bool]:
+    """Return what says whether two entries of a file may stand in any order."""
+    if name.endswith(_STYLES):
+        return _set_different
+    if _ORDERED.fullmatch(name):
+        return _define_different
+    return partial(_are_free, is_script=bool(_SCRIPTS.fullmatch(name)))
 
 
 def _differing(files: Sequence[list[bytes]]) -> list[list[bytes]]:
@@ -138,12 +153,35 @@ def _are_free(one: bytes, other: bytes, *, is_script: bool) -> bool:
     if all(map(MAY_REPEAT.match, both)) or (not is_script and all(map(_ONLY_WORD.match, both))):
         return True
     numbers = [_NUMBERED.search(each) for each in (one, other)]
-    names = [_name(each) for each in (one, other)]
-    if not all(names) or names[0] == names[1]:
-        return False
     if numbers[0] and numbers[1] and numbers[0][1] == numbers[1][1]:
         return False
+    return _are_apart(one, other, [_name(each) for each in (one, other)])
+
+
+def _define_different(one: bytes, other: bytes) -> bool:
+    """Whether two entries of a file with an order only define different names."""
+    found = [_ONLY_DEFINING.match(each) for each in (one, other)]
+    return _are_apart(one, other, [each[1] if each else b"" for each in found])
+
+
+def _are_apart(one: bytes, other: bytes, names: Sequence[bytes]) -> bool:
+    """Whether two entries define different names that neither of the entries uses."""
+    if not all(names) or names[0] == names[1]:
+        return False
     return not _mentions(other, names[0]) and not _mentions(one, names[1])
+
+
+def _are_replaced(trees: Sequence[Element], gap: Gap) -> bool:
+    """Whether each new line stands for one line of the base, and no line for two."""
+    gone = [each.plain for each in gap.gone]
+    new: dict[bytes, bytes] = {}
+    for tree, lines in ((trees[1], gap.mine), (trees[2], gap.other)):
+        there = {each.plain for each in tree.children}
+        old = [line for line in gone if line not in there]
+        if len(old) != len(lines) or not new.keys().isdisjoint(old):
+            return False
+        new |= zip(old, (each.plain for each in lines), strict=True)
+    return [each.plain for each in gap.now] == [new[line] for line in gone if line in new]
 
 
 def _mentions(entry: bytes, name: bytes) -> bool:

@@ -5,7 +5,7 @@ that act on one object; routes that match one path; and values beside a spread.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations, product
+from itertools import product
 from typing import NamedTuple
 
 from cooperbench_eval.languages.alignment import similarity
@@ -98,10 +98,8 @@ class _Order(NamedTuple):
     ) -> Iterator[str]:
         """Yield alternatives after one that catches the same, unless a version has that order."""
         *before, merged = ([e for e in map(read, each) if e is not None] for each in versions)
-        known = {(one.head, each.head) for side in before for one, each in combinations(side, 2)}
-        for one, later in combinations(merged, 2):
-            if (one.head, later.head) in known:
-                continue
+        heads = [[each.head for each in side] for side in before]
+        for one, later in _new_pairs(heads, merged):
             first, shown = one_line(one.head), one_line(later.head)
             if later.must_precede(one, self.classes):
                 yield f"{shown!r} would never be reached, because {first!r} comes before it"
@@ -122,6 +120,25 @@ class _Order(NamedTuple):
                     if effect.disturbs(against) and not _replaces((one, each), gone):
                         shown = excerpt(one), excerpt(each)
                         yield f"{_ONE_SIDE % shown} for {b'.'.join(effect.path).decode()!r}"
+
+
+def _new_pairs(
+    versions: Sequence[Sequence[bytes]], merged: Sequence[Alternative]
+) -> Iterator[tuple[Alternative, Alternative]]:
+    """Yield each two alternatives that no version has in this order."""
+    firsts = [{head: -i for i, head in enumerate(reversed(heads))} for heads in versions]
+    lasts = [{head: i for i, head in enumerate(heads, 1 - len(heads))} for heads in versions]
+    kept = set(versions[0]).intersection(*versions[1:])
+    orders = {tuple(filter(kept.__contains__, heads)) for heads in versions}
+    is_kept = orders == {tuple(each.head for each in merged if each.head in kept)}
+    for i, one in enumerate(merged):
+        is_old = is_kept and one.head in kept
+        for later in merged[i + 1 :]:
+            if is_old and later.head in kept:
+                continue
+            places = zip(firsts, lasts, strict=True)
+            if not any(a.get(one.head, 1) < b.get(later.head, -len(b)) for a, b in places):
+                yield one, later
 
 
 def _replaces(new: Iterable[Element], gone: Elements) -> bool:

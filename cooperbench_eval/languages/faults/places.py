@@ -6,6 +6,7 @@ and the values for the placeholders of a string.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from cooperbench_eval.languages.faults.gaps import changed_by_both
 from cooperbench_eval.languages.faults.losses import differing_lines
@@ -30,7 +31,8 @@ def find_misplaced_value(path: str, versions: tuple[bytes, bytes, bytes], merged
     """Find new neighbours among numbers, one number for two names, or changed placeholders."""
     base, *sides, _ = differing_lines(versions, merged)
     new = [[line for line in side if line not in base] for side in sides]
-    if found := next(_numbered(new, merged.split(b"\n"), versions[0]), ""):
+    least = 1 if is_code(path) else 2
+    if found := next(_numbered(new, merged.split(b"\n"), versions[0], least), ""):
         return found
     if all(any(map(_NUMBER_ITEM.fullmatch, lines)) for lines in new):
         known = {pair for each in versions for pair in _NUMBER_ITEMS.findall(each)}
@@ -62,9 +64,9 @@ def _count_holes(part: Construct) -> int:
 
 
 def _numbered(
-    sides: Sequence[Sequence[bytes]], merged: Sequence[bytes], base: bytes
+    sides: Sequence[Sequence[bytes]], merged: Sequence[bytes], base: bytes, least: int
 ) -> Iterator[str]:
-    """Yield two new names for one number, where the lines before them count up."""
+    """Yield two new names for one number, where at least some lines before them count up."""
     counts = [{each: line for line in side if (each := _counted(line))} for side in sides]
     known = set(base.split(b"\n"))
     for each, line in counts[0].items():
@@ -73,8 +75,9 @@ def _numbered(
             continue
         shape, number = each
         first = min(merged.index(line), merged.index(twin))
-        above = (_counted(e) for e in reversed(merged[:first]) if e in known)
-        if next((n for s, n in filter(None, above) if s == shape), None) == number - 1 > 0:
+        counted = filter(None, (_counted(e) for e in reversed(merged[:first]) if e in known))
+        above = [n for _, n in islice((each for each in counted if each[0] == shape), least)]
+        if number > 1 and above == list(range(number - 1, number - 1 - least, -1)):
             shown = one_line(line), one_line(twin)
             yield f"both sides use the number {number}, for {shown[0]!r} and {shown[1]!r}"
 

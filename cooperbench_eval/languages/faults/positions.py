@@ -47,7 +47,11 @@ def find_repositioned(path: str, versions: tuple[bytes, bytes, bytes], merged: b
         for parts in changed
         if parts[0].kind == "parameters"
     )
+    attributes = (parts[0] for parts in changed if parts[0].plain[:2] == b"#\x1f")  # in Rust
+    named = {id(each) for attribute in attributes for each in attribute.walk()}
     for parts in changed:
+        if id(parts[0]) in named:
+            continue
         found = [list(_tuples(each)) for each in parts]
         if len(set(map(len, found))) > 1:
             continue

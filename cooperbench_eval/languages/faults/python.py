@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from cooperbench_eval.languages.faults.losses import Files, differing, more_often
 from cooperbench_eval.languages.faults.python_binding import find_early_use, find_unordered
-from cooperbench_eval.languages.faults.python_calls import find_misfit
+from cooperbench_eval.languages.faults.python_calls import find_misfit, find_moved_parameter
 from cooperbench_eval.languages.faults.python_slips import count_slips
 from cooperbench_eval.languages.python.facts import (
     BUILTIN_ATTRIBUTES,
@@ -48,7 +48,8 @@ def _find_fault(files: Files, *, is_whole: bool) -> str:
     fault = _unbound(facts) or _undefined(files, facts) or _unset(files)
     if fault or any(len(chunk) > _MOST_FOLLOWED for chunks in files for chunk in chunks):
         return fault
-    return find_early_use(files) or find_unordered(files) or find_misfit(files)
+    fault = find_moved_parameter(files) or find_early_use(files) or find_unordered(files)
+    return fault or find_misfit(files)
 
 
 _MOST_FOLLOWED = 100_000

@@ -64,6 +64,15 @@ class _Signature:
             takes_any=arguments.kwarg is not None,
         )
 
+    def kinds(self) -> Iterator[tuple[str, str]]:
+        """Yield each parameter with how it is given."""
+        for i, name in enumerate(self.positional):
+            yield name, "by position only" if i < self.only_positional else "by position"
+        for name in self.named:
+            yield name, "by name only"
+        if self.takes_more:
+            yield "*", f"after {len(self.positional)} others"
+
     def misfit(self, call: "_Call") -> str:
         """Return why a call does not fit; empty if it may fit."""
         filled = self.positional[: call.positions]
@@ -117,6 +126,24 @@ class _Uses:
     signatures: dict[str, _Signature]
     calls: dict[str, set[_Call]]
     bound: Counter[str]
+
+
+def find_moved_parameter(files: Files) -> str:
+    """Find a parameter that is given in another way than in any version."""
+    *before, now = (
+        {
+            (name, *kind)
+            for chunk in chunks
+            for name, signature in _uses(chunk).signatures.items()
+            for kind in signature.kinds()
+        }
+        for chunks in differing([Counter(file) for file in files])
+    )
+    known = set[tuple[str, ...]]().union(*before)
+    for name, parameter, kind in sorted(now - known):
+        if any(each[:2] == (name, parameter) for each in known):
+            return f"{parameter!r} of {name!r} would be given {kind}"
+    return ""
 
 
 def find_misfit(files: Files) -> str:

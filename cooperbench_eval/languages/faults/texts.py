@@ -23,6 +23,8 @@ def find_text_fault(
         return "a byte order mark would be in the middle of the file"
     if (ending := merged_ending(versions)) and ending_of(merged) not in {ending, b""}:
         return "the merged file would lose the line endings of the sides"
+    if any(b"\r" in each and b"\n" not in each for each in versions):
+        return "the lines of a version end with a carriage return alone"
     is_known = is_code(path) or find_format(path, merged) is not None
     if not (is_known or may_invent) and _joins_files(versions, merged):
         return "both sides add the file, and their versions cannot be combined"

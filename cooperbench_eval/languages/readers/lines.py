@@ -1,6 +1,7 @@
 """Reads files in which each line has a key: requirements, and the checksums of Go."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from cooperbench_eval.languages.readers.data import ENTRY, package_name
@@ -39,7 +40,20 @@ def read_lines(kind: str, key_of: KeyOf, versions: Sequence[bytes]) -> list[Cons
     """
     if any(map(RESERVED.search, versions)):
         raise StructureError("the file contains control characters")
-    return [_read(kind, key_of, b"\n" + version.removesuffix(b"\n")) for version in versions]
+    texts = [b"\n" + version.removesuffix(b"\n") for version in versions]
+    names = [Counter(_name(key_of(word)) for _, word in _LINE.findall(text)) for text in texts]
+    single = {name for name in names[0] if all(each[name] <= 1 for each in names)}
+
+    def key(line: bytes) -> bytes:
+        whole = key_of(line)
+        return _name(whole) if _name(whole) in single else whole
+
+    return [_read(kind, key, text) for text in texts]
+
+
+def _name(key: bytes) -> bytes:
+    """Return the name of a package, of which a version may have only one line."""
+    return key.partition(b"; ")[0]
 
 
 def _read(kind: str, key_of: KeyOf, text: bytes) -> Construct:

@@ -75,9 +75,9 @@ def _repeated(
         if len(WORD.findall(head)) > 1
         and len(now.paths.get(head, ())) > max(len(each.paths[head]) for each in sides)
     }
-    # A second import changes nothing.
+    # A second import changes nothing, and elements with different text have equal heads.
     return next(
-        (each for each in sorted(found) if not each.startswith((b"import ", b"from "))), b""
+        (each for each in sorted(found) if not each.startswith((b"import ", b"from ", b"< "))), b""
     )
 
 

@@ -16,7 +16,7 @@ from cooperbench_eval.languages.faults import faults, losses
 from cooperbench_eval.languages.faults.faults import find_fault
 from cooperbench_eval.languages.faults.python import find_declared_twice
 from cooperbench_eval.languages.faults.python_binding import find_early_use, find_unordered
-from cooperbench_eval.languages.faults.python_calls import find_misfit
+from cooperbench_eval.languages.faults.python_calls import find_misfit, find_moved_parameter
 from cooperbench_eval.languages.faults.python_slips import count_slips
 from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, cut
 from cooperbench_eval.languages.tree import SyntaxFaultError
@@ -540,7 +540,8 @@ def plain_python_fault(versions, merged, *, is_whole):
     if fault or not is_whole:
         return fault
     fault = compared(before, now) or unset([*versions, merged])
-    return fault or find_early_use(files) or find_unordered(files) or find_misfit(files)
+    fault = fault or find_moved_parameter(files) or find_early_use(files)
+    return fault or find_unordered(files) or find_misfit(files)
 
 
 def slip(files):

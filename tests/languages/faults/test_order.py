@@ -4,6 +4,7 @@ import pytest
 from needs import need_package
 
 from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.faults.line_order import find_misordered_lines
 
 ORDER = "order may matter"
 LANGUAGES = (".rs", ".js", ".ts", ".tsx")
@@ -194,3 +195,32 @@ LINES = {
 def test_lines_without_a_grammar_that_may_be_commands_are_a_fault(path, ours, theirs, is_fault):
     """Unless they are a set, or define different names that do not use each other."""
     assert (bool(fault(path, "start\n@stop\n", "", ours, theirs, ours + theirs))) is (is_fault)
+
+
+DOCKER = "FROM a\n@CMD b\n"
+LINES = {
+    "settings of an image": ("Dockerfile", DOCKER, ("ENV A=x\n", "ENV B=y\n"), False),
+    "a setting that uses the other": ("Dockerfile", DOCKER, ("ENV A=x\n", "ENV B=$A\n"), True),
+    "commands": ("Dockerfile", DOCKER, ("RUN a\n", "RUN b\n"), True),
+    "tables": ("a.sql", "@", ("CREATE TABLE a (i int);\n", "CREATE TABLE b (i int);\n"), False),
+    "a table of the other": ("a.sql", "@", ("CREATE TABLE a (i int);\n", "DROP TABLE a;\n"), True),
+    "words of a command": ("a.sh", "get \\\n@  d\n", ("  b \\\n", "  c \\\n"), False),
+    "steps of a command": ("a.sh", "get \\\n@  d\n", ("  && b \\\n", "  && c \\\n"), True),
+}
+
+
+@pytest.mark.parametrize(("path", "frame", "new", "is_fault"), LINES.values(), ids=LINES)
+def test_lines_of_both_sides_have_an_order_unless_they_define_names(path, frame, new, is_fault):
+    """In a file without a grammar."""
+    texts = (frame.replace("@", each).encode() for each in ("", *new, "".join(new)))
+    base, ours, theirs, merged = texts
+
+    assert bool(find_misordered_lines(path, (base, ours, theirs), merged)) is is_fault
+
+
+def test_lines_that_stand_for_different_lines_of_the_base_have_their_order():
+    """In another order they have none."""
+    texts = (b"FROM a\nUSER b\n", b"FROM c\nUSER b\n", b"FROM a\nUSER d\n")
+
+    assert find_misordered_lines("Dockerfile", texts, b"FROM c\nUSER d\n") == ""
+    assert find_misordered_lines("Dockerfile", texts, b"USER d\nFROM c\n") != ""

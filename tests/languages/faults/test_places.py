@@ -67,7 +67,7 @@ def test_numbers_below_each_other_are_one_value():
 
 COUNTED = {
     "a.py": ("class A(Enum):\n    X = 1\n", "    Y = 2\n", "    Z = 2\n"),
-    "a.proto": ("string x = 6;\n", "int32 y = 7;\n", "repeated string z = 7;\n"),
+    "a.proto": ("string w = 5;\nstring x = 6;\n", "int32 y = 7;\n", "repeated string z = 7;\n"),
     "a.sh": ("E_A=64\nE_B=65\n", "E_C=66\n", "E_D=66\n"),
 }
 
@@ -93,3 +93,12 @@ def test_question_marks_in_sentences_are_no_placeholders():
         fault("ask('a?', b, c)", "ask('a?', b, c, d)", "ask('a b?', b, c)", "ask('a b?', b, c, d)")
         == ""
     )
+
+
+def test_a_single_number_before_two_settings_does_not_count():
+    """Two lines that count up do."""
+    for base, is_fault in ((b"tries: 1\n", False), (b"a: 0\nb: 1\n", True)):
+        ours, theirs = base + b"workers: 2\n", base + b"threads: 2\n"
+        merged = ours + b"threads: 2\n"
+
+        assert bool(find_misplaced_value("a.yml", (base, ours, theirs), merged)) is is_fault

@@ -463,3 +463,21 @@ def test_calls_are_followed_in_chunks_up_to_a_size(size, is_found):
     ]
 
     assert ("would not pass 'b'" in fault_of(*texts)) == is_found
+
+
+MOVED = {
+    "behind a sign": ("a, *, c=1", "a, b=2", "a, *, c=1, b=2", "a, b=2, *, c=1"),
+    "before a sign": ("a, /", "a, b=2", "a, b=2, /", "a, /, b=2"),
+    "behind the others": ("a, *c", "a, b=2", "a, *c, b=2", ""),
+    "before the others": ("a, *c", "a, b=2", "a, b=2, *c", ""),
+}
+
+
+@pytest.mark.parametrize(("ours", "theirs", "wrong", "right"), MOVED.values(), ids=MOVED)
+def test_a_parameter_is_given_as_its_side_gives_it(ours, theirs, wrong, right):
+    """Callers in other files rely on it."""
+    texts = [write(f"def f({each}):\n    g(a)\n") for each in ("a", ours, theirs, wrong, right)]
+    *versions, moved, kept = texts
+
+    assert " of 'f' would be given " in fault_of(*versions, moved)
+    assert not right or fault_of(*versions, kept) == ""

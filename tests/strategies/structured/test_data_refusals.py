@@ -103,6 +103,12 @@ REFUSED = {
         'd = ["x", "b>=1"]\n',
     ),
     "the index": ("requirements.txt", "a==1\n", "a==1\n-i x\n", "a==1\n-i y\n"),
+    "the marker of a requirement": (
+        "requirements.txt",
+        "a==1; python_version < '3.11'\n",
+        "a==1; python_version < '3.12'\n",
+        "a==1; python_version < '3.10'\n",
+    ),
     "a key of a table": ("a.toml", "x = 1\n", "x = 1\na.b = 1\n", "x = 1\n[a]\nc = 2\n"),
     "documents of one name": (
         "a.yml",

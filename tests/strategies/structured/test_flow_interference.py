@@ -487,3 +487,15 @@ def test_the_reason_does_not_depend_on_the_hashes_of_strings():
     }
 
     assert found == {"in 'f', theirs changes where ours' new value of 'b' is used\n"}
+
+
+def test_a_call_in_a_case_sets_none_of_its_arguments():
+    """In Go, where a pattern in brackets could be a call."""
+    frame = (
+        'func f(s string) int {\n\tswitch {\n\tcase s == "":\n\t\treturn 0\n@\t}\n\treturn 9\n}\n'
+    )
+    new = (f'\tcase h.Has(s, "{each}"):\n\t\treturn 1\n' for each in "ab")
+    texts = [frame.replace("@", each).encode() for each in ("", *new)]
+    trees = read_versions("a.go", texts)
+
+    assert find_interference(*trees, TreeMerge().merge(*trees)) == ""

@@ -161,3 +161,13 @@ def test_equal_headers_do_not_confuse_what_both_sides_add():
     )  # fmt: skip
 
     assert "occur twice" in misplaced(base, ours, theirs, merged)
+
+
+def test_elements_with_different_text_are_not_the_same():
+    """Each side adds an item to a list in TypeScript."""
+    base, *texts = (
+        "function A() {\n  return <ul>\n    <li>a</li>\n" + new + "  </ul>;\n}\n"
+        for new in ("", "    <li>b</li>\n", "    <li>c</li>\n", "    <li>b</li>\n    <li>c</li>\n")
+    )
+
+    assert misplaced(base, *texts, "a.tsx") == ""

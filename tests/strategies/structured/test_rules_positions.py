@@ -87,6 +87,7 @@ def test_items_known_by_their_places_are_refused(suffix, base):
         (".rs", "let x = P { a@ };", (", b", ", c")),
         (".rs", "use a::{b@};", (", c", ", d")),
         (".rs", "#[derive(A@)]\n    struct P;", (", B", ", C")),
+        (".rs", "#[allow(a@)]\n    struct P;", (", b", ", c")),
         (".rs", "#[cfg(any(a@))]\n    struct P;", (", b", ", c")),
     ],
 )
@@ -94,6 +95,9 @@ def test_items_that_are_data_are_kept(suffix, base, new):
     """Lists, and items with names, take both insertions."""
     merged = merge(suffix, base, new)
     assert merged.rstrip(";") == base.replace("@", "".join(new)).rstrip(";")
+    texts = (FILES[suffix].replace("@", base.replace("@", each)) for each in ("", *new))
+    result = FILES[suffix].replace("@", merged).encode()
+    assert find_repositioned("a" + suffix, versions_of(*texts), result) == ""
 
 
 @pytest.mark.parametrize(

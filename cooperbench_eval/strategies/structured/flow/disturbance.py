@@ -298,7 +298,9 @@ class Disturbance:
     def _orders(self) -> Iterator[Clash]:
         """The one sets a variable anew where the other's new work reads it: in which order?"""
         for i, change in self.one.changes.items():
-            if change is not Change.NEW or self._is_optional(i):
+            # The names in a pattern are new ones, or the arguments of a call.
+            is_pattern = self.merged.steps[i].kind in {"case", "arm"}
+            if change is not Change.NEW or is_pattern or self._is_optional(i):
                 continue
             for name in sorted(self._sets(i) & self._known):
                 uses = (each for each in self.other.changes if self._reads_beside(i, each, name))
