@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.languages.alignment import align
-from cooperbench_eval.languages.tree import DisagreementError, Element, Elements, Mode, same
+from cooperbench_eval.languages.tree import DisagreementError, Element, Elements, Mode
 from cooperbench_eval.strategies.structured.rules.absorbing import names_moved, uses_more
 from cooperbench_eval.strategies.structured.rules.statements import count_name
 
@@ -55,19 +55,6 @@ class AlignedVersion(NamedTuple):
         """Return this version of one child of the base."""
         place = self.places[index] if index < len(self.places) else None
         return None if place is None else self.children[place]
-
-    def kept_and_edited(
-        self, base: Elements, other: "AlignedVersion"
-    ) -> list[tuple[Element, Element]]:
-        """Return the base's children that only the other version edited, with its versions."""
-        if not self.edits:
-            return []
-        sides = ((old, self.at(i), other.at(i)) for i, old in enumerate(base))
-        return [
-            (old, new)
-            for old, mine, new in sides
-            if mine is not None and new is not None and same(old, mine) and not same(old, new)
-        ]
 
 
 class Overlap(NamedTuple):

@@ -9,7 +9,6 @@ from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, 
 from cooperbench_eval.strategies.structured.ordering import may_leave
 from cooperbench_eval.strategies.structured.rules.absorbing import merge_absorbed, merge_wrapped
 from cooperbench_eval.strategies.structured.rules.clauses import merge_tries
-from cooperbench_eval.strategies.structured.rules.copies import merge_copied
 from cooperbench_eval.strategies.structured.rules.statements import (
     PLACEHOLDERS,
     Merger,
@@ -222,7 +221,6 @@ _RULES: tuple[Rule, ...] = (
     merge_tries,
     merge_headers,
     merge_absorbed,
-    merge_copied,
     merge_wrapped,
     merge_returns,
 )
