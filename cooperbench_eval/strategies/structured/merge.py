@@ -7,7 +7,7 @@ construct has room for both. A few rules combine statements that both sides chan
 everything else that both sides changed is a disagreement.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from attrs import evolve, field, frozen
 
@@ -33,7 +33,6 @@ from cooperbench_eval.strategies.structured.overlaps import (
     Overlap,
     check_later_uses,
     find_overlaps,
-    join_uses,
 )
 from cooperbench_eval.strategies.structured.rules import chains
 from cooperbench_eval.strategies.structured.rules.combining import combine
@@ -135,10 +134,7 @@ class TreeMerge:
             check_positions(base, mine.edits, other.edits)
         if mode is Mode.SEQUENCE:
             check_operands(base, mine, other)
-        overlaps: Iterable[Overlap] = find_overlaps(mine, other, joins_adjacent=kind == "items")
-        if mode is Mode.MEMBERS:
-            overlaps = join_uses(base, mine, other, overlaps)
-        for overlap in overlaps:
+        for overlap in find_overlaps(mine, other, joins_adjacent=kind == "items"):
             if mode is Mode.MEMBERS:
                 check_later_uses(base, mine, other, overlap)
             out += self._kept(base, mine, other, range(at, overlap.start))
