@@ -167,8 +167,8 @@ WORDS = rule_names("""char_literal character_literal hash_bang_line interpreted_
     template_literal_type template_string""")
 """Constructs that are one token, such as strings."""
 FUNCTIONS = rule_names("""arrow_function class closure_expression func_literal
-    function_expression generator_function lambda_expression trait_bounds""")
-"""Anonymous functions and classes within expressions, and bounds of types."""
+    function_expression generator_function lambda_expression""")
+"""Anonymous functions and classes within expressions."""
 CLAUSES = rule_names(
     "catch_clause elif_clause else_clause except_clause except_group_clause finally_clause"
 )
@@ -190,8 +190,6 @@ ELEMENTS = rule_names("jsx_element jsx_self_closing_element")
 TAGS = rule_names("jsx_opening_element jsx_self_closing_element")
 """Tags with attributes."""
 
-EXPRESSIONS: Mapping[str, str] = {"class": "class", "trait_bounds": "bounds"}
-"""The kinds of parts of expressions that are not functions."""
 LISTS = by_rule(
     (
         "arguments",

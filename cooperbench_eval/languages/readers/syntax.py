@@ -369,7 +369,7 @@ class _SyntaxReader:
         return Construct(kind="item", children=tuple(children), key=key, comma=comma)
 
     def function(self, node: SyntaxNode) -> Sequence[Element]:
-        kind = profiles.EXPRESSIONS.get(node.type, "def")
+        kind = "class" if node.type == "class" else "def"
         with self._cursor.within(1):
             return [Construct(kind=kind, children=tuple(self._flat(node.children)))]
 

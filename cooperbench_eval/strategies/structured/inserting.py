@@ -16,7 +16,6 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
-from cooperbench_eval.strategies.structured.rules.named import is_overload_of
 
 
 class Piece(NamedTuple):
@@ -101,7 +100,7 @@ def interleave(
         DisagreementError: Both have the same elements in different orders that may matter.
     """
     before, after = around
-    mine, theirs = _pieces(kind, before, first, second), _pieces(kind, before, second, first)
+    mine, theirs = _pieces(kind, before, first), _pieces(kind, before, second)
     runs = weave(mine, theirs, attrgetter("name"), attrgetter("is_free"))
     if runs is None:
         shown = excerpt(*first)
@@ -166,7 +165,7 @@ def flat(pieces: Iterable[Piece]) -> Elements:
     return tuple(each for piece in pieces for each in piece.elements)
 
 
-def _pieces(kind: str, before: Elements, insertion: Elements, other: Elements) -> list[Piece]:
+def _pieces(kind: str, before: Elements, insertion: Elements) -> list[Piece]:
     ranks = ordering.ranks(kind, before, insertion)
     found: list[Piece] = []
     start = 0
@@ -177,7 +176,7 @@ def _pieces(kind: str, before: Elements, insertion: Elements, other: Elements) -
         elements = insertion[start : i + 1]
         at = next((k for k, e in enumerate(elements) if e.kind != "comment"), len(elements) - 1)
         main, rank = elements[at], ranks[start + at]
-        is_named = bool(main.key) and not is_overload_of(main, other)
+        is_named = bool(main.key)
         name = b"name " + main.key if is_named else main.plain
         is_value = kind == "items" and main.plain.endswith((b'"', b"'", b"`"))
         is_step = main.kind == "assignment" and main.words().count(main.key) > 1

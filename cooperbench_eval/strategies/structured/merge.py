@@ -7,8 +7,7 @@ construct has room for both. A few rules combine statements that both sides chan
 everything else that both sides changed is a disagreement.
 """
 
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 from attrs import evolve, field, frozen
 
@@ -34,11 +33,9 @@ from cooperbench_eval.strategies.structured.overlaps import (
     Overlap,
     check_later_uses,
     find_overlaps,
-    join_uses,
 )
-from cooperbench_eval.strategies.structured.rules import chains, clauses
+from cooperbench_eval.strategies.structured.rules import chains
 from cooperbench_eval.strategies.structured.rules.combining import combine
-from cooperbench_eval.strategies.structured.rules.copies import with_edits_in_copies
 from cooperbench_eval.strategies.structured.rules.named import (
     check_imports,
     merge_named,
@@ -49,11 +46,8 @@ from cooperbench_eval.strategies.structured.rules.refusing import (
     check_positions,
 )
 from cooperbench_eval.strategies.structured.rules.united import (
-    BOUNDS,
-    merge_bounds,
     separated,
     unite,
-    unite_insertions,
 )
 from cooperbench_eval.strategies.structured.strings import merge_literals, merge_strings
 
@@ -68,7 +62,6 @@ class TreeMerge:
 
     theirs_first: bool = False
     _mixed: set[str] = field(factory=set, init=False, eq=False, repr=False)
-    _joined: set[str] = field(factory=set, init=False, eq=False, repr=False)
 
     def merge(self, base: Element, ours: Element, theirs: Element) -> Element:
         """Merge two versions of a construct.
@@ -97,8 +90,6 @@ class TreeMerge:
         if base.kind == "import":
             base, ours, theirs = _bracketed(base, ours, theirs)
             merger = TreeMerge(self.theirs_first)
-        if base.kind == BOUNDS:
-            return merge_bounds(base, ours, theirs)
         if base.kind == chains.CHAIN:
             return chains.merge_chain(self, base, ours, theirs)
         children = merger._merge_parts(base, ours, theirs)
@@ -143,11 +134,7 @@ class TreeMerge:
             check_positions(base, mine.edits, other.edits)
         if mode is Mode.SEQUENCE:
             check_operands(base, mine, other)
-        overlaps: Iterable[Overlap] = find_overlaps(mine, other, joins_adjacent=kind == "items")
-        if mode is Mode.MEMBERS:
-            overlaps = join_uses(base, mine, other, overlaps)
-            overlaps = self._with_copies(base, mine, other, overlaps)
-        for overlap in overlaps:
+        for overlap in find_overlaps(mine, other, joins_adjacent=kind == "items"):
             if mode is Mode.MEMBERS:
                 check_later_uses(base, mine, other, overlap)
             out += self._kept(base, mine, other, range(at, overlap.start))
@@ -155,24 +142,6 @@ class TreeMerge:
             at = overlap.end
         out += self._kept(base, mine, other, range(at, len(base)))
         return tuple(out)
-
-    def _with_copies(
-        self,
-        base: Elements,
-        ours: AlignedVersion,
-        theirs: AlignedVersion,
-        overlaps: Iterable[Overlap],
-    ) -> Iterator[Overlap]:
-        """Make a side's edits of statements also in the copies that the other side inserted."""
-        edited = ours.kept_and_edited(base, theirs), theirs.kept_and_edited(base, ours)
-        copied = partial(with_edits_in_copies, self)
-        for overlap in overlaps:
-            sides = (overlap.ours, edited[0], False), (overlap.theirs, edited[1], True)
-            mine, other = (
-                [e._replace(new=copied(e.new, changed, is_theirs=is_theirs)) for e in edits]
-                for edits, changed, is_theirs in sides
-            )
-            yield Overlap(overlap.start, overlap.end, mine, other)
 
     def _kept(
         self, base: Elements, ours: AlignedVersion, theirs: AlignedVersion, span: range
@@ -218,10 +187,6 @@ class TreeMerge:
         kind: str,
     ) -> Elements:
         mine, other = sides
-        if not before and (united := unite_insertions(kind, mine, other)):
-            if kind == "arguments":
-                self._note("united arguments", "two parameters")
-            return united
         if not before and mode is not Mode.SEQUENCE:
             return self._insertions(mine, other, around, kind)
         if not before and kind == "class":
@@ -233,12 +198,6 @@ class TreeMerge:
         if (found := rule(self, before, mine, other)) is not None:
             return found
         raise DisagreementError.at(*(before or mine))
-
-    def _note(self, what: str, excluded: str) -> None:
-        """Refuse one object as the argument of two parameters, of which each side added one."""
-        self._joined.add(what)
-        if excluded in self._joined:
-            raise DisagreementError("one argument would be passed for two parameters")
 
     def _insertions(
         self,
@@ -277,12 +236,10 @@ class TreeMerge:
         *around* is what precedes the insertions in the base, and what follows the first.
         """
         first, second = ordering.order_sides(first, second)
-        found = interleave(first, second, around, kind, partial(_united, kind=kind))
+        found = interleave(first, second, around, kind, _united)
         mine, own = ([each.main for each in pieces] for pieces in (found.mine, found.own))
         check_imports(mine, own)
         arranged = found.arranged(kind)
-        if kind == "parameters" and mine and own:
-            self._note("two parameters", "united arguments")
         if (kind == "parameters" and arranged != flat(found.both)) or (
             kind == "arguments" and ordering.has_positional(mine) and ordering.has_positional(own)
         ):
@@ -313,15 +270,12 @@ def _merge_words(
     return (merger.merge(base[0], ours[0], theirs[0]),)
 
 
-def _united(one: Element, other: Element, kind: str) -> Element:
-    """Keep once what both sides insert under one name in a construct of a kind."""
+def _united(one: Element, other: Element) -> Element:
+    """Keep once what both sides insert under one name."""
     if same(one, other):
         return one
-    if isinstance(one, Construct) and isinstance(other, Construct):
-        if kind == clauses.TRY:
-            return clauses.merge_twins(TreeMerge(), one, other)
-        if other.kind == "import":
-            return TreeMerge().merge(_without_names(other), one, other)
+    if isinstance(one, Construct) and isinstance(other, Construct) and other.kind == "import":
+        return TreeMerge().merge(_without_names(other), one, other)
     if (united := unite(one, other)) is None:
         raise DisagreementError.at(other)
     return united

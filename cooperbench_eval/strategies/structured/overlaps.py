@@ -1,12 +1,11 @@
 """Finds the children of a construct that both sides changed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.languages.alignment import align
-from cooperbench_eval.languages.tree import DisagreementError, Element, Elements, Mode, same
+from cooperbench_eval.languages.tree import DisagreementError, Element, Elements, Mode
 from cooperbench_eval.strategies.structured.rules.absorbing import names_moved, uses_more
-from cooperbench_eval.strategies.structured.rules.statements import count_name
 
 
 class ChildEdit(NamedTuple):
@@ -56,19 +55,6 @@ class AlignedVersion(NamedTuple):
         place = self.places[index] if index < len(self.places) else None
         return None if place is None else self.children[place]
 
-    def kept_and_edited(
-        self, base: Elements, other: "AlignedVersion"
-    ) -> list[tuple[Element, Element]]:
-        """Return the base's children that only the other version edited, with its versions."""
-        if not self.edits:
-            return []
-        sides = ((old, self.at(i), other.at(i)) for i, old in enumerate(base))
-        return [
-            (old, new)
-            for old, mine, new in sides
-            if mine is not None and new is not None and same(old, mine) and not same(old, new)
-        ]
-
 
 class Overlap(NamedTuple):
     """Edits that touch the same children of the base."""
@@ -100,45 +86,6 @@ def find_overlaps(
             found.append(Overlap(edit.start, edit.end, [], []))
         (found[-1].theirs if side else found[-1].ours).append(edit)
     return found
-
-
-def join_uses(
-    base: Elements, ours: AlignedVersion, theirs: AlignedVersion, overlaps: Iterable[Overlap]
-) -> Iterator[Overlap]:
-    """Join an overlap with the insertion after it if that one uses a name from the overlap.
-
-    One side moved the statements that give the name into a new suite, so the other side's
-    new statements may have to follow them there.
-    """
-    pending: Overlap | None = None
-    for overlap in overlaps:
-        is_next = pending and overlap.start == overlap.end == pending.end
-        if pending and is_next and _uses(base, (ours, theirs), pending, overlap):
-            both = [*pending.ours, *overlap.ours], [*pending.theirs, *overlap.theirs]
-            pending = Overlap(pending.start, pending.end, *both)
-            continue
-        if pending:
-            yield pending
-        pending = overlap
-    if pending:
-        yield pending
-
-
-def _uses(
-    base: Elements,
-    sides: tuple[AlignedVersion, AlignedVersion],
-    overlap: Overlap,
-    insertion: Overlap,
-) -> bool:
-    """Whether one side's insertion uses a name that the other moved into a header before it."""
-    if overlap.start == overlap.end or (insertion.ours and insertion.theirs):
-        return False
-    at = int(bool(insertion.ours))
-    edits = overlap.theirs if at else overlap.ours
-    moved = sides[at].between(overlap.start, overlap.end, edits)
-    names = names_moved(base[overlap.start : overlap.end], moved)
-    new = [each for edit in (*insertion.ours, *insertion.theirs) for each in edit.new]
-    return any(count_name(new, name) for name in names)
 
 
 def check_later_uses(

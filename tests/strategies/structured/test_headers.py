@@ -1,7 +1,5 @@
 """A statement that one side moved out of the header of another, or into it."""
 
-import pytest
-
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.tree import render
 from cooperbench_eval.strategies.structured.merge import TreeMerge
@@ -16,11 +14,6 @@ def merge(path, base, ours, theirs):
 def go(*lines):
     """Write a Go function of some lines."""
     return "".join(f"{each}\n" for each in ("func f() {", *(f"\t{each}" for each in lines), "}"))
-
-
-def python(*lines):
-    """Write a Python function of some lines."""
-    return "".join(f"{each}\n" for each in ("def f():", *(f"    {each}" for each in lines)))
 
 
 JOINED = go("if item := find(key); item != nil {", "\tuse(item)", "}")
@@ -75,21 +68,3 @@ def test_a_switch_has_such_a_header_too():
     lines = ("case 0:", "\tnone(key, n)", "default:", "\tsome()", "}")
 
     assert merge("a.go", base, ours, theirs) == go("n := count(key)", "switch n {", *lines)
-
-
-@pytest.mark.parametrize("rest", ["", " and key"])
-def test_the_walrus_of_python_is_such_a_header(rest):
-    """The name takes the place of the brackets."""
-    base = python(f"if (item := find(key)){rest}:", "    use(item)")
-    ours = python("item = find(key)", f"if item{rest}:", "    check(item, key)", "    use(item)")
-    theirs = python(f"if (item := find(key)){rest}:", "    use(item)", "    log(key)")
-
-    assert merge("a.py", base, ours, theirs) == ours + "        log(key)\n"
-
-
-def test_what_follows_a_walrus_may_belong_to_its_value():
-    """Then the header stays as it is, and both sides' edits of it disagree elsewhere."""
-    base = python("if (item := find(key)).good:", "    use(item)")
-    theirs = python("if (item := find(key)).good:", "    use(item)", "    log(key)")
-
-    assert merge("a.py", base, base, theirs) == theirs

@@ -44,13 +44,12 @@ def test_one_statement_of_several_may_be_wrapped():
     assert merge(STATEMENTS, edited, wrapped) == [*wrapped[:2], "    two(a, b)", "three()"]
 
 
-def test_what_was_wrapped_in_two_branches_is_edited_in_both():
-    """The edit belongs into both."""
+def test_an_edit_of_what_was_wrapped_in_two_branches_is_refused():
+    """It would belong into both."""
     wrapped = ("if x:", "    two(a)", "else:", "    two(a)")
 
-    assert merge(("two(a)",), wrapped, ("two(a, b)",)) == [
-        *("if x:", "    two(a, b)", "else:", "    two(a, b)"),
-    ]
+    with pytest.raises(DisagreementError):
+        merge(("two(a)",), wrapped, ("two(a, b)",))
 
 
 @pytest.mark.parametrize("placeholder", ["pass", "..."])

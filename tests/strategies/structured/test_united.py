@@ -155,15 +155,6 @@ def test_members_on_one_line_are_separated():
     assert merge("a.ts", base, ours, theirs) == "interface A { a: string, b: 1, c: 2 }\n"
 
 
-def test_objects_that_both_append_to_a_call_are_one():
-    """But items of an array stay two."""
-    ours, theirs = ("f(a, { p });\nx = [{ p }];\n", "f(a, { q: 1 });\nx = [{ q: 1 }];\n")
-
-    assert merge("a.ts", "f(a);\nx = [];\n", ours, theirs) == (
-        "f(a, { p, q: 1 });\nx = [{ p }, { q: 1 }];\n"
-    )
-
-
 NAMES = st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1)
 
 
@@ -235,16 +226,3 @@ def test_a_pattern_keeps_the_spaces_inside_its_brackets():
     )
 
     assert merge("a.ts", base, ours, theirs) == "const { p: b, r, s } = f();\n"
-
-
-@pytest.mark.parametrize("is_called_first", [False, True])
-def test_one_object_is_not_passed_for_two_parameters(is_called_first):
-    """Each side added a parameter of its own, and an object for it."""
-    call = "load(u%s);\n"
-    base, ours, theirs = (
-        (call % passed + CALL % added) if is_called_first else (CALL % added + call % passed)
-        for added, passed in (("", ""), (", a = {}", ", { x: 1 }"), (", b = {}", ", { y: 2 }"))
-    )
-
-    with pytest.raises(DisagreementError, match="two parameters"):
-        merge("a.ts", base, ours, theirs)

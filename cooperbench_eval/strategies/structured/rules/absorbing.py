@@ -1,9 +1,8 @@
 """Combines an edit of a statement with the header into which the other side moved it.
 
-`v = f(x)` becomes `with f(x) as v:`, `f(x)` becomes `with f(x):`, and Rust's
-`let v = f(x);` becomes `if let Some(v) = f(x) {`. The statements after it move into the
-new suite. The value, the statements that moved and those around them are merged one by
-one with the other side's versions.
+In Python, `v = f(x)` becomes `with f(x) as v:`, and `f(x)` becomes `with f(x):`. The statements
+after it move into the new suite. The value, the statements that moved and those around them are
+merged one by one with the other side's versions.
 """
 
 from collections.abc import Iterator
@@ -28,7 +27,6 @@ from cooperbench_eval.strategies.structured.rules.statements import (
     count_name,
     is_name,
     may_be_formatted,
-    renamed,
     replaced,
     suite_of,
     target_of,
@@ -43,7 +41,7 @@ _SIMPLE = frozenset({"assignment", "expression"})
 def merge_absorbed(
     merger: Merger, base: Elements, ours: Elements, theirs: Elements
 ) -> Elements | None:
-    """One side moved statements into the header of a new suite, and the other edited them."""
+    """One side moved a statement into the header of a new suite, and the other edited it."""
     mine, other = (find_move(base, side) for side in (ours, theirs))
     if mine and not other:
         return _Merge(merger, base, ours, theirs, mine, is_theirs=False).run()
@@ -75,34 +73,28 @@ class _Header:
 
 @frozen(kw_only=True)
 class Move:
-    """Statements of the base that a side moved into one header.
+    """A statement of the base that a side moved into a header.
 
     Attributes:
-        start: The index of the first of them in the base.
-        statements: They, as they follow each other in the base.
+        start: Its index in the base.
+        statement: The statement.
         place: The index of the new statement on the side.
-        headers: Where the header has the value of each.
+        header: Where the header has the value.
     """
 
     start: int
-    statements: Elements
+    statement: Element
     place: int
-    headers: tuple[_Header, ...]
-
-    @property
-    def end(self) -> int:
-        """The index in the base after the last of them."""
-        return self.start + len(self.headers)
+    header: _Header
 
     @property
     def names(self) -> set[bytes]:
-        """The variables that the statements or the header give the values."""
-        words = {word for header in self.headers for word in header.target}
-        return set(filter(is_name, words.union(map(target_of, self.statements))))
+        """The variables that the statement or the header give the value."""
+        return set(filter(is_name, {*self.header.target, target_of(self.statement)}))
 
 
 def find_move(base: Elements, side: Elements) -> Move | None:
-    """Find statements that a side moved into a header; `None` if none or if it is unclear."""
+    """Find a statement that a side moved into a header; `None` if none or if it is unclear."""
     gone = [i for i, each in enumerate(base) if each.kind in _SIMPLE]
     if not gone or not any(map(_has_header, side)):
         return None
@@ -110,26 +102,14 @@ def find_move(base: Elements, side: Elements) -> Move | None:
     for place, statement in enumerate(side):
         if place in places:
             continue
-        headers = list(_headers(statement))
-        found = {
-            i: [at for at, header in enumerate(headers) if _is_moved(base[i], header)]
+        moved = [
+            Move(start=i, statement=base[i], place=place, header=header)
+            for header in _headers(statement)
             for i in gone
-            if places[i] is None
-        }
-        moved = {i: ats for i, ats in found.items() if ats}
-        if not moved:
-            continue
-        start, at = min(moved), min(min(ats) for ats in moved.values())
-        expected = {start + step: [at + step] for step in range(len(moved))}
-        if moved != expected:
-            return None
-        end = start + len(moved)
-        return Move(
-            start=start,
-            statements=base[start:end],
-            place=place,
-            headers=tuple(headers[at : at + len(moved)]),
-        )
+            if places[i] is None and _is_moved(base[i], header)
+        ]
+        if moved:
+            return moved[0] if len(moved) == 1 else None
     return None
 
 
@@ -148,28 +128,16 @@ def _has_header(statement: Element) -> bool:
 
 
 def _headers(statement: Element) -> Iterator[_Header]:
-    """Yield the places of a statement's first clause in which a value may be."""
+    """Yield the context managers in the first clause of a `with` statement."""
     clause = statement
     if isinstance(statement, Construct) and statement.mode is Mode.MEMBERS:
         clause = next(iter(statement.parts), statement)
     if not isinstance(clause, Construct) or not has_suite(clause):
         return
     words = [child.plain for child in clause.children]
-    first = next((word for word in words if word != b"async"), b"")
-    if first == b"with":
-        yield from _with_headers(clause, words)
-    elif words[:2] == [b"if", b"let"] and b"=" in words:
-        yield from _let_headers(clause, words)
-    elif words[:1] == [b"match"] and b"{" in words:
-        yield _Header(clause=clause, start=1, end=words.index(b"{"), target=())
-
-
-def _with_headers(clause: Construct, words: list[bytes]) -> Iterator[_Header]:
-    """Yield the context managers of Python's `with`."""
-    start = words.index(b"with") + 1
-    if b":" not in words:
+    if next((word for word in words if word != b"async"), b"") != b"with" or b":" not in words:
         return
-    last = words.index(b":")
+    start, last = words.index(b"with") + 1, words.index(b":")
     while start < last:
         end = next((i for i in range(start, last) if words[i] == b","), last)
         name = next((i for i in range(start, end) if words[i] == b"as"), end)
@@ -177,16 +145,6 @@ def _with_headers(clause: Construct, words: list[bytes]) -> Iterator[_Header]:
             clause=clause, start=start, end=name, target=_flat(clause.children[name + 1 : end])
         )
         start = end + 1
-
-
-def _let_headers(clause: Construct, words: list[bytes]) -> Iterator[_Header]:
-    """Yield the value of Rust's `if let`."""
-    start = words.index(b"=") + 1
-    end = next((i for i in range(start, len(words)) if words[i] in {b"{", b"&&"}), 0)
-    if start < end:
-        yield _Header(
-            clause=clause, start=start, end=end, target=_flat(clause.children[2 : start - 1])
-        )
 
 
 def _flat(elements: Elements) -> tuple[bytes, ...]:
@@ -214,14 +172,14 @@ def _callee(value: Construct) -> bytes:
 
 @frozen
 class _Merge:
-    """Merges a side that moved statements into a header with the other side.
+    """Merges a side that moved a statement into a header with the other side.
 
     Attributes:
         merger: Merges the parts.
         base: The statements in the base.
         one: The side that moved some of them.
         other: The other side.
-        move: The statements and the header.
+        move: The statement and the header.
         is_theirs: Whether *one* is theirs.
     """
 
@@ -236,34 +194,29 @@ class _Merge:
         base, one, other, move = self.base, self.one, self.other, self.move
         places = align(base, other, Mode.MEMBERS)
         first = self._place_of_moved(places)
-        suite = suite_of(move.headers[0].clause)
+        old = move.header.clause
         end = self._end_of_moved()
         last = self._end_on(other, places, end)
-        start = first + len(move.headers)
         before = self._members(base[: move.start], one[: move.place], other[:first])
-        within = self._within(base[move.end : end], suite.children, other[start:last])
+        within = self._within(
+            base[move.start + 1 : end], suite_of(old).children, other[first + 1 : last]
+        )
         self._check_after(base[end:], other[last:])
         after = self._members(base[end:], one[move.place + 1 :], other[last:])
-        clause = self._clause(other[first:start])
-        new = with_body(clause, within)
-        statement = replaced(one[move.place], move.headers[0].clause, new)
-        return (*before, statement, *after)
+        new = with_body(self._clause(other[first]), within)
+        return (*before, replaced(one[move.place], old, new), *after)
 
     def _place_of_moved(self, places: list[int | None]) -> int:
-        """Return where the other side has the statements that moved into the header.
+        """Return where the other side has the statement that moved into the header.
 
         Raises:
-            DisagreementError: It changed their kind, their targets or their sequence.
+            DisagreementError: It changed its kind or its target.
         """
-        statements, start = self.move.statements, self.move.start
-        first = places[start]
-        here = places[start : self.move.end]
-        if first is None or here != list(range(first, first + len(here))):
-            raise DisagreementError.at(*statements)
-        for old, new in zip(statements, self.other[first:], strict=False):
-            if new.kind != old.kind or target_of(new) != target_of(old):
-                raise DisagreementError.at(old)
-        return first
+        old, place = self.move.statement, places[self.move.start]
+        new = old if place is None else self.other[place]
+        if place is None or new.kind != old.kind or target_of(new) != target_of(old):
+            raise DisagreementError.at(old)
+        return place
 
     def _end_of_moved(self) -> int:
         """Return the index of the first statement of the base that stayed after the suite."""
@@ -271,7 +224,7 @@ class _Merge:
         later = (
             i
             for i, place in enumerate(places)
-            if i >= self.move.end and place is not None and place > self.move.place
+            if i > self.move.start and place is not None and place > self.move.place
         )
         return next(later, len(self.base))
 
@@ -293,30 +246,25 @@ class _Merge:
         sides = (other, one) if self.is_theirs else (one, other)
         return self.merger.merge_children(base, *sides, Mode.MEMBERS)
 
-    def _clause(self, statements: Elements) -> Construct:
-        """Merge the values in the header with the other side's values."""
-        clause = self.move.headers[0].clause
-        children = clause.children
-        moved = zip(self.move.headers, self.move.statements, statements, strict=True)
-        for header, before, now in reversed(list(moved)):
-            space = header.value.space
-            old, new = (value_of(each).with_space(space) for each in (before, now))
-            sides = (new, header.value) if self.is_theirs else (header.value, new)
-            value = self.merger.merge(old, *sides)
-            children = (*children[: header.start], *value.children, *children[header.end :])
-        return evolve(clause, children=children)
+    def _clause(self, statement: Element) -> Construct:
+        """Merge the value in the header with the other side's value."""
+        header, children = self.move.header, self.move.header.clause.children
+        space = header.value.space
+        old, new = (value_of(e).with_space(space) for e in (self.move.statement, statement))
+        sides = (new, header.value) if self.is_theirs else (header.value, new)
+        value = self.merger.merge(old, *sides).children
+        children = (*children[: header.start], *value, *children[header.end :])
+        return evolve(header.clause, children=children)
 
     def _within(self, base: Elements, one: Elements, other: Elements) -> Elements:
-        """Merge the statements that moved, under the names that the header gives the values."""
-        for statement, header in zip(self.move.statements, self.move.headers, strict=True):
-            old = target_of(statement)
-            if old and old not in header.target and uses_more(base, other, old):
-                new = header.target[0] if len(header.target) == 1 else b""
-                if not _can_rename(one, other, old, new):
-                    raise DisagreementError.at(*other)
-                base, other = (
-                    tuple(renamed(each, old, new) for each in part) for part in (base, other)
-                )
+        """Merge the statements that moved.
+
+        Raises:
+            DisagreementError: The other side's new ones use a name that the header does not give.
+        """
+        old = target_of(self.move.statement)
+        if old and old not in self.move.header.target and uses_more(base, other, old):
+            raise DisagreementError.at(*other)
         return self._members(base, one, other)
 
     def _check_after(self, base: Elements, other: Elements) -> None:
@@ -339,31 +287,6 @@ def uses_more(base: Elements, other: Elements, name: bytes) -> bool:
         may_be_formatted(each, name)
         or count_name((each,), name) > count_name((before[i],) if i in before else (), name)
         for i, each in enumerate(other)
-    )
-
-
-def _can_rename(one: Elements, other: Elements, old: bytes, new: bytes) -> bool:
-    """Whether *one* uses only the name *new*, and *other* may use it as well.
-
-    Handing the value back to the old name at the end does not count.
-    """
-    if not (is_name(old) and is_name(new)):
-        return False
-    if one and target_of(one[-1]) == old and value_of(one[-1]).plain == new:
-        one = one[:-1]
-    return not (
-        count_name(one, old)
-        or count_name(other, new)
-        or _is_set(other, old)
-        or any(may_be_formatted(each, old) for each in (*one, *other))
-    )
-
-
-def _is_set(statements: Elements, name: bytes) -> bool:
-    return any(
-        found.kind == "assignment" and name in target_of(found).split()
-        for each in statements
-        for found in each.walk()
     )
 
 

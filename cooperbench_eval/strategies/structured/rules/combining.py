@@ -5,11 +5,10 @@ from collections.abc import Callable, Collection
 from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import align, similarity
-from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, Token, same
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
 from cooperbench_eval.strategies.structured.ordering import may_leave
 from cooperbench_eval.strategies.structured.rules.absorbing import merge_absorbed, merge_wrapped
 from cooperbench_eval.strategies.structured.rules.clauses import merge_tries
-from cooperbench_eval.strategies.structured.rules.copies import merge_copied
 from cooperbench_eval.strategies.structured.rules.statements import (
     PLACEHOLDERS,
     Merger,
@@ -81,7 +80,7 @@ def _split_all(statements: Elements, moved: Collection[bytes]) -> Elements:
 
 
 def _split(statement: Element) -> tuple[Construct, Construct] | None:
-    """Split a statement into the first part of its header, and the rest."""
+    """Split `if first; rest` into the first part of its header, and the rest."""
     if not isinstance(statement, Construct) or statement.mode is not Mode.MEMBERS:
         return None
     head, *clauses = statement.children
@@ -89,42 +88,11 @@ def _split(statement: Element) -> tuple[Construct, Construct] | None:
         return None
     if len(head.children) < _SHORTEST:
         return None
-    found = _split_semicolon(head.children) or _split_walrus(head.children)
-    if found is None:
-        return None
-    first, rest = found
-    word = head.children[0].with_space(b"\n")
-    head = evolve(head, children=(word, *rest))
-    return first.with_space(statement.space), evolve(statement, children=(head, *clauses))
-
-
-def _split_semicolon(header: Elements) -> tuple[Construct, Elements] | None:
-    """Split `if first; rest`."""
-    _, first, sign, *rest = header
+    word, first, sign, *rest = head.children
     if not isinstance(first, Construct) or sign.plain != b";":
         return None
-    return first, tuple(rest)
-
-
-def _split_walrus(header: Elements) -> tuple[Construct, Elements] | None:
-    """Split `if (name := value) rest` into `name = value` and `if name rest`.
-
-    The brackets are evaluated first, so nothing moves across another expression.
-    """
-    group = header[1]
-    items = group.children[1].children if group.kind == "group" else ()
-    words = items[0].children if len(items) == 1 else ()
-    name, sign, *_ = (*words, None, None)
-    if not isinstance(name, Token) or not isinstance(sign, Token) or sign.word != b":=":
-        return None
-    if header[2].kind == "group" or header[2].plain == b".":  # it continues the operand
-        return None
-    first = Construct(
-        kind="assignment",
-        key=name.plain,
-        children=(name, sign._replace(word=b"="), *words[2:]),
-    )
-    return first, (name.with_space(group.space), *header[2:])
+    head = evolve(head, children=(word.with_space(b"\n"), *rest))
+    return first.with_space(statement.space), evolve(statement, children=(head, *clauses))
 
 
 _LEAST_ALIKE = 0.5
@@ -222,7 +190,6 @@ _RULES: tuple[Rule, ...] = (
     merge_tries,
     merge_headers,
     merge_absorbed,
-    merge_copied,
     merge_wrapped,
     merge_returns,
 )

@@ -112,19 +112,6 @@ def may_be_formatted(element: Element, name: bytes) -> bool:
     )
 
 
-def renamed(element: Element, old: bytes, new: bytes) -> Element:
-    """Return an element in which the variable *old* is called *new*."""
-    if isinstance(element, Token) or not count_name((element,), old):
-        return element
-    children: list[Element] = []
-    for i, child in enumerate(element.children):
-        if isinstance(child, Token) and child.word == old and _is_variable(element, i):
-            children.append(child._replace(word=new))
-        else:
-            children.append(renamed(child, old, new))
-    return evolve(element, children=tuple(children))
-
-
 def replaced(element: Element, old: Construct, new: Construct) -> Element:
     """Return an element with *new* in the place of the construct *old* within it."""
     if element is old:

@@ -13,7 +13,6 @@ from attrs import evolve
 
 from cooperbench_eval.languages.tree import (
     Construct,
-    DisagreementError,
     Element,
     Elements,
     Mode,
@@ -49,23 +48,6 @@ def unite(one: Element, other: Element) -> Element | None:
     return None if children is None else evolve(one, children=children)
 
 
-def unite_insertions(kind: str, first: Elements, second: Elements) -> Elements | None:
-    """Unite what both sides insert at one place of a construct of a kind, if it is one thing.
-
-    It is one thing if each side inserts one object into the arguments of a call, or if
-    each gives a type its first bounds.
-    """
-    if len(first) != 1 or len(second) != 1:
-        return None
-    one, other = first[0], second[0]
-    if isinstance(one, Construct) and isinstance(other, Construct) and one.kind == BOUNDS:
-        return (merge_bounds(None, one, other),) if other.kind == BOUNDS else None
-    if kind != "arguments" or not all(map(_is_object, (one, other))):
-        return None
-    united = unite(one, other)
-    return None if united is None else (united,)
-
-
 def separated(members: Elements) -> Elements:
     """Put a separator after each member that another one follows on its line."""
     out = list(members)
@@ -81,12 +63,6 @@ def separated(members: Elements) -> Elements:
             sign = next((word for word in used if word in _SEPARATORS), b";")
             out[i] = evolve(each, children=(*each.children, Token(b"", sign)))
     return tuple(out)
-
-
-def _is_object(item: Element) -> bool:
-    """Whether an argument is an object."""
-    only = item.children[0] if len(item.children) == 1 else item
-    return only.kind == "group" and only.children[0].plain == b"{"
 
 
 def _unite_parts(one: Elements, other: Elements) -> Elements | None:
@@ -192,41 +168,3 @@ def _formatted(items: Elements, one: Element, other: Element) -> Elements:
         comma = (b"" if is_ended else None) if is_last else item.comma or b""
         out.append(evolve(item, comma=comma).with_space(space))
     return tuple(out)
-
-
-BOUNDS = "bounds"
-"""The kind of the construct: a colon, and types with plus signs between them."""
-_PLUS = Token(b" ", b"+")
-
-
-def merge_bounds(base: Construct | None, ours: Construct, theirs: Construct) -> Construct:
-    """Keep the bounds that both sides kept or one side added; ours come first.
-
-    Raises:
-        DisagreementError: Both sides put other bounds in the place of the same one.
-    """
-    before = {} if base is None else _bounds(base)
-    mine, other = _bounds(ours), _bounds(theirs)
-    added = [each for key, each in other.items() if key not in before and key not in mine]
-    if before.keys() - mine.keys() - other.keys() and added and mine.keys() - before.keys():
-        raise DisagreementError.at(ours)
-    kept = [each for key, each in mine.items() if key in other or key not in before]
-    bounds = [*kept, *added]
-    if not bounds:
-        raise DisagreementError.at(ours)
-    first, *others = bounds
-    children = [ours.children[0], *first]
-    for each in others:
-        children += [_PLUS, each[0].with_space(each[0].space or b" "), *each[1:]]
-    return evolve(ours, children=tuple(children))
-
-
-def _bounds(construct: Construct) -> dict[bytes, Elements]:
-    """Return the bounds by their words."""
-    found: list[list[Element]] = [[]]
-    for each in construct.children[1:]:
-        if each.plain == b"+":
-            found.append([])
-        else:
-            found[-1].append(each)
-    return {b" ".join(part.plain for part in each): tuple(each) for each in found if each}
