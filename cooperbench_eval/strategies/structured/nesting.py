@@ -86,6 +86,11 @@ def _only_removes(side: Places, mine: Mapping[Path, Path], path: Path, size: int
     return (before[-1][0], before[-1][1] + 1) == after[-1]
 
 
+_FOR_THE_REST = b"defer "
+"""What a statement in Go begins with that concerns the end of its function, so that no condition
+of the other side may decide about it."""
+
+
 @frozen(eq=False)
 class Nesting:
     """Where one side's new statements belong, given the blocks that the other side added.
@@ -157,6 +162,8 @@ class Nesting:
             least, most = self._allowed(path)
             if path[-1] in self.inside:
                 continue  # what it contains is looked at instead
+            if head.startswith(_FOR_THE_REST):
+                most = 0
             is_wrong = extra < least or extra > most or self._is_foreign(head, now)
             if is_wrong and (extra < least or not self._needs_block(head, now)):
                 return head

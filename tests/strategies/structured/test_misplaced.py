@@ -171,3 +171,18 @@ def test_elements_with_different_text_are_not_the_same():
     )
 
     assert misplaced(base, *texts, "a.tsx") == ""
+
+
+def test_what_is_deferred_does_not_depend_on_the_other_sides_condition():
+    """In Go, it concerns the end of the whole function."""
+    frame = "package a\n\nfunc f(x int) {\n@\tlast()\n}\n"
+    bodies = (
+        "\tone()\n\ttwo()\n",
+        "\tone()\n\tdefer end()\n\ttwo()\n",
+        "\tif x > 1 {\n\t\tone()\n\t\ttwo()\n\t}\n",
+        "\tif x > 1 {\n\t\tone()\n\t\tdefer end()\n\t\ttwo()\n\t}\n",
+    )
+    texts = [frame.replace("@", body) for body in bodies]
+
+    assert "'defer end()' would be in the wrong block" in misplaced(*texts, "a.go")
+    assert misplaced(*(text.replace("defer ", "") for text in texts), "a.go") == ""
