@@ -4,9 +4,8 @@ The order of these matters: alternatives, because the first that matches is take
 that act on one object; routes that match one path; and values beside a spread.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise, product, starmap
+from itertools import product, starmap
 from typing import NamedTuple
 
 from cooperbench_eval.languages.alignment import similarity
@@ -30,13 +29,12 @@ from cooperbench_eval.languages.faults.gaps import (
 from cooperbench_eval.languages.faults.line_order import find_misordered_lines
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
-from cooperbench_eval.languages.sequences import Run, weave
+from cooperbench_eval.languages.sequences import CLASHING, Run, clashing_options, weave
 from cooperbench_eval.languages.tree import Element, Elements, Mode, excerpt, one_line, same
 
 _TUPLES = frozenset({"assignment", "for", "return", "yield"})
 _ONE_SIDE = "one side inserts %r, the other %r; their order may matter"
 _LEAST_ALIKE = 0.4
-_OPTION = re.compile(rb"[\"'`]-")
 _SPREADING = (b"...", b"..", b"**", b"*")
 
 
@@ -163,12 +161,9 @@ def _shifted(parts: Versions, places: Places) -> Iterator[str]:
 
 def _options(gap: Gap) -> Iterator[str]:
     """Yield an option that both sides add to the arguments of a command, with other values."""
-    values = [dict(pairwise([each.plain for each in part])) for part in (gap.mine, gap.other)]
-    for option in filter(_OPTION.match, values[0].keys() & values[1]):
-        pair = [each[option] for each in values]
-        if pair[0] != pair[1] and not any(map(_OPTION.match, pair)):
-            shown = map(one_line, (option, *pair))
-            yield "both sides add {!r}, with the values {!r} and {!r}".format(*shown)
+    mine, other = ([each.plain for each in part] for part in (gap.mine, gap.other))
+    for clash in clashing_options(mine, other):
+        yield CLASHING % tuple(map(one_line, clash))
 
 
 def _routes(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
