@@ -67,7 +67,8 @@ class Effect(NamedTuple):
             return _are_about_one(self.key, other.key)
         is_alike = self.how == other.how or (b" " not in self.key + other.key)
         is_keyed = is_alike and bool(self.key and other.key) and self.key != other.key
-        return not is_keyed or may_match(self.key, other.key)
+        is_placed = all(is_positional(each.how, each.key) for each in (self, other))
+        return not is_keyed or is_placed or may_match(self.key, other.key)
 
 
 _OWN = frozenset({(b"self",), (b"this",), (b"cls",), (b"super",)})
@@ -133,6 +134,12 @@ def route_of(element: Element) -> tuple[bytes, bytes]:
     at = words.index(b"(") if b"(" in words else len(words)
     is_path = at + 1 < len(words) and _LITERAL.match(words[at + 1])
     return (b"".join(words[: at + 1]), words[at + 1]) if is_path else (b"", b"")
+
+
+def is_positional(function: bytes, key: bytes) -> bool:
+    """Whether a call declares an argument of a command that is known by its place."""
+    is_option = key.strip(b"\"'`").startswith(b"-")
+    return function.rstrip(b"(").lower().endswith(b"argument") and not is_option
 
 
 def may_match(one: bytes, other: bytes) -> bool:

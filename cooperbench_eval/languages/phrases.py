@@ -56,7 +56,7 @@ def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
             token.endswith(_QUOTES)
             or token in _BETWEEN
             or (is_list and (space or stack))
-            or (token == b"(" and not number)
+            or (token in {b"(", b")"} and not number)
             or (space and (token == b"}" or following == b"{"))
             or (before == b"," and following in _NAMING)
         ):

@@ -4,8 +4,8 @@ What both insert is kept once. Each side's own elements stay between the same sh
 """
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 from cooperbench_eval.git.merging.line_diff import Change, diff_lines
@@ -161,6 +161,34 @@ def weave_text(
         return runs
     head = [Run[T]((), (), pair) for pair in zip(first[:start], second[:start], strict=True)]
     return [*head, Run(first[start:], second[start:], None)]
+
+
+CLASHING = "both sides add the option %r, with the values %r and %r"
+
+
+def clashing_options(
+    mine: Sequence[bytes], other: Sequence[bytes]
+) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield each option that is in both lists of arguments, with its two different values.
+
+    A value follows its option, or an equal sign in it. The arguments may have quotes.
+    """
+    first, second = dict(_options(mine)), dict(_options(other))
+    for option, value in first.items():
+        if value and second.get(option, value) not in {value, b""}:
+            yield option, value, second[option]
+
+
+def _options(arguments: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    words = [each.strip(b"\"'`") for each in arguments]
+    for word, following in pairwise((*words, b"")):
+        option, is_joined, value = word.partition(b"=")
+        if _OPTION.match(option):
+            separate = b"" if _OPTION.match(following) else following
+            yield option, value if is_joined else separate
+
+
+_OPTION = re.compile(rb"--?[A-Za-z]")
 
 
 def continues(line: bytes) -> bool:

@@ -28,6 +28,7 @@ APART = {
     "items": ("a.md", "red, blue", "pink, blue", "red, navy"),
     "fields": ("a.json", '{"a": 1, "b": 2}', '{"a": 3, "b": 2}', '{"a": 1, "b": 4}'),
     "words around a value": ("a.py", "f'{a} : {b} c'", "f'{a!r} : {b} c'", "f'{a} : {b} d'"),
+    "words after brackets": ("a.md", "a (b ) c d", "a (x ) c d", "a (b ) c e"),
     "words far apart": ("a.md", "a b c d", "x b c d", "a b c y"),
 }
 

@@ -110,6 +110,16 @@ def test_the_strategy_merges_documents(newline):
     assert outcome.changes["NEWS.md"].data == expected
 
 
+def test_a_sentence_that_both_sides_insert_after_their_own_occurs_once():
+    """Below a heading of each side, it occurs twice."""
+    one, other, both = (b"\n%b is here.\n" % name for name in (b"One", b"Other", b"Both"))
+    titles = (b"\n# A\n", b"\n# B\n")
+
+    assert merged(LOG, LOG + one + both, LOG + other + both) == LOG + one + other + both
+    expected = LOG + titles[0] + both + titles[1] + both
+    assert merged(LOG, *(LOG + title + both for title in titles)) == expected
+
+
 WORDS = st.sampled_from([b"- one\n", b"- two\n", b"three\nfour\n", b"\n", b"Head\n----\n"])
 
 

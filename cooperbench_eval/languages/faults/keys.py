@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cooperbench_eval.languages.data import find_format
-from cooperbench_eval.languages.faults.line_order import MAY_REPEAT
+from cooperbench_eval.languages.faults.line_order import MAY_REPEAT, ONLY_DEFINING
 from cooperbench_eval.languages.files import is_code, is_prose
 from cooperbench_eval.languages.sequences import continues, has_word, is_item
 from cooperbench_eval.languages.tree import one_line
@@ -113,6 +113,8 @@ def _keys(entry: bytes) -> Iterator[tuple[str, bytes]]:
     values = [word for word in words if _VALUE.fullmatch(word)]
     if values and any(has_word(word) for word in words if word not in values):
         yield "values", b" ".join(b"0" if word in values else word for word in words)
+    if defined := ONLY_DEFINING.match(head):
+        yield "name", b" ".join(defined[0][:-1].split())
     if inside and not _OPENING.match(head):
         yield "head", head
     if inside:

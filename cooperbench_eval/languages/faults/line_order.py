@@ -27,7 +27,7 @@ _ORDERED = re.compile(
     r".*\.sql|(?i:dockerfile).*|.*\.dockerfile|CODEOWNERS|MANIFEST\.in|CMakeLists\.txt"
 )
 """Files in which a later line overrides an earlier one, or depends on it."""
-_ONLY_DEFINING = re.compile(
+ONLY_DEFINING = re.compile(
     rb"(?:ENV|ARG|LABEL|(?i:create)\s+(?i:table|view|type)(?:\s+(?i:if\s+not\s+exists))?)"
     rb"\s+([\w.\"`-]+)[\s=(;]"
 )
@@ -160,7 +160,7 @@ def _are_free(one: bytes, other: bytes, *, is_script: bool) -> bool:
 
 def _define_different(one: bytes, other: bytes) -> bool:
     """Whether two entries of a file with an order only define different names."""
-    found = [_ONLY_DEFINING.match(each) for each in (one, other)]
+    found = [ONLY_DEFINING.match(each) for each in (one, other)]
     return _are_apart(one, other, [each[1] if each else b"" for each in found])
 
 

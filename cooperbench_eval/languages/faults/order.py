@@ -5,7 +5,7 @@ that act on one object; routes that match one path; and values beside a spread.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import product, starmap
 from typing import NamedTuple
 
 from cooperbench_eval.languages.alignment import similarity
@@ -14,6 +14,7 @@ from cooperbench_eval.languages.conditions import Classes, read_classes
 from cooperbench_eval.languages.effects import (
     Effect,
     effects_of,
+    is_positional,
     may_match,
     modules_of,
     route_of,
@@ -28,7 +29,7 @@ from cooperbench_eval.languages.faults.gaps import (
 from cooperbench_eval.languages.faults.line_order import find_misordered_lines
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
-from cooperbench_eval.languages.sequences import Run, weave
+from cooperbench_eval.languages.sequences import CLASHING, Run, clashing_options, weave
 from cooperbench_eval.languages.tree import Element, Elements, Mode, excerpt, one_line, same
 
 _TUPLES = frozenset({"assignment", "for", "return", "yield"})
@@ -74,6 +75,7 @@ class _Order(NamedTuple):
                 continue
             yield from self._unreachable([each.children for each in parts], Alternative.of)
             for gap in gaps_of_both(parts, places):
+                yield from _options(gap)
                 runs = weave(gap.mine, gap.other, lambda each: each.plain)
                 for run in [Run(gap.mine, gap.other, None)] if runs is None else runs:
                     if run.first and run.second:
@@ -157,12 +159,25 @@ def _shifted(parts: Versions, places: Places) -> Iterator[str]:
             yield _ONE_SIDE % shown
 
 
+def _options(gap: Gap) -> Iterator[str]:
+    """Yield an option that both sides add to the arguments of a command, with other values."""
+    mine, other = ([each.plain for each in part] for part in (gap.mine, gap.other))
+    for clash in clashing_options(mine, other):
+        yield CLASHING % tuple(map(one_line, clash))
+
+
 def _routes(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
     """Yield two routes that match one path, of which the first is taken."""
-    for one, each in product(map(route_of, mine), map(route_of, other)):
-        if one[0] and one[0] == each[0] and may_match(one[1], each[1]):
+    for first, second in product(mine, other):
+        one, each = route_of(first), route_of(second)
+        is_same = b"/" in one[1] and not _decorators(first).isdisjoint(_decorators(second))
+        if one[0] and one[0] == each[0] and (is_same or may_match(one[1], each[1])):
             shown = one_line(one[1]), one_line(each[1])
             yield f"the routes {shown[0]} and {shown[1]} may both match, so their order matters"
+
+
+def _decorators(element: Element) -> set[bytes]:
+    return {part.plain for part in element.children if part.kind == "decorator"}
 
 
 def _decorated(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
@@ -170,7 +185,8 @@ def _decorated(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[st
     for one, each in product(mine, other):
         if one.kind == each.kind == "decorator" and one.plain[:1] == each.plain[:1] == b"@":
             routes = route_of(one), route_of(each)
-            if not routes[0][0] or routes[0][0] != routes[1][0]:
+            is_alike = bool(routes[0][0]) and routes[0][0] == routes[1][0]
+            if not is_alike or all(starmap(is_positional, routes)):
                 shown = excerpt(one), excerpt(each)
                 yield _ONE_SIDE % shown
 

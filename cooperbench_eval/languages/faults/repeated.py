@@ -26,8 +26,8 @@ from cooperbench_eval.languages.tree import (
 )
 
 _PROSE = (".md", ".rst")
-_REMARKS = (b"#", b"//", b"/*", b"*", b"@")
-"""What a line of source begins with that may be repeated: a comment or an annotation."""
+_REMARKS = (b"#", b"//", b"/*", b"*")
+"""What a line of source begins with that may be repeated: a comment."""
 _LEAST_ALIKE = 0.85
 """The share of equal words from which two statements with one head are versions of one."""
 LEAVING = frozenset(b"return break continue pass raise throw else".split())
@@ -51,7 +51,8 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
     lines = merged.split(b"\n")
     for line in repeated:
         is_remark = is_code(path) and line.lstrip().startswith(_REMARKS)
-        if not is_remark and _is_near(lines, line):
+        is_annotation = is_code(path) and line.lstrip().startswith(b"@")
+        if not is_remark and _is_near(lines, line, b"@" if is_annotation else b""):
             return _TWICE % one_line(line)
     if is_code(path):
         return next(_repeated(changed_by_both(path, versions, merged)), "")
@@ -72,11 +73,14 @@ def _too_many(counts: Sequence[Mapping[bytes, int]]) -> list[bytes]:
     ]
 
 
-def _is_near(lines: Sequence[bytes], line: bytes) -> bool:
-    """Whether a line is there twice with only lines of the same depth between."""
+def _is_near(lines: Sequence[bytes], line: bytes, start: bytes) -> bool:
+    """Whether a line is there twice with only lines of its depth, which start alike, between."""
+    head = line[: _depth(line)] + start
     first = lines.index(line)
-    depth = _depth(line)
-    between = takewhile(lambda each: each.strip() and _depth(each) == depth, lines[first + 1 :])
+    between = takewhile(
+        lambda each: each.strip() and each.startswith(head) and _depth(each) == _depth(line),
+        lines[first + 1 :],
+    )
     return line in between
 
 

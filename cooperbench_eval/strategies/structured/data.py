@@ -20,6 +20,7 @@ from cooperbench_eval.languages.readers.data import (
     package_name,
 )
 from cooperbench_eval.languages.readers.yaml import unquoted
+from cooperbench_eval.languages.sequences import CLASHING, clashing_options
 from cooperbench_eval.languages.tree import (
     DATA,
     BindingError,
@@ -31,6 +32,7 @@ from cooperbench_eval.languages.tree import (
     StructureError,
     Token,
     excerpt,
+    one_line,
     render,
     same,
 )
@@ -232,6 +234,9 @@ class DataMerge:
             same_item = words.get(_bare(each), each)
             if each.plain != same_item.plain or (same_item is each and _item_name(each) in names):
                 raise DisagreementError(f"both sides insert their own version of {excerpt(each)!r}")
+        mine, other = (list(map(_argument, side)) for side in (ours, theirs))
+        for clash in clashing_options(mine, other):
+            raise DisagreementError(CLASHING % tuple(map(one_line, clash)))
         return (*first, *new)
 
 
@@ -376,6 +381,12 @@ def _item_name(item: Element) -> bytes:
     """Return the name of an item; a single word counts as the name of a package."""
     words = [] if item.key else [word for word in item.words() if word != b"-"]
     return item.key or (package_name(unquoted(words[0])) if len(words) == 1 else b"")
+
+
+def _argument(item: Element) -> bytes:
+    """Return an item of one word; empty for others."""
+    words = [word for word in item.words() if word != b"-"]
+    return words[0] if len(words) == 1 else b""
 
 
 def _is_named(item: Element) -> bool:

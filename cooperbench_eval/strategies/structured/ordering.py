@@ -260,7 +260,8 @@ _ITEMS = frozenset({b"-", b"*", b"+", b"|"})
 def join_blocks(first: Elements, second: Elements, following: Element) -> Elements:
     """Return both insertions; the blocks with which both begin, such as a heading, occur once.
 
-    If the others are items of a list or rows of a table, so do those that both have.
+    If the others are items of a list, rows of a table, or only sentences, so do those that both
+    have.
 
     Args:
         first: The blocks that come first.
@@ -270,7 +271,8 @@ def join_blocks(first: Elements, second: Elements, following: Element) -> Elemen
     Raises:
         DisagreementError: Both have the same items in another order.
     """
-    runs = weave_text(first, second, lambda each: each.plain, _is_item)
+    is_text = all(map(_is_sentence, (*first, *second)))
+    runs = weave_text(first, second, lambda each: each.plain, _is_sentence if is_text else _is_item)
     if runs is None:
         shown = excerpt(*first)
         raise DisagreementError(f"both sides insert the same things in different orders: {shown!r}")
@@ -291,6 +293,15 @@ def _is_item(block: Element) -> bool:
     """Whether it is an item of a list, or a row of a table with a word in it."""
     words = block.words()
     return words[0] in _ITEMS and any(word.isalnum() for word in words)
+
+
+def _is_sentence(block: Element) -> bool:
+    """Whether it is a paragraph of several words that ends like a sentence."""
+    words = block.words()
+    return len(words) > 2 and words[0][:1].isalpha() and words[-1] in _STOPS  # noqa: PLR2004
+
+
+_STOPS = frozenset({b".", b"!", b"?"})
 
 
 def check_repeated(base: Construct, ours: Construct, theirs: Construct, merged: Elements) -> None:

@@ -78,6 +78,7 @@ CLASHES = {
     "functions of one thing": ("    open_db()\n", "    close_db()\n"),
     "one setting": ("    sys.setlimit(1)\n", "    sys.setlimit(2)\n"),
     "locks": ("    q.acquire()\n", "    r.acquire()\n"),
+    "arguments of a command": ("    q.add_argument('a')\n", "    q.add_argument('b')\n"),
     "an object of a module": ("    sys.path.append(q)\n", "    sys.path.append(r)\n"),
 }
 ALLOWED = {
@@ -85,6 +86,10 @@ ALLOWED = {
     "other keys": ("    q.pop('a')\n", "    q.pop('b')\n"),
     "other items": ("    q['a'] = 1\n", "    q['b'] = 2\n"),
     "other attributes": ("    q.x = 1\n", "    q.y = 2\n"),
+    "an argument and an option": (
+        "    q.add_argument('a')\n",
+        "    q.add_argument('--b')\n",
+    ),
     "options": ("    q.add_option('a')\n", "    q.add_option('b')\n"),
     "sums": ("    q += a\n", "    q += b\n"),
     "messages": ("    print('a')\n", "    print('b')\n"),
@@ -151,6 +156,12 @@ ROUTES = {
         "\n\n%app.get('/{x}')\ndef f(): 1\n",
         "\n\n%app.get('/me')\ndef g(): 2\n",
     ),
+    "arguments of one command": (
+        "a.py",
+        "%g\n@def f(): 1\n",
+        "%argument('a')\n",
+        "%argument('b')\n",
+    ),
     "decorators of one function": ("a.py", "%a\n@def f(): 1\n", "%b\n", "%c\n"),
 }
 
@@ -198,7 +209,7 @@ def test_lines_without_a_grammar_that_may_be_commands_are_a_fault(path, ours, th
 
 
 DOCKER = "FROM a\n@CMD b\n"
-LINES = {
+NAMED = {
     "settings of an image": ("Dockerfile", DOCKER, ("ENV A=x\n", "ENV B=y\n"), False),
     "a setting that uses the other": ("Dockerfile", DOCKER, ("ENV A=x\n", "ENV B=$A\n"), True),
     "commands": ("Dockerfile", DOCKER, ("RUN a\n", "RUN b\n"), True),
@@ -209,7 +220,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize(("path", "frame", "new", "is_fault"), LINES.values(), ids=LINES)
+@pytest.mark.parametrize(("path", "frame", "new", "is_fault"), NAMED.values(), ids=NAMED)
 def test_lines_of_both_sides_have_an_order_unless_they_define_names(path, frame, new, is_fault):
     """In a file without a grammar."""
     texts = (frame.replace("@", each).encode() for each in ("", *new, "".join(new)))
@@ -224,3 +235,22 @@ def test_lines_that_stand_for_different_lines_of_the_base_have_their_order():
 
     assert find_misordered_lines("Dockerfile", texts, b"FROM c\nUSER d\n") == ""
     assert find_misordered_lines("Dockerfile", texts, b"USER d\nFROM c\n") != ""
+
+
+def test_an_option_that_both_sides_add_has_one_value():
+    """Different options may be added to a command."""
+    one, each, other = (f", '-{name}', '{value}'" for name, value in ("n1", "n2", "m2"))
+
+    assert "both sides add" in fault("a.py", "run(['a'@])\n", "", one, each, one + ", '2'")
+    assert fault("a.py", "run(['a'@])\n", "", one, other, one + other) == ""
+
+
+def test_two_functions_for_one_route_are_a_fault():
+    """Unless the sides give it different methods."""
+    frame = "app = A()\n@"
+    new = [f"\n\n@app.route('/a'%)\ndef {name}():\n    {name}.go()\n" for name in "xy"]
+    both = [each.replace("%", f", methods=['{i}']") for i, each in enumerate(new)]
+    one = [each.replace("%", "") for each in new]
+
+    assert "may both match" in fault("a.py", frame, "", *one, "".join(one))
+    assert "may both match" not in fault("a.py", frame, "", *both, "".join(both))

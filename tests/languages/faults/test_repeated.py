@@ -114,3 +114,18 @@ def test_two_versions_of_one_new_statement_are_a_fault():
 
     assert "almost the same" in fault("a.py", "x = 1\n@", ours, theirs, ours + theirs)
     assert fault("a.py", "x = 1\n@", ours, other, ours + other) == ""
+
+
+def test_an_annotation_that_both_sides_add_is_there_once():
+    """Here, in Java; each of two methods may have it."""
+    need_package("tree_sitter")
+    frame = "class X {\n@  void f() {}\n}\n"
+    texts = (
+        "",
+        "  @Deprecated\n  @Inject\n",
+        "  @Deprecated\n  @Test\n",
+        "  @Deprecated\n  @Inject\n  @Deprecated\n  @Test\n",
+    )
+    base, ours, theirs, merged = (frame.replace("@", each, 1).encode() for each in texts)
+
+    assert "would have it twice" in find_fault("A.java", (base, ours, theirs), merged)

@@ -31,6 +31,12 @@ REPEATED = {
         "<d>\n  <g>b</g>\n  <v>2</v>\n</d>\n",
     ),
     "a block": ("a.css", "a {\n  b: c;\n}\n", ".d {\n  e: f;\n}\n", ".d {\n  g: h;\n}\n"),
+    "a table": (
+        "a.sql",
+        "CREATE TABLE a (i int);\n",
+        "CREATE TABLE b (i int);\n",
+        "CREATE TABLE b (j text);\n",
+    ),
     "an instruction": ("Dockerfile", "FROM a\nRUN b\n", "CMD c\n", "CMD d\n"),
     "a link": ("a.md", "x\n\n[a]: y\n", "[b]: y\n", "[b]: z\n"),
     "a footnote": ("a.rst", ".. [1] x\n", ".. [2] y\n", ".. [2] z\n"),

@@ -84,6 +84,13 @@ REFUSED = {
         "x:\n- a\n- b\n- m\n- p\n",
         "x:\n- a\n- m\n- b\n- q\n",
     ),
+    "values of an option": ("a.yml", "x: [a]\n", "x: [a, --p, 8]\n", "x: [a, --p, 9]\n"),
+    "an option with two values": (
+        "a.yml",
+        "x:\n- a\n",
+        "x:\n- a\n- --p=8\n",
+        "x:\n- a\n- --p=9\n",
+    ),
     "arguments": (
         "a.json",
         '{"a": ["--p", "8"]}\n',
