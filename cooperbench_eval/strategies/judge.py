@@ -118,8 +118,9 @@ class ConflictFile(Generic[_Place]):
         if problem := problem or find_lost_token(self.versions, with_both):
             return _shown_fault(problem, self.versions)
         versions = self._versions_of(answered)
-        fault = _placing_fault(self.path, versions, merged, may_invent=self.may_invent)
-        return fault or _flow_fault(self.path, versions, merged, self.versions)
+        return _structure_fault(
+            self.path, versions, merged, self.versions, may_invent=self.may_invent
+        )
 
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text of the whole file."""
@@ -221,10 +222,9 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
     found = _known.get(key)
     if found is None:
         problem = find_fault(path, versions, merged, may_invent=may_invent)
-        found = _shown_fault(problem, versions) or _placing_fault(
-            path, versions, merged, may_invent=may_invent
+        found = _shown_fault(problem, versions) or _structure_fault(
+            path, versions, merged, versions, may_invent=may_invent
         )
-        found = found or _flow_fault(path, versions, merged, versions)
         found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
     return found
 
@@ -233,31 +233,31 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
 _known = WeighedMemo[tuple[str, Versions, bytes, bool], Fault](max_bytes=1 << 22)
 
 
-def _placing_fault(path: str, versions: Versions, merged: bytes, *, may_invent: bool) -> Fault:
-    """Find a statement or an argument that is not where, or not what, a side wrote."""
+def _structure_fault(
+    path: str, versions: Versions, merged: bytes, files: Versions, *, may_invent: bool
+) -> Fault:
+    """Find a statement or an argument that is not where, or not what, a side wrote.
+
+    If there is none, the fault is how the sides' changes disturb each other, with their lines
+    in *files*.
+    """
     trees = _trees(path, [*versions, merged])
     checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
     found = next((bad for check in checks if (bad := check(trees[:3], trees[3]))), "")
     found = found or find_uncombined(path, versions, merged, may_invent=may_invent)
     if trees and not (found or may_invent):
-        found = find_disputed(path, versions, merged, trees)
-    return _shown_fault(found, versions)
+        found = find_disputed(path, versions, merged)
+    if found or not trees:
+        return _shown_fault(found, versions)
+    base, ours, theirs, after = trees
+    places = EditPlaces(trees[:3], versions, files)
+    return Fault(find_interference(base, ours, theirs, after, places), interferes=True)
 
 
 def _shown_fault(problem: str, versions: Versions) -> Fault:
     """Return a fault of the merged file with the edits of both sides; false without a problem."""
     is_checked = problem and not problem.endswith("so a merge cannot be checked")
     return Fault(with_edits(problem, versions) if is_checked else problem)
-
-
-def _flow_fault(path: str, versions: Versions, merged: bytes, files: Versions) -> Fault:
-    """Return how the sides' changes disturb each other in a merged file that can be read."""
-    trees = _trees(path, [*versions, merged])
-    if not trees:
-        return Fault()
-    base, ours, theirs, after = trees
-    places = EditPlaces(trees[:3], versions, files)
-    return Fault(find_interference(base, ours, theirs, after, places), interferes=True)
 
 
 def _trees(path: str, texts: Sequence[bytes]) -> Sequence[Construct]:

@@ -30,9 +30,8 @@ from cooperbench_eval.languages.faults.line_order import find_misordered_lines
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.sequences import CLASHING, Run, clashing_options, weave
-from cooperbench_eval.languages.tree import Element, Elements, Mode, excerpt, one_line, same
+from cooperbench_eval.languages.tree import Element, Elements, Mode, excerpt, one_line
 
-_TUPLES = frozenset({"assignment", "for", "return", "yield"})
 _ONE_SIDE = "one side inserts %r, the other %r; their order may matter"
 _LEAST_ALIKE = 0.4
 _SPREADING = (b"...", b"..", b"**", b"*")
@@ -71,7 +70,6 @@ class _Order(NamedTuple):
         """Yield what is wrong with the order of what both sides insert."""
         for parts, places in changed:
             if parts[0].mode is Mode.SEQUENCE:
-                yield from _shifted(parts, places)
                 continue
             yield from self._unreachable([each.children for each in parts], Alternative.of)
             for gap in gaps_of_both(parts, places):
@@ -149,14 +147,6 @@ def _replaces(new: Iterable[Element], gone: Elements) -> bool:
         part.plain in each.plain or similarity(part.words(), each.words()) >= _LEAST_ALIKE
         for part, each in product(gone, new)
     )
-
-
-def _shifted(parts: Versions, places: Places) -> Iterator[str]:
-    """Yield items that both sides add at one place of a tuple without brackets."""
-    for mine, other, *_ in gaps_of_both(parts, places) if parts[0].kind in _TUPLES else ():
-        if mine[0].plain == other[0].plain == b"," and not all(map(same, mine, other)):
-            shown = excerpt(*mine), excerpt(*other)
-            yield _ONE_SIDE % shown
 
 
 def _options(gap: Gap) -> Iterator[str]:

@@ -5,6 +5,7 @@ Go's literals of structs without names of fields, and in what is passed to a fun
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from cooperbench_eval.languages.faults.gaps import changed_by_both
@@ -24,6 +25,8 @@ POSITIONAL = frozenset({"arguments", "elements"})
 
 _LEAVING = frozenset({b"return", b"yield"})
 _LOOPING = frozenset({b"in", b"of"})
+_UNBRACKETED = frozenset({"for", "return", "yield"})
+"""Statements that may have a tuple without brackets."""
 _TUPLES = frozenset({b"tuple", b"Tuple", b"->"})
 _BEFORE_TUPLES = frozenset(b"else for if in let match move mut ref return while".split())
 _KEYWORDS = _BEFORE_TUPLES | frozenset(
@@ -80,7 +83,9 @@ def _tuples(construct: Construct) -> Iterator[_Tuple]:
     elif construct.mode is Mode.SEQUENCE:
         yield from _tuples_in(construct.children, is_pattern=False)
         words = [each.plain for each in construct.children]
-        if construct.kind == "return" or (
+        if construct.kind == "for":
+            words = list(takewhile(lambda word: word not in _LOOPING, words))
+        if construct.kind in _UNBRACKETED or (
             construct.kind == "assignment" and words.count(b"=") <= 1
         ):
             yield _Tuple(b" ".join(words).split(b" , "))

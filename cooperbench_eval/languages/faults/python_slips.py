@@ -18,7 +18,6 @@ def count_slips(chunk: str) -> Counter[str]:
     """Count the probable mistakes in a chunk that parses, by their descriptions."""
     found: Counter[str] = Counter()
     lines = chunk.splitlines()
-    chained: set[ast.AST] = set()
     for node in ast.walk(parse_chunk(chunk)):
         if isinstance(node, _WITH_BLOCKS):
             for name in ("body", "orelse", "finalbody"):
@@ -26,17 +25,12 @@ def count_slips(chunk: str) -> Counter[str]:
         if isinstance(node, ast.Dict):
             keys = Counter(repr(key.value) for key in node.keys if isinstance(key, ast.Constant))
             found.update(f"the key {key} would occur twice" for key in keys if keys[key] > 1)
-        elif isinstance(node, ast.If) and node.orelse and node not in chained:
-            found["a condition would occur twice"] += _repeated(_tests(node, chained))
-        elif isinstance(node, ast.Match):
-            cases = [each.pattern for each in node.cases if each.guard is None]
-            found["a case would occur twice"] += _repeated(cases)
         elif isinstance(node, ast.Try | ast.TryStar):
             kinds = [kind for each in node.handlers for kind in _caught(each)]
             found["an exception would be caught twice"] += _repeated(kinds)
         elif isinstance(node, ast.ClassDef):
             found["a class would inherit twice from the same class"] += _repeated(node.bases)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, _SCOPES):
             found["a decorator would be applied twice"] += _repeated(node.decorator_list)
     return +found  # without counts of zero
 
@@ -52,17 +46,6 @@ def _repeated(nodes: Iterable[ast.AST]) -> int:
     return len(written) - len(set(written))
 
 
-def _tests(head: ast.If, chained: set[ast.AST]) -> Iterator[ast.expr]:
-    """Yield the conditions of a chain of `elif`, and add its statements to *chained*."""
-    link: ast.stmt = head
-    while isinstance(link, ast.If):
-        chained.add(link)
-        yield link.test
-        if len(link.orelse) != 1:
-            break
-        link = link.orelse[0]
-
-
 def _caught(handler: ast.ExceptHandler) -> Sequence[ast.expr]:
     """Return the exceptions that a handler names."""
     if handler.type is None:
@@ -76,31 +59,19 @@ def _in_block(block: Sequence[ast.stmt], lines: Sequence[str]) -> Iterator[str]:
     if skipped:
         first, shown = (lines[each.lineno - 1].strip() for each in skipped)
         yield f"{shown!r} would never be reached, because {first!r} comes before it"
-    for kind, words in _COMPOUND:
-        alike = [each for each in block if isinstance(each, kind) and _is_short(each)]
-        if kind is ast.If:
-            alike = [each for each in alike if _is_guard(each)]
-        for _ in range(_repeated(alike) if len(alike) > 1 else 0):
-            yield f"the same {words} would occur twice"
+    compound = [each for each in block if isinstance(each, _COMPOUND) and _is_short(each)]
+    for _ in range(_repeated(compound)):
+        yield "the same statement would occur twice"
     yield from _overwritten(block)
 
 
-_COMPOUND: tuple[tuple[type[ast.stmt] | tuple[type[ast.stmt], ...], str], ...] = (
-    (ast.If, "guard"),
-    ((ast.For, ast.AsyncFor, ast.While), "loop"),
-    ((ast.With, ast.AsyncWith), "with statement"),
-    (_TRIES, "try statement"),
-)
+_COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, *_TRIES)
 _MOST_LINES = 40
 """The longest statement that is compared; statements nest, so this bounds the time."""
 
 
 def _is_short(node: ast.stmt) -> bool:
     return (node.end_lineno or node.lineno) - node.lineno < _MOST_LINES
-
-
-def _is_guard(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and not node.orelse and _block_leaves(node.body)
 
 
 def _overwritten(block: Sequence[ast.stmt]) -> Iterator[str]:

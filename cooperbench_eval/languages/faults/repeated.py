@@ -9,23 +9,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
-from cooperbench_eval.languages.alignment import align, similarity
+from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps_of_both
 from cooperbench_eval.languages.faults.losses import differing_lines
 from cooperbench_eval.languages.files import is_code
-from cooperbench_eval.languages.sequences import has_word, is_item, split_entries
+from cooperbench_eval.languages.sequences import has_word
 from cooperbench_eval.languages.tree import (
     Construct,
     Mode,
-    Token,
     excerpt,
     head_of,
     one_line,
     same,
-    suite,
 )
 
-_PROSE = (".md", ".rst")
 _REMARKS = (b"#", b"//", b"/*", b"*")
 """What a line of source begins with that may be repeated: a comment."""
 _LEAST_ALIKE = 0.85
@@ -54,10 +51,7 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
         is_annotation = is_code(path) and line.lstrip().startswith(b"@")
         if not is_remark and _is_near(lines, line, b"@" if is_annotation else b""):
             return _TWICE % one_line(line)
-    if is_code(path):
-        return next(_repeated(changed_by_both(path, versions, merged)), "")
-    trees = [suite(tuple(map(_line, file.splitlines()))) for file in (*versions, merged)]
-    return next(_repeated_entries(trees, only_items=path.endswith(_PROSE)), "")
+    return next(_repeated(changed_by_both(path, versions, merged)), "") if is_code(path) else ""
 
 
 def _too_many(counts: Sequence[Mapping[bytes, int]]) -> list[bytes]:
@@ -88,10 +82,6 @@ def _depth(line: bytes) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _line(text: bytes) -> Token:
-    return Token(b"", text, "line")
-
-
 def _repeated(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
     for parts, places in changed:
         for gap in gaps_of_both(parts, places) if parts[0].mode is not Mode.SEQUENCE else ():
@@ -100,21 +90,6 @@ def _repeated(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
             for text in _too_often(*([e.plain for e in part] for part in (mine, other, now))):
                 yield _TWICE % shown[text]
             yield from _alike(mine, other, now)
-
-
-def _repeated_entries(trees: Versions, *, only_items: bool) -> Iterator[str]:
-    """Yield what is repeated in a text without a grammar, which consists of lines."""
-    base, *sides = trees
-    places = [align(base.children, side.children, Mode.LIST) for side in sides]
-    for gap in gaps_of_both(trees, places):
-        entries = (
-            split_entries([each.plain for each in part], _depth, bytes.strip) for part in gap[:3]
-        )
-        texts = [[b"\n".join(entry).strip() for entry in part] for part in entries]
-        counted = (
-            [e for e in part if has_word(e) and (is_item(e) or not only_items)] for part in texts
-        )
-        yield from (_TWICE % one_line(text) for text in _too_often(*counted))
 
 
 def _too_often(

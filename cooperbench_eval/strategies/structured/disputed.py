@@ -10,39 +10,18 @@ from cooperbench_eval.languages.tree import (
     Mode,
     Token,
     excerpt,
-    functions_changed_by_both,
 )
 from cooperbench_eval.strategies.structured.merge import TreeMerge
-from cooperbench_eval.strategies.structured.places import Places
 
 
-def find_disputed(
-    path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, trees: Sequence[Construct]
-) -> str:
+def find_disputed(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """Find a statement whose edits by both sides a merge by structure would refuse.
 
     A merge by tokens may combine them, since it does not know what an operator or a call
-    applies to. The statement may have moved into another block.
-
-    Args:
-        path: The file.
-        versions: Base, ours and theirs.
-        merged: The merged file.
-        trees: All of them as trees.
+    applies to.
     """
-    found = (*_aligned(path, versions, merged), *_moved(trees))
+    found = _aligned(path, versions, merged)
     return next((f"both sides changed {excerpt(e[0])!r}" for e in found if _is_disputed(*e)), "")
-
-
-def _moved(trees: Sequence[Construct]) -> Iterator[Sequence[Element]]:
-    """Yield each statement of a function in all versions, wherever it is."""
-    for _, before, functions, merged in functions_changed_by_both(trees[:3], trees[3]):
-        known = Places.of(before)
-        versions = [Places.of(each) for each in (*functions, merged)]
-        places = [known.matched(each) for each in versions]
-        for path in set(places[0]).intersection(*places[1:]):
-            found = [side.elements[at[path]] for side, at in zip(versions, places, strict=True)]
-            yield known.elements[path], *found
 
 
 def _aligned(

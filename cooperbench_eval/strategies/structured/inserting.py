@@ -1,10 +1,9 @@
 """Merges what both sides insert at one place of a construct as two sequences."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import NamedTuple
 
-from cooperbench_eval.languages.alternatives import Alternative
 from cooperbench_eval.languages.faults.positions import POSITIONAL
 from cooperbench_eval.languages.sequences import weave
 from cooperbench_eval.languages.tree import (
@@ -66,15 +65,11 @@ class Insertions(NamedTuple):
             ordering.check_parameters(
                 *([(each.rank, each.main) for each in side] for side in (self.mine, self.own))
             )
-        elif kind != "arguments" and all(
-            ordering.catch_all(flat(side)) for side in (self.mine, self.own)
-        ):
-            raise DisagreementError.at(*flat(self.both))
         in_order = sorted(self.both, key=attrgetter("rank"))
         is_swapped = in_order != self.both and in_order == [*self.own, *self.mine]
         if is_swapped and kind in ordering.RANKS:
             raise OrderError.at(*flat(self.both))
-        return flat(_in_order_taken(in_order, self.own))
+        return flat(in_order)
 
 
 Unite = Callable[[Element, Element], Element]
@@ -118,43 +113,6 @@ def interleave(
         found.own.extend(own)
         found.both.extend((*run.first, *own, *shared))
     return found
-
-
-def _in_order_taken(pieces: Sequence[Piece], own: Sequence[Piece]) -> list[Piece]:
-    """Put an alternative, such as `except` or an arm, before the other side's more general one.
-
-    Raises:
-        DisagreementError: Two alternatives may both be taken, and no order is right.
-    """
-    read = {id(each): Alternative.of(each.main) for each in pieces}
-    if not any(read.values()):
-        return list(pieces)
-    moving = set(map(id, own))
-    out = [each for each in pieces if id(each) not in moving]
-    after = 0
-    for i, piece in enumerate(pieces):
-        if id(piece) not in moving:
-            after = out.index(piece) + 1
-            continue
-        one = read[id(piece)]
-        others = [(k, read[id(each)], each) for k, each in enumerate(out)]
-        least, most = 0, len(out)
-        for k, other, each in others:
-            if one is None or other is None or id(each) in moving:
-                continue
-            if one.clashes(other):
-                pair = excerpt(each.main), excerpt(piece.main)
-                raise DisagreementError(
-                    f"{pair[0]!r} and {pair[1]!r} may both match, so their order matters"
-                )
-            least = k + 1 if other.must_precede(one) else least
-            most = min(most, k) if one.must_precede(other) else most
-        if least > most:
-            raise DisagreementError.at(*(each.main for each in pieces[: i + 1]))
-        after = max(least, min(after, most))
-        out.insert(after, piece)
-        after += 1
-    return out
 
 
 _LISTS = POSITIONAL | {"parameters", "items"}

@@ -189,8 +189,6 @@ class TreeMerge:
         mine, other = sides
         if not before and mode is not Mode.SEQUENCE:
             return self._insertions(mine, other, around, kind)
-        if not before and kind == "class":
-            return self._bases(mine, other)
         if mode is Mode.SEQUENCE or kind in POSITIONAL:
             rule = _merge_words
         else:
@@ -216,13 +214,6 @@ class TreeMerge:
         if kind == DOCUMENT and after is not None:
             return join_blocks(first, second, after)
         return self._both(first, second, (before, after), kind)
-
-    def _bases(self, ours: Elements, theirs: Elements) -> Elements:
-        """Merge the bases that both sides gave a class that had none."""
-        mine, other = ours[0], theirs[0]
-        if not len(ours) == len(theirs) == 1 or not isinstance(mine, Construct):
-            raise DisagreementError.at(*ours)
-        return (self.merge(_without_names(mine), mine, other),)
 
     def _both(
         self,
@@ -299,7 +290,7 @@ def _are_same(one: Elements, other: Elements) -> bool:
 
 
 def _without_names(construct: Construct) -> Construct:
-    """Return an import or a list of bases with its brackets but without its names."""
+    """Return an import with its brackets but without its names."""
     if construct.kind == "items":
         return evolve(construct, children=())
     return construct.with_parts(

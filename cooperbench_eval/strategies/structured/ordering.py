@@ -1,6 +1,5 @@
 """Arranges what both sides insert at one place: its order, its layout, and repeated blocks."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum
@@ -18,8 +17,6 @@ from cooperbench_eval.languages.tree import (
 
 _LEAVING = frozenset({"return", "raise", "break", "continue"})
 _LAST_CLAUSES = {b"except": 1, b"case _": 1, b"default": 1, b"else": 2, b"finally": 3}
-_CATCHES_ALL = re.compile(rb"(?!true\Z|false\Z)[a-z_]\w*\Z")
-"""The pattern of an arm that is taken whatever the value is: `_` or a variable."""
 _SLASH, _REQUIRED, _DEFAULTED, _STAR, _KEYWORD, _STARS = range(6)
 _POSITIONAL = frozenset({_SLASH, _REQUIRED, _DEFAULTED})
 _Ranked = tuple[int, Element]
@@ -127,18 +124,13 @@ def _falls_through(cases: Elements) -> bool:
     return True
 
 
-def catch_all(arms: Elements) -> bool:
-    """Whether one of some arms of a `match` is taken whatever the value is."""
-    return any(each.kind == "arm" and _CATCHES_ALL.match(each.key) for each in arms)
-
-
 def _clause_ranks(_before: Elements, clauses: Elements) -> list[int]:
     """Rank clauses; a comment has the rank of the clause after it."""
     ranks: list[int] = []
     following = 0
     for each in reversed(clauses):
         if isinstance(each, Construct):
-            following = 1 if catch_all((each,)) else _LAST_CLAUSES.get(each.key, 0)
+            following = _LAST_CLAUSES.get(each.key, 0)
         ranks.append(following)
     return ranks[::-1]
 

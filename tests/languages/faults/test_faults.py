@@ -211,14 +211,14 @@ SLIPS = {
         b"if x:\n    a()\nelif y:\n    b()\n",
         b"if x:\n    a()\nelif y:\n    c()\n",
         b"if x:\n    a()\nelif y:\n    b()\nelif y:\n    c()\n",
-        "a condition would occur twice",
+        "'elif y :' and 'elif y :' may both match, so their order matters",
     ),
     "a case twice": (
         b"match x:\n    case 1: a()\n",
         b"match x:\n    case 1: a()\n    case 2: b()\n",
         b"match x:\n    case 1: a()\n    case 2: c()\n",
         b"match x:\n    case 1: a()\n    case 2: b()\n    case 2: c()\n",
-        "a case would occur twice",
+        "'case 2 : b ( )' and 'case 2 : c ( )' may both match, so their order matters",
     ),
 }
 

@@ -104,12 +104,6 @@ KEPT = {
         function("one()", "two()", "three(a)"),
         function("one()", "two()", "three(a)", head="def g(a):"),
     ),
-    "bases where there was none": (
-        "class A:\n    x = 1\n",
-        "class A(B):\n    x = 1\n",
-        "class A(C, metaclass=D):\n    x = 1\n",
-        "class A(B, C, metaclass=D):\n    x = 1\n",
-    ),
     "bases": (
         "class A(B):\n    x = 1\n",
         "class A(B, C):\n    x = 1\n",

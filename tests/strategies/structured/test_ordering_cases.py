@@ -39,8 +39,6 @@ def merge(path, ours, theirs):
         ("a.java", FALLING, LEAVING),
         ("a.ts", "  case 2:\n" + DEFAULT, LEAVING),
         ("a.ts", "  case 2:\n", "  case 3: {\n    c();\n    break;\n  }\n"),
-        ("a.rs", "        _ => 0,\n", "        E::C => 3,\n"),
-        ("a.rs", "        other => 0,\n", "        E::C => 3,\n"),
     ],
 )
 def test_a_case_that_must_come_last_does(path, last, other):
@@ -55,7 +53,6 @@ def test_a_case_that_must_come_last_does(path, last, other):
         ("a.ts", FALLING, FALLING.replace("2", "4")),
         ("a.java", FALLING, FALLING.replace("2", "4")),
         ("a.java", FALLING, DEFAULT),
-        ("a.rs", "        _ => 0,\n", "        other => other.size(),\n"),
     ],
 )
 def test_two_cases_that_must_come_last_are_refused(path, ours, theirs):

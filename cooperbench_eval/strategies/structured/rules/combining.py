@@ -8,7 +8,6 @@ from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
 from cooperbench_eval.strategies.structured.ordering import may_leave
 from cooperbench_eval.strategies.structured.rules.absorbing import merge_absorbed, merge_wrapped
-from cooperbench_eval.strategies.structured.rules.clauses import merge_tries
 from cooperbench_eval.strategies.structured.rules.statements import (
     PLACEHOLDERS,
     Merger,
@@ -187,7 +186,6 @@ _RULES: tuple[Rule, ...] = (
     _fill,
     lambda _merger, *versions: merge_comments(*versions),
     _take_containing,
-    merge_tries,
     merge_headers,
     merge_absorbed,
     merge_wrapped,
