@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+import cooperbench_eval as ce
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers import grammars, syntax
 from cooperbench_eval.languages.readers.syntax import read_syntax
@@ -299,6 +300,24 @@ def test_without_its_package_a_language_is_refused(monkeypatch):
 
     with pytest.raises(StructureError, match=r"Go .*cooperbench-eval\[languages\]"):
         read("a.go", b"package a\n")
+
+
+def test_without_its_package_nothing_is_merged_unchecked(monkeypatch):
+    """A merge that nobody can parse may be broken; the reason says which extra to install."""
+    texts = [
+        b"package a\n\nfunc A() {}\n" + new for new in (b"", b"func B() {}\n", b"func C() {}\n")
+    ]
+    base, *sides = (ce.Snapshot.from_files({"a.go": text}) for text in texts)
+    changes = [ce.Changes.between(base, side) for side in sides]
+    monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
+    for cached in (read_syntax, grammars._parser, grammars._tree):
+        cached.cache_clear()
+
+    for strategy in ("structured", "tokens", "cascade"):
+        outcome = ce.merge(base, *changes, strategy=strategy)
+
+        assert outcome.status == "conflicts"
+        assert "cooperbench-eval[languages]" in outcome.ledger[0].reason
 
 
 BODY = (

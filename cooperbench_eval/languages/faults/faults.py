@@ -13,6 +13,7 @@ suspicion.
 
 import re
 from functools import lru_cache, partial
+from pathlib import PurePosixPath
 
 from cooperbench_eval.languages.faults.data import find_data_fault
 from cooperbench_eval.languages.faults.keys import find_repeated_key
@@ -24,7 +25,8 @@ from cooperbench_eval.languages.faults.positions import find_repositioned
 from cooperbench_eval.languages.faults.python import find_python_fault
 from cooperbench_eval.languages.faults.repeated import find_repeated
 from cooperbench_eval.languages.faults.texts import find_text_fault
-from cooperbench_eval.languages.files import SyntaxFault, find_syntax_fault, is_code
+from cooperbench_eval.languages.files import GRAMMARS, SyntaxFault, find_syntax_fault, is_code
+from cooperbench_eval.languages.readers.grammars import why_missing
 
 
 def find_fault(
@@ -82,6 +84,9 @@ _MOST_BYTES = 500_000
 
 def _unreadable(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
     """Return why a merge of source cannot be checked; empty if it can."""
+    grammar = GRAMMARS.get(PurePosixPath(path).suffix)
+    if grammar and (problem := why_missing(grammar)):
+        return problem
     if max(map(len, versions)) > _MOST_BYTES:
         return f"a version has more than {_MOST_BYTES:,} bytes, too many to check"
     for name, source in zip(("the base", "ours", "theirs"), versions, strict=True):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.line_order import MAY_REPEAT, ONLY_DEFINING
+from cooperbench_eval.languages.faults.repeated import TWICE
 from cooperbench_eval.languages.files import is_code, is_prose
 from cooperbench_eval.languages.sequences import continues, has_word, is_item
 from cooperbench_eval.languages.tree import one_line
@@ -79,6 +80,8 @@ def _repeated(
     texts = (text for around, _, text in read(merged) if around == scope)
     text = next(each for each in texts if (kind, key) in {("text", each), *keys_of(each)})
     shown = one_line(key if key in text else text)  # some keys leave out values
+    if (scope, "text", text) in new and not _SECTION.match(text):
+        return TWICE % shown
     return f"both sides insert their own version of {shown!r}"
 
 

@@ -30,7 +30,7 @@ _LEAST_ALIKE = 0.85
 LEAVING = frozenset(b"return break continue pass raise throw else".split())
 """Words of lines that different new statements end with."""
 _VALUE = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'|\w+")
-_TWICE = "both sides insert %r, and the merged file would have it twice"
+TWICE = "both sides insert %r, and the merged file would have it twice"
 
 
 def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
@@ -50,7 +50,7 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
         is_remark = is_code(path) and line.lstrip().startswith(_REMARKS)
         is_annotation = is_code(path) and line.lstrip().startswith(b"@")
         if not is_remark and _is_near(lines, line, b"@" if is_annotation else b""):
-            return _TWICE % one_line(line)
+            return TWICE % one_line(line)
     return next(_repeated(changed_by_both(path, versions, merged)), "") if is_code(path) else ""
 
 
@@ -88,7 +88,7 @@ def _repeated(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
             mine, other, now = ([e for e in part if isinstance(e, Construct)] for part in gap[:3])
             shown = {each.plain: excerpt(each) for each in now}
             for text in _too_often(*([e.plain for e in part] for part in (mine, other, now))):
-                yield _TWICE % shown[text]
+                yield TWICE % shown[text]
             yield from _alike(mine, other, now)
 
 

@@ -15,7 +15,15 @@ from tree_sitter import Node as SyntaxNode
 
 from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError
 
-__all__ = ["COMMENTS", "Grammar", "SyntaxNode", "by_rule", "parse_soundly", "rule_names"]
+__all__ = [
+    "COMMENTS",
+    "Grammar",
+    "SyntaxNode",
+    "by_rule",
+    "parse_soundly",
+    "rule_names",
+    "why_missing",
+]
 
 
 _Value = TypeVar("_Value")
@@ -133,6 +141,15 @@ _ATTRIBUTE = re.compile(
 It is turned into a comment if the file does not parse, because the grammar allows only
 one attribute before a parameter.
 """
+
+
+def why_missing(grammar: Grammar) -> str:
+    """Return why files of a grammar cannot be parsed here; empty if they can."""
+    try:
+        _parser(grammar)
+    except StructureError as exc:
+        return str(exc)
+    return ""
 
 
 @lru_cache(maxsize=len(Grammar))
