@@ -16,6 +16,8 @@ _LEAST_ALIKE = 0.5
 _LEAST_RENAMED = 0.7
 _NAMESAKE = 10.0
 _LEAST_KEPT = 0.8
+_MORE_ALIKE = 4
+"""How many times likelier a statement is another's edit if it has all of the other's words."""
 _LEAST_NESTED = 12
 
 
@@ -215,7 +217,9 @@ def _likeness(one: _Child, other: _Child, mode: Mode) -> float:
         return max(alike, _LEAST_ALIKE)
     least = _LEAST_RENAMED if old.kind in _NAMED else _LEAST_ALIKE
     is_alike = alike >= least and (mode is not Mode.MEMBERS or one.shares_name(other))
-    return alike if is_alike else 0.0
+    # An edit that only adds or only removes words is likelier than one that replaces some.
+    is_contained = is_alike and _share(one.words, other.words) == 1
+    return is_alike * (1 - (1 - alike) / _MORE_ALIKE if is_contained else alike)
 
 
 def _drop_renames(

@@ -65,6 +65,14 @@ def test_items_are_found_by_their_names():
     assert align(base, side, Mode.LIST) == [None, 0]
 
 
+def test_a_statement_with_all_words_is_the_edited_one():
+    """Another one may share more of its words with it, but not what tells them apart."""
+    base, side = 'log("a", x)\n', 'log("b", x)\nlog("a", double(x + 1))\n'
+
+    assert aligned(base, side) == [1]
+    assert aligned(side, base) == [None, 0]
+
+
 def test_too_many_children_to_compare_are_matched_only_by_their_text():
     """So that two files without a line in common take no time."""
     base, side = ([b"f(%d)" % (i + at) for i in range(50)] for at in (0, 1000))
