@@ -22,7 +22,7 @@ from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.reading import read_trees
 from cooperbench_eval.languages.tree import Construct, StructureError, one_line
 from cooperbench_eval.languages.words import WORD
-from cooperbench_eval.strategies.structured.data import is_merge_by_key
+from cooperbench_eval.strategies.structured.data import is_merge_by_key, why_unread
 from cooperbench_eval.strategies.structured.disputed import find_disputed
 from cooperbench_eval.strategies.structured.edit_lines import EditPlaces, with_edits
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
@@ -172,7 +172,8 @@ class ConflictFile(Generic[_Place]):
             if lines and not is_data:
                 return f"joining both sides' lines would repeat or restore {one_line(lines[0])!r}"
         if is_data and combined and not self.may_invent and not self._is_merge_by_key(combined):
-            return "a merge by key refuses the changes of both sides"
+            problem = why_unread(self.path, self.versions)
+            return problem or "a merge by key refuses the changes of both sides"
         return ""
 
     def _changed_by_both(self, at: int) -> Sequence[bytes]:

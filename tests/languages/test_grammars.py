@@ -302,14 +302,19 @@ def test_without_its_package_a_language_is_refused(monkeypatch):
         read("a.go", b"package a\n")
 
 
-def test_without_its_package_nothing_is_merged_unchecked(monkeypatch):
+BOTH_ADD = {
+    "tree_sitter_go": ("a.go", b"package a\n%b", b"func B() {}\n", b"func C() {}\n"),
+    "tree_sitter_json": ("a.json", b'{"a": 1%b}\n', b', "b": 2', b', "c": 3'),
+}
+
+
+@pytest.mark.parametrize("package", BOTH_ADD)
+def test_without_its_package_nothing_is_merged_unchecked(monkeypatch, package):
     """A merge that nobody can parse may be broken; the reason says which extra to install."""
-    texts = [
-        b"package a\n\nfunc A() {}\n" + new for new in (b"", b"func B() {}\n", b"func C() {}\n")
-    ]
-    base, *sides = (ce.Snapshot.from_files({"a.go": text}) for text in texts)
+    path, frame, *added = BOTH_ADD[package]
+    base, *sides = (ce.Snapshot.from_files({path: frame % new}) for new in (b"", *added))
     changes = [ce.Changes.between(base, side) for side in sides]
-    monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
+    monkeypatch.setitem(sys.modules, package, None)
     for cached in (read_syntax, grammars._parser, grammars._tree):
         cached.cache_clear()
 

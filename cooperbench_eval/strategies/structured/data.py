@@ -252,6 +252,15 @@ def is_merge_by_key(path: str, versions: Sequence[bytes], merged: bytes) -> bool
         return False
 
 
+def why_unread(path: str, versions: Sequence[bytes]) -> str:
+    """Return why versions of a data file cannot be merged by key; empty if they can be read."""
+    try:
+        read_versions(path, tuple(map(_closed, versions)))
+    except StructureError as exc:
+        return str(exc)
+    return ""
+
+
 @lru_cache(maxsize=4)
 def _merges(path: str, versions: Sequence[bytes]) -> Sequence[bytes]:
     """Return the merges by key, with theirs after and before ours; none if they are refused."""
