@@ -48,7 +48,7 @@ PLACEHOLDERS = {
 
 @pytest.mark.parametrize("texts", PLACEHOLDERS.values(), ids=PLACEHOLDERS)
 def test_placeholders_that_both_sides_add_are_a_fault(texts):
-    """If one side leaves their number as it is, there is no fault."""
+    """One side alone may add them."""
     base, ours, theirs, both = texts
 
     assert "placeholders" in fault(base, ours, theirs, both)
