@@ -9,17 +9,17 @@ from cooperbench_eval.languages.data import (
     find_format,
     read_data_versions,
 )
-from cooperbench_eval.languages.python.facts import cut
 from cooperbench_eval.languages.readers.grammars import Grammar, parse_soundly
 from cooperbench_eval.languages.readers.prose import read_prose
+from cooperbench_eval.languages.readers.python_syntax import check_python
 from cooperbench_eval.languages.readers.syntax import read_syntax
 from cooperbench_eval.languages.tree import Construct, StructureError, SyntaxFaultError
 from cooperbench_eval.languages.words import CURLY, SCRIPT, TEXT, Words
 
-PYTHON = frozenset({".py", ".pyi"})
-"""The suffixes of Python files."""
 _PROSE = frozenset({".md", ".rst", ".txt"})
 GRAMMARS: Mapping[str, Grammar] = {
+    ".py": Grammar.PYTHON,
+    ".pyi": Grammar.PYTHON,
     ".js": Grammar.JAVASCRIPT,
     ".jsx": Grammar.JAVASCRIPT,
     ".mjs": Grammar.JAVASCRIPT,
@@ -47,9 +47,14 @@ class SyntaxFault(NamedTuple):
     line: int | None
 
 
+def find_grammar(path: str) -> Grammar | None:
+    """Return the grammar of a file of source; `None` if it is in no supported language."""
+    return GRAMMARS.get(PurePosixPath(path).suffix)
+
+
 def is_code(path: str) -> bool:
     """Whether a file is in one of the supported languages."""
-    return PurePosixPath(path).suffix in PYTHON | GRAMMARS.keys()
+    return find_grammar(path) is not None
 
 
 def is_prose(path: str) -> bool:
@@ -60,8 +65,8 @@ def is_prose(path: str) -> bool:
 
 def words_of(path: str) -> Words:
     """Return how a file is divided into tokens: source in one way, all else in another."""
-    suffix = PurePosixPath(path).suffix
-    return SCRIPT if suffix in PYTHON else CURLY if suffix in GRAMMARS else TEXT
+    grammar = find_grammar(path)
+    return SCRIPT if grammar is Grammar.PYTHON else CURLY if grammar else TEXT
 
 
 def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
@@ -74,16 +79,14 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
     known = max(versions, key=len)
     if found := find_format(path, known):
         return read_data_versions(found, versions)
-    suffix = PurePosixPath(path).suffix
-    grammar = GRAMMARS.get(suffix)
-    if grammar is None and suffix not in PYTHON and not is_prose(path):
+    grammar = find_grammar(path)
+    if grammar is None and not is_prose(path):
+        suffix = PurePosixPath(path).suffix
         raise StructureError(f"the structure of {suffix or 'such'} files is not known")
     if not all(version.endswith(b"\n") for version in versions):
         raise StructureError("the last line of a version has no newline")
-    if is_prose(path):
-        return read_prose(versions)
     if grammar is None:
-        return list(read_syntax(Grammar.PYTHON, tuple(versions)))
+        return read_prose(versions)
     return list(read_syntax(grammar, tuple(versions)))
 
 
@@ -93,13 +96,12 @@ def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
     Returns:
         The fault; `None` if there is none, or if files of this kind cannot be parsed here.
     """
-    suffix = PurePosixPath(path).suffix
-    grammar = GRAMMARS.get(suffix)
+    grammar = find_grammar(path)
     try:
         if found := find_format(path, source):
             check_data(path, found, source)
-        elif suffix in PYTHON:
-            cut(source)
+        elif grammar is Grammar.PYTHON:
+            check_python(source)
         elif grammar:
             parse_soundly(grammar, source)
     except SyntaxFaultError as exc:

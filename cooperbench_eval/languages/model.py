@@ -1,7 +1,7 @@
-"""What a file defines, imports, declares and uses, in terms that all languages share."""
+"""What a file defines, imports and uses, in terms that all languages share."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,15 +10,22 @@ from attrs import define, evolve, field, frozen
 
 @frozen(kw_only=True)
 class Arguments:
-    """The arguments of a call that passes each of them on its own.
+    """The arguments of a call.
 
     Attributes:
-        positional: How many are positional.
+        positional: The texts of those that are passed by position; of a long one, its length.
         keywords: The names of the others.
+        is_open: Whether there may be more, as with `*rest`.
     """
 
-    positional: int = 0
+    positional: tuple[bytes, ...] = ()
     keywords: frozenset[str] = frozenset()
+    is_open: bool = False
+
+    @property
+    def shape(self) -> object:
+        """How many there are, and their names, without the texts."""
+        return len(self.positional), self.keywords, self.is_open
 
 
 @frozen(kw_only=True)
@@ -26,15 +33,16 @@ class Signature:
     """The parameters that a caller gives.
 
     Attributes:
-        positional: The names of those that may be positional; empty for one that has no
-            name, or whose name a caller cannot use.
-        required: How many of them have no default.
+        positional: The names of those that may be positional; empty for one without a name.
+        unnamed: How many of these, from the first on, cannot be given by name.
+        required: How many of them have no default, from the first on.
         keywords: Those that must be given by name, and whether each must be given.
         takes_more: Whether there may be any number of further positional arguments.
         takes_any_keyword: Whether there may be any keyword.
     """
 
     positional: tuple[str, ...] = ()
+    unnamed: int = 0
     required: int = 0
     keywords: Mapping[str, bool] = field(factory=dict)
     takes_more: bool = False
@@ -42,49 +50,74 @@ class Signature:
 
     @property
     def shape(self) -> object:
-        """Everything about it, as a value that can be hashed."""
+        """Everything about it that matters to a call, as a value that can be hashed."""
         keywords = tuple(sorted(self.keywords.items()))
-        return self.positional, self.required, keywords, self.takes_more, self.takes_any_keyword
+        named = self.positional[self.unnamed :]
+        numbers = len(self.positional), self.required, self.takes_more, self.takes_any_keyword
+        return named, keywords, numbers
+
+    @property
+    def ways(self) -> Iterator[tuple[str, str]]:
+        """Each parameter with how it is given."""
+        for i, name in enumerate(self.positional):
+            yield name, "by position only" if i < self.unnamed else "by position"
+        for name in self.keywords:
+            yield name, "by name only"
+        if self.takes_more:
+            yield "*", f"after {len(self.positional)} others"
+
+    @property
+    def can_be_named(self) -> bool:
+        """Whether a positional parameter can be given by name."""
+        return self.unnamed < len(self.positional)
 
     def bound(self) -> "Signature":
         """Return the signature without its first parameter, which the receiver fills."""
-        return evolve(self, positional=self.positional[1:], required=max(self.required - 1, 0))
+        return evolve(
+            self,
+            positional=self.positional[1:],
+            unnamed=max(self.unnamed - 1, 0),
+            required=max(self.required - 1, 0),
+        )
 
     def misfit(self, call: Arguments) -> str:
         """Return why a call does not fit, as a predicate of the function; empty if it fits."""
-        if call.positional > len(self.positional) and not self.takes_more:
+        number = len(call.positional)
+        if number > len(self.positional) and not self.takes_more:
             return f"takes at most {len(self.positional)} positional arguments"
-        given = set(self.positional[: call.positional]) - {""}
-        rest = self.positional[call.positional :]
+        given = self.positional[self.unnamed : number]
+        known = {*self.positional[max(self.unnamed, number) :], *self.keywords}
         for name in sorted(call.keywords):
             if name in given:
                 return f"gets `{name}` both by position and by name"
-            if name not in rest and name not in self.keywords and not self.takes_any_keyword:
+            if name not in known and not self.takes_any_keyword:
                 return f"has no parameter `{name}`"
-        needed = [*self.positional[call.positional : self.required]]
+        needed = [*self.positional[number : self.required]]
         needed += [name for name, is_needed in self.keywords.items() if is_needed]
-        missing = [name for name in needed if name not in call.keywords]
-        if missing:
-            return f"needs `{missing[0]}`" if missing[0] else "needs more arguments"
+        missing = [name for name in needed if name not in call.keywords or not name]
+        if missing and not call.is_open:
+            name = missing[0]
+            return f"needs `{name}`" if name in known else "needs more arguments"
         return ""
 
     def moved(self, call: Arguments, other: "Signature") -> str:
         """Return a positional argument of *call* that means something else in *other*."""
-        for i, name in enumerate(self.positional[: call.positional]):
+        for i, name in enumerate(self.positional[: len(call.positional)]):
             if name and name in other.positional and other.positional[i : i + 1] != (name,):
                 return name
         return ""
 
 
-@frozen(kw_only=True)
-class Definition:
-    """A name that a file defines.
+class Definition(NamedTuple):
+    """A function, a type, a variable or a member that has a name.
 
     Attributes:
         name: The name, after those of the scopes around it, with dots.
-        line: Its line, counted from 1.
-        is_sole: Whether its scope must not define the name again.
-        is_class: Whether it is a class.
+        line: The line of the name, counted from 1.
+        first: Its first line, decorators included.
+        last: Its last line.
+        is_class: Whether other definitions in it are its members.
+        is_function: Whether it is a function, so that what is inside is its own.
         signature: Its parameters; `None` if unknown, or if it is not a function.
         takes_instance: Whether its first parameter is the instance that it is called on.
         bases: What a class inherits from, as far as it has names.
@@ -93,15 +126,17 @@ class Definition:
 
     name: str
     line: int
-    is_sole: bool = False
+    first: int = 0
+    last: int = 0
     is_class: bool = False
+    is_function: bool = False
     signature: Signature | None = None
     takes_instance: bool = False
     bases: tuple[str, ...] = ()
     body: int = 0
 
     @property
-    def last(self) -> str:
+    def last_name(self) -> str:
         """The name without its scopes."""
         return self.name.rpartition(".")[2]
 
@@ -110,9 +145,14 @@ class Definition:
         """The scopes around it; empty at the top level."""
         return self.name.rpartition(".")[0]
 
+    def moved(self, lines: int) -> "Definition":
+        """Return it as many lines further down."""
+        return self._replace(
+            line=self.line + lines, first=self.first + lines, last=self.last + lines
+        )
 
-@frozen(kw_only=True)
-class Import:
+
+class Import(NamedTuple):
     """A name that a file takes from another one.
 
     Attributes:
@@ -120,20 +160,21 @@ class Import:
         module: The other file or package, as this file writes it.
         attribute: The name there; empty if the module itself is meant.
         line: Its line, counted from 1.
-        is_sole: Whether its scope must not import the name again.
         is_global: Whether it is at the top level of the file.
     """
 
     name: str
     module: str
     attribute: str = ""
-    line: int
-    is_sole: bool = False
+    line: int = 0
     is_global: bool = True
 
+    def moved(self, lines: int) -> "Import":
+        """Return it as many lines further down."""
+        return self._replace(line=self.line + lines)
 
-@frozen(kw_only=True)
-class Use:
+
+class Use(NamedTuple):
     """A place that reads or calls a name.
 
     Attributes:
@@ -141,10 +182,11 @@ class Use:
             attributes of something unknown.
         line: The first line of the place, counted from 1.
         end_line: Its last line.
-        call: The arguments, if the place is a call and all of them are known.
+        call: The arguments, if the place is a call.
         owner: The class of the instance that the first name stands for, if it is one.
         is_instance: Whether the first name is an instance of *owner* and not the class.
         via: The import that binds the first name, if that import is not at the top level.
+        is_free: Whether the first name is declared at the top level or nowhere.
     """
 
     chain: tuple[str, ...]
@@ -154,6 +196,7 @@ class Use:
     owner: str = ""
     is_instance: bool = False
     via: Import | None = None
+    is_free: bool = False
 
     @property
     def words(self) -> frozenset[str]:
@@ -165,7 +208,7 @@ class Use:
     @property
     def shape(self) -> object:
         """What is used and how, wherever it is."""
-        return self.chain, self.call, self.owner
+        return self.chain, self.call and self.call.shape, self.owner
 
     @property
     def lines(self) -> range:
@@ -174,9 +217,112 @@ class Use:
 
     def moved(self, lines: int) -> "Use":
         """Return the use as many lines further down."""
-        if not lines:
-            return self
-        return evolve(self, line=self.line + lines, end_line=self.end_line + lines)
+        return self._replace(line=self.line + lines, end_line=self.end_line + lines)
+
+
+class Clash(NamedTuple):
+    """A name that one scope declares more often than the language allows.
+
+    Attributes:
+        name: The name.
+        scope: The names of the scopes around it, with dots; empty at the top level.
+        lines: The lines of all its declarations.
+        is_certain: Whether one declaration certainly takes the place of the other.
+    """
+
+    name: str
+    scope: str
+    lines: tuple[int, ...]
+    is_certain: bool = True
+
+    @property
+    def qualified(self) -> str:
+        """The name after those of the scopes around it."""
+        return f"{self.scope}.{self.name}" if self.scope else self.name
+
+    def moved(self, lines: int) -> "Clash":
+        """Return it as many lines further down."""
+        return self._replace(lines=tuple(line + lines for line in self.lines))
+
+
+GLOBAL = "global"
+"""The kind of a declaration by a function, for the file that it is in."""
+Branch = tuple[tuple[object, int], ...]
+"""The branches around a place: the statement of each, and which of its branches it is."""
+
+
+class Declaration(NamedTuple):
+    """A name that a scope declares.
+
+    Attributes:
+        kind: How it is declared; two kinds may be able to share a name.
+        line: Its line, counted from the start of its piece.
+        visible_from: The byte from which the name is visible to the scope's own statements.
+        branch: The branches that it is in.
+        origin: What it stands for, if that is known: an import, or the class of an instance
+            with whether it is an instance.
+    """
+
+    kind: str
+    line: int
+    visible_from: int = 0
+    branch: Branch = ()
+    origin: Import | tuple[str, bool] | None = None
+
+    def in_file(self, piece: int, lines: int) -> "Declaration":
+        """Return it with the number of its piece and with lines of the file."""
+        branch = tuple(((piece, start), number) for start, number in self.branch)
+        return self._replace(line=self.line + lines, branch=branch)
+
+    def excludes(self, other: "Declaration") -> bool:
+        """Whether the two are in branches of which only one is executed."""
+        taken = dict(self.branch)
+        return any(taken.get(start, number) != number for start, number in other.branch)
+
+
+@frozen(kw_only=True, eq=False)
+class Names:
+    """What a piece of a file declares and uses, with lines counted within the piece.
+
+    Attributes:
+        declared: What it declares at the top level of the file: names with declarations.
+        definitions: Its definitions, in order.
+        imports: Its imports, in order.
+        uses: Its uses, without those of names that are declared in it and mean nothing else.
+        clashes: The names that a scope in it declares too often.
+        free: The names that it uses without declaring them.
+        local: The names that it uses and declares below the top level.
+        bound: The names that are declared anywhere in it.
+        members: The names of the attributes that it defines.
+        sets: The names of the attributes that it sets.
+        early: The names that its statements read before they bind them.
+        slips: What is probably a mistake in it, and how often it occurs.
+        may_bind_any: Whether an import or a macro may bind any name.
+        is_module: Whether it has an import or an export.
+    """
+
+    declared: tuple[tuple[str, Declaration], ...]
+    definitions: tuple[Definition, ...]
+    imports: tuple[Import, ...]
+    uses: tuple[Use, ...]
+    clashes: tuple[Clash, ...]
+    free: frozenset[str]
+    local: frozenset[str]
+    bound: frozenset[str]
+    members: frozenset[str]
+    sets: frozenset[str]
+    early: frozenset[str]
+    slips: Mapping[str, int]
+    may_bind_any: bool
+    is_module: bool
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The names of the attributes that it reads."""
+        return frozenset(name for use in self.uses for name in use.chain[1:])
+
+
+_Piece = tuple[int, Names]
 
 
 @define(slots=False, eq=False)
@@ -184,25 +330,36 @@ class Source:
     """What one version of a file defines, imports and uses.
 
     Attributes:
-        definitions: Its definitions, in order.
-        imports: Its imports, in order.
-        is_open: Whether it may define names that its text does not show.
-        parts: Its parts with the number of lines before each, so that parts that several
-            versions share can be left out.
-        members_of: Returns further names that attributes of anything in the file may have.
-        uses_of: Returns the uses in a part, with lines counted within the part.
-        bound_of: Returns further names that are bound somewhere in the file.
+        pieces: Its pieces with the number of lines before each. Versions share the pieces
+            that are equal.
+        clashes: The names that a scope declares too often.
+        top_slips: What is probably a mistake at its top level, and how often it occurs.
         package: The package that the file belongs to, if its files share their names.
+        is_open: Whether it may define names that its text does not show.
+        known: The names that every file has; `None` if other files may declare names too.
+        common: The names of attributes that values of the language itself have.
     """
 
-    definitions: tuple[Definition, ...]
-    imports: tuple[Import, ...]
+    pieces: tuple[_Piece, ...]
+    clashes: tuple[Clash, ...]
+    top_slips: Counter[str]
+    package: str
     is_open: bool
-    parts: tuple[tuple[int, object], ...]
-    members_of: Callable[[], frozenset[str]]
-    uses_of: Callable[..., tuple[Use, ...]]
-    bound_of: Callable[[], frozenset[str]] = frozenset
-    package: str = ""
+    known: frozenset[str] | None
+    common: frozenset[str]
+
+    def _union(self, role: str) -> frozenset[str]:
+        return frozenset().union(*(getattr(names, role) for _, names in self.pieces))
+
+    @cached_property
+    def definitions(self) -> tuple[Definition, ...]:
+        """Its definitions, in order."""
+        return tuple(each.moved(row) for row, names in self.pieces for each in names.definitions)
+
+    @cached_property
+    def imports(self) -> tuple[Import, ...]:
+        """Its imports, in order."""
+        return tuple(each.moved(row) for row, names in self.pieces for each in names.imports)
 
     @cached_property
     def by_name(self) -> dict[str, list[Definition]]:
@@ -213,11 +370,6 @@ class Source:
         return found
 
     @cached_property
-    def attributes(self) -> frozenset[str]:
-        """The names that attributes of anything in the file may have."""
-        return self.members_of() | {each.last for each in self.definitions}
-
-    @cached_property
     def imported(self) -> dict[str, list[Import]]:
         """The imports at the top level, by the name that they bind."""
         found: dict[str, list[Import]] = {}
@@ -226,131 +378,100 @@ class Source:
                 found.setdefault(each.name, []).append(each)
         return found
 
-
-class Declaration(NamedTuple):
-    """A name that a scope declares.
-
-    Attributes:
-        kind: How it is declared; two kinds may be able to share a name.
-        line: Its line, counted from the start of its piece.
-        visible_from: The byte from which the name is visible to the scope's own statements.
-    """
-
-    kind: str
-    line: int
-    visible_from: int = 0
-
-
-class Clash(NamedTuple):
-    """A name that one scope declares more often than the language allows.
-
-    Attributes:
-        name: The name.
-        scope: The names of the scopes around it, with dots; empty at the top level.
-        lines: The lines of all its declarations.
-    """
-
-    name: str
-    scope: str
-    lines: tuple[int, ...]
-
     @property
-    def qualified(self) -> str:
-        """The name after those of the scopes around it."""
-        return f"{self.scope}.{self.name}" if self.scope else self.name
+    def uses(self) -> Iterator[Use]:
+        """Its uses, in no particular order."""
+        for row, names in self.pieces:
+            for use in names.uses:
+                yield use.moved(row)
 
-    def moved(self, lines: int) -> "Clash":
-        """Return it with other lines."""
-        return self._replace(lines=tuple(line + lines for line in self.lines))
+    @cached_property
+    def declared(self) -> dict[str, list[Declaration]]:
+        """What it declares at its top level, with the lines of the file."""
+        found: dict[str, list[Declaration]] = {}
+        for row, names in self.pieces:
+            for name, each in names.declared:
+                found.setdefault(name, []).append(each._replace(line=each.line + row))
+        return found
 
-
-class NamedFunction(NamedTuple):
-    """The parameters of a function that has a name.
-
-    Attributes:
-        name: Its name after those of the scopes around it.
-        parameters: The names of its parameters, in order, without the receiver.
-        required: How many of them have no default.
-        takes_more: Whether any number of arguments may follow.
-        is_method: Whether it is called on a value.
-    """
-
-    name: str
-    parameters: tuple[str, ...]
-    required: int
-    takes_more: bool
-    is_method: bool
-
-    @property
-    def called(self) -> tuple[str, bool]:
-        """The name by which it is called, and whether something precedes it."""
-        owner, _, name = self.name.rpartition(".")
-        if name == "constructor" and owner:
-            return owner.rpartition(".")[2], False
-        return name, self.is_method
-
-    def fits(self, call: "Call") -> bool:
-        """Whether a call passes as many arguments as the function takes."""
-        if call.is_spread:
-            return True
-        return self.required <= len(call.arguments) and (
-            self.takes_more or len(call.arguments) <= len(self.parameters)
+    @cached_property
+    def free(self) -> frozenset[str]:
+        """The names that it uses and nothing in it declares."""
+        return self._union("free").difference(
+            name for _, n in self.pieces for name, _ in n.declared
         )
 
+    @cached_property
+    def local(self) -> frozenset[str]:
+        """The names that it uses and declares below the top level."""
+        return self._union("local")
 
-class Call(NamedTuple):
-    """A call of a function by name.
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that are declared anywhere in it."""
+        return self._union("bound")
 
-    Attributes:
-        name: The last name of the callee.
-        has_receiver: Whether something precedes this name.
-        arguments: The text of each argument.
-        is_spread: Whether the number of arguments is not certain.
-    """
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """The names of the attributes that it defines or sets."""
+        return self._union("members") | self.sets
 
-    name: str
-    has_receiver: bool
-    arguments: tuple[bytes, ...]
-    is_spread: bool
+    @cached_property
+    def sets(self) -> frozenset[str]:
+        """The names of the attributes that it sets."""
+        return self._union("sets")
 
+    @cached_property
+    def early(self) -> frozenset[str]:
+        """The names that its top level reads above their first binding."""
+        read: set[str] = set()
+        late: set[str] = set()
+        bound: set[str] = set()
+        foreign: set[str] = set()
+        for _, names in self.pieces:
+            here = {name for name, _ in names.declared}
+            foreign |= {name for name, each in names.declared if each.kind == GLOBAL}
+            late |= read & here
+            new = names.early - bound
+            late |= new & here
+            read |= new
+            bound |= here
+        return frozenset() if self.is_open else frozenset(late - foreign)
 
-@frozen(kw_only=True)
-class ScopeNames:
-    """What a part of a file declares and uses; parts add up to files.
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The names of the attributes that it reads."""
+        return self._union("reads")
 
-    Attributes:
-        declared: What it declares at the top level of the file: names with declarations.
-        clashes: The names that a scope in it declares too often.
-        free: The names that it uses without declaring them.
-        local: The names that it uses and declares below the top level.
-        skipped: How many statements can never be reached.
-        repeated: The guards and loops that a block repeats, and how often.
-        functions: The functions with names.
-        calls: The calls by name.
-        has_glob: Whether an import may bring any name.
-        is_module: Whether it has an import or an export.
-    """
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """The names that attributes of anything in the file may have."""
+        return self.members | {each.last_name for each in self.definitions}
 
-    declared: tuple[tuple[str, Declaration], ...]
-    clashes: tuple[Clash, ...]
-    free: frozenset[str]
-    local: frozenset[str]
-    skipped: int
-    repeated: Mapping[bytes, int]
-    functions: tuple[NamedFunction, ...]
-    calls: tuple[Call, ...]
-    has_glob: bool
-    is_module: bool
+    @cached_property
+    def slips(self) -> Counter[str]:
+        """What is probably a mistake in it, and how often it occurs."""
+        found = Counter(self.top_slips)
+        for _, names in self.pieces:
+            found.update(names.slips)
+        return found
 
-    @property
-    def top(self) -> frozenset[str]:
-        """The names that it declares at the top level."""
-        return frozenset(name for name, _ in self.declared)
-
-    @property
+    @cached_property
     def excess(self) -> Counter[str]:
-        """How many declarations of each name are too many."""
+        """How many declarations of each name are too many, by the qualified name."""
         found: Counter[str] = Counter()
         for clash in self.clashes:
-            found[clash.name] += len(clash.lines) - 1
+            found[clash.qualified] += len(clash.lines) - 1
         return found
+
+    @property
+    def unbound(self) -> frozenset[str]:
+        """The names that it uses and nothing binds; none, if something may bind any name."""
+        if self.known is None or any(names.may_bind_any for _, names in self.pieces):
+            return frozenset()
+        return self.free - self.known
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it has an import or an export."""
+        return any(names.is_module for _, names in self.pieces)

@@ -1,23 +1,15 @@
 """Cuts a file into its functions, the heads of its classes, and its variables."""
 
-import ast
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from attrs import field, frozen
 
-from cooperbench_eval.languages.files import GRAMMARS, PYTHON
-from cooperbench_eval.languages.python.facts import parse_source
-from cooperbench_eval.languages.readers.grammars import parse_soundly
-from cooperbench_eval.languages.scopes.definitions import definitions
+from cooperbench_eval.languages.files import find_grammar
+from cooperbench_eval.languages.model import Definition
+from cooperbench_eval.languages.scopes.reading import read_source
 from cooperbench_eval.languages.tree import StructureError
 
-_CLASSES = frozenset(
-    {"abstract_class_declaration", "class_declaration", "internal_module", "module", "trait_item"}
-)
 _MOST_NAMES = 2_000_000
 """How long the names of a file may be together; in long classes they repeat a long text."""
 
@@ -45,23 +37,13 @@ class Function:
         return scopes[-1] if scopes and last in {"__init__", "__new__", "constructor"} else last
 
 
-class _Span(NamedTuple):
-    """The lines of a definition, and whether other definitions in it are its members."""
-
-    name: str
-    first: int
-    last: int
-    has_members: bool
-
-
 class UnreadableError(Exception):
     """A file does not parse, or its language is unknown or has no installed grammar."""
 
 
 def is_known(path: str) -> bool:
     """Tell whether a file is in a language whose functions can be found."""
-    suffix = PurePosixPath(path).suffix
-    return suffix in PYTHON or suffix in GRAMMARS
+    return find_grammar(path) is not None
 
 
 def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
@@ -74,96 +56,55 @@ def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
     """
     if source is None:
         return {}
-    spans = sorted(_few(_spans(path, source)), key=lambda span: (span.first, -span.last))
+    grammar = find_grammar(path)
+    if grammar is None:
+        raise UnreadableError(path)
+    try:
+        definitions = read_source(grammar, source).definitions
+    except StructureError as exc:
+        raise UnreadableError(str(exc)) from exc
     lines = source.splitlines(keepends=True)
     found: dict[str, Function] = {}
     counts: Counter[str] = Counter()
-    for span in _cut(spans):
-        counts[span.name] += 1
-        number = counts[span.name]
-        name = span.name if number == 1 else f"{span.name} ({number})"
-        text = b"".join(lines[span.first - 1 : span.last])
-        found[name] = Function(name=name, first=span.first, last=span.last, text=text)
+    for each in _cut(sorted(_few(definitions), key=lambda each: (each.first, -each.last))):
+        counts[each.name] += 1
+        number = counts[each.name]
+        name = each.name if number == 1 else f"{each.name} ({number})"
+        text = b"".join(lines[each.first - 1 : each.last])
+        found[name] = Function(name=name, first=each.first, last=each.last, text=text)
     return found
 
 
-def _few(spans: Iterable[_Span]) -> Iterator[_Span]:
+def _few(definitions: Iterable[Definition]) -> Iterator[Definition]:
+    """Yield functions, classes and variables of the top level, while their names are short."""
+    definitions = list(definitions)
+    named = {each.first for each in definitions if each.name != "default"}
     length = 0
-    for span in spans:
-        length += len(span.name)
+    for each in definitions:
+        length += len(each.name)
         if length > _MOST_NAMES:
             raise UnreadableError("too many names")
-        yield span
+        is_again = each.name == "default" and each.first in named  # `export default class A`
+        if (each.is_function or each.is_class or not each.scope) and not is_again:
+            yield each
 
 
-def _cut(spans: Iterable[_Span]) -> Iterator[_Span]:
+def _cut(definitions: Iterable[Definition]) -> Iterator[Definition]:
     """Leave out what is in a function, and end each class before its first member."""
-    class_: _Span | None = None
+    class_: Definition | None = None
     end = 0
-    for span in spans:
+    for each in definitions:
         if class_ is not None:
-            last = min(class_.last, span.first - 1)
+            last = min(class_.last, each.first - 1)
             if last >= class_.first:
-                yield _Span(class_.name, class_.first, last, has_members=True)
+                yield class_._replace(last=last)
             class_ = None
-        if span.first <= end:
+        if each.first <= end:
             continue
-        if span.has_members:
-            class_ = span
+        if each.is_class:
+            class_ = each
         else:
-            yield span
-            end = span.last
+            yield each
+            end = each.last
     if class_ is not None:
         yield class_
-
-
-def _spans(path: str, source: bytes) -> Iterator[_Span]:
-    suffix = PurePosixPath(path).suffix
-    grammar = GRAMMARS.get(suffix)
-    if suffix in PYTHON:
-        yield from _python(source)
-    elif grammar is not None:
-        try:
-            root = parse_soundly(grammar, source)
-        except StructureError as exc:
-            raise UnreadableError(str(exc)) from exc
-        for name, node in definitions(root, source):
-            if "{" not in name:  # a field
-                first, last = node.start_point[0] + 1, node.end_point[0] + 1
-                yield _Span(name, first, last, has_members=node.type in _CLASSES)
-    else:
-        raise UnreadableError(path)
-
-
-def _python(source: bytes) -> Iterator[_Span]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = parse_source(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
-        raise UnreadableError(str(exc)) from exc
-    stack: list[tuple[ast.AST, str]] = [(tree, "")]
-    while stack:
-        parent, scope = stack.pop()
-        for node in ast.iter_child_nodes(parent):
-            if isinstance(node, ast.Assign | ast.AnnAssign) and not scope:
-                if name := _variable(node):
-                    last = node.end_lineno or node.lineno
-                    yield _Span(name, node.lineno, last, has_members=False)
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-                is_class = isinstance(node, ast.ClassDef)
-                last = node.end_lineno or node.lineno
-                yield _Span(f"{scope}{node.name}", first, last, has_members=is_class)
-                if is_class:
-                    stack.append((node, f"{scope}{node.name}."))
-            elif not isinstance(node, ast.expr):
-                stack.append((node, scope))
-
-
-def _variable(node: ast.stmt) -> str:
-    """Return the variable that a statement sets; empty if it sets none, or several."""
-    match node:
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            return name
-    return ""

@@ -4,7 +4,7 @@ import ast
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from cooperbench_eval.languages.python.facts import parse_source
+from cooperbench_eval.languages.readers.python_syntax import parse_source
 
 
 def test_two_threads_never_parse_at_once(monkeypatch):

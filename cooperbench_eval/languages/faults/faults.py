@@ -12,8 +12,7 @@ suspicion.
 """
 
 import re
-from functools import lru_cache, partial
-from pathlib import PurePosixPath
+from functools import lru_cache
 
 from cooperbench_eval.languages.faults.data import find_data_fault
 from cooperbench_eval.languages.faults.keys import find_repeated_key
@@ -22,10 +21,14 @@ from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.order import find_misordered
 from cooperbench_eval.languages.faults.places import find_misplaced_value
 from cooperbench_eval.languages.faults.positions import find_repositioned
-from cooperbench_eval.languages.faults.python import find_python_fault
 from cooperbench_eval.languages.faults.repeated import find_repeated
 from cooperbench_eval.languages.faults.texts import find_text_fault
-from cooperbench_eval.languages.files import GRAMMARS, SyntaxFault, find_syntax_fault, is_code
+from cooperbench_eval.languages.files import (
+    SyntaxFault,
+    find_grammar,
+    find_syntax_fault,
+    is_code,
+)
 from cooperbench_eval.languages.readers.grammars import why_missing
 
 
@@ -62,8 +65,8 @@ def find_fault(
         return "both sides' changes together would not parse" if is_code(path) else fault
     if is_code(path) and _count_gaps(merged) > max(map(_count_gaps, versions)):
         return "a list would lack an item between two commas"
-    find = find_python_fault if path.endswith(_PYTHON) else partial(find_name_fault, path)
-    found = find(versions, merged, is_whole=is_whole) or find_repeated(path, versions, merged)
+    found = find_name_fault(path, versions, merged, is_whole=is_whole)
+    found = found or find_repeated(path, versions, merged)
     found = found or find_repeated_key(path, versions, merged)
     found = found or find_misordered(path, versions, merged)
     found = found or find_misplaced_value(path, versions, merged)
@@ -77,14 +80,13 @@ def _count_gaps(source: bytes) -> int:
 
 
 _GAP = re.compile(rb",(?=\s*,)")
-_PYTHON = (".py", ".pyi")
 _MOST_BYTES = 500_000
 """The largest version of source that is parsed; CPython needs several hundred times its size."""
 
 
 def _unreadable(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
     """Return why a merge of source cannot be checked; empty if it can."""
-    grammar = GRAMMARS.get(PurePosixPath(path).suffix)
+    grammar = find_grammar(path)
     if grammar and (problem := why_missing(grammar)):
         return problem
     if max(map(len, versions)) > _MOST_BYTES:

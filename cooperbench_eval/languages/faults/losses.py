@@ -14,8 +14,6 @@ from cooperbench_eval.languages.files import words_of
 from cooperbench_eval.languages.phrases import phrases
 from cooperbench_eval.languages.words import TEXT, WORD, Words, count_parts
 
-Files = Sequence[Sequence[str]]
-"""The chunks of base, ours and theirs, and of the merged file last, as `cut` divides them."""
 _Piece = TypeVar("_Piece", bound=Hashable)
 
 

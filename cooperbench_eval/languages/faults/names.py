@@ -1,18 +1,14 @@
-"""Finds names that a merged file declares twice or no longer declares.
+"""Finds names that a merged file declares twice or no longer declares, and probable mistakes."""
 
-This is for the languages that tree-sitter parses; `python.py` does the same for Python.
-"""
+from collections.abc import Iterator, Sequence
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
-
+from cooperbench_eval.languages.faults.calls import find_call_fault
 from cooperbench_eval.languages.faults.losses import more_often
-from cooperbench_eval.languages.files import GRAMMARS
-from cooperbench_eval.languages.model import Call, NamedFunction, ScopeNames
+from cooperbench_eval.languages.files import find_grammar
+from cooperbench_eval.languages.model import Source
 from cooperbench_eval.languages.readers.grammars import Grammar
-from cooperbench_eval.languages.scopes.reading import read_names
-from cooperbench_eval.languages.tree import StructureError, one_line
+from cooperbench_eval.languages.scopes.reading import read_source
+from cooperbench_eval.languages.tree import StructureError
 
 
 def find_name_fault(
@@ -23,42 +19,42 @@ def find_name_fault(
     A fault counts only if merged has it more often than the versions explain. A file that
     is not whole may lack declarations.
     """
-    grammar = GRAMMARS.get(PurePosixPath(path).suffix)
+    grammar = find_grammar(path)
     if grammar is None:
         return ""
     try:
-        before = [read_names(grammar, source) for source in versions]
-        now = read_names(grammar, merged)
+        before = [read_source(grammar, source) for source in versions]
+        now = read_source(grammar, merged)
     except StructureError:
         return ""
-    fault = _double(before, now) or _skipped(before, now) or _repeated(before, now)
-    if not fault and is_whole:
-        fault = _unbound(grammar, before, now) or find_mixed_parameters(before, now)
-    return fault
+    fault = _double(before, now) or next(more_often([each.slips for each in before], now.slips), "")
+    if fault or not is_whole:
+        return fault
+    fault = _unbound(before, now) if now.known is not None else _undeclared(grammar, before, now)
+    fault = fault or (_missing(before, now) if now.known is not None else "")
+    return fault or find_call_fault(before, now) or _early(before, now)
 
 
-def _double(before: Sequence[ScopeNames], now: ScopeNames) -> str:
+def _double(before: Sequence[Source], now: Source) -> str:
     """Find a name that a scope declares too often."""
-    names = next(more_often([each.excess for each in before], now.excess), "")
     for clash in now.clashes:
-        if clash.name == names:
-            return f"{clash.qualified!r} would be declared {len(clash.lines)} times"
+        name = clash.qualified
+        if now.excess[name] > max(each.excess[name] for each in before):
+            return f"{name!r} would be declared {len(clash.lines)} times"
     return ""
 
 
-def _skipped(before: Sequence[ScopeNames], now: ScopeNames) -> str:
-    versions = [{"": each.skipped} for each in before]
-    is_more = any(True for _ in more_often(versions, {"": now.skipped}))
-    return "a statement would never be reached" if is_more else ""
+def _early(before: Sequence[Source], now: Source) -> str:
+    new = now.early.difference(*(each.early for each in before))
+    return f"{min(new)!r} would be used above its definition" if new else ""
 
 
-def _repeated(before: Sequence[ScopeNames], now: ScopeNames) -> str:
-    for text in more_often([each.repeated for each in before], now.repeated):
-        return f"{one_line(text)!r} would occur twice"
-    return ""
+def _unbound(before: Sequence[Source], now: Source) -> str:
+    new = now.unbound.difference(*(each.unbound for each in before))
+    return f"{min(new)!r} is used, but would no longer be bound" if new else ""
 
 
-def _unbound(grammar: Grammar, before: Sequence[ScopeNames], now: ScopeNames) -> str:
+def _undeclared(grammar: Grammar, before: Sequence[Source], now: Source) -> str:
     """Find a name that every version declares where it uses it, and merged does not.
 
     Another file may declare a name of the top level, if the language or a glob import
@@ -68,83 +64,56 @@ def _unbound(grammar: Grammar, before: Sequence[ScopeNames], now: ScopeNames) ->
     if not missing:
         return ""
     local = frozenset[str]().union(*(each.local for each in before))
-    top = frozenset[str]().union(*(each.top for each in before))
+    top = frozenset[str]().union(*(each.declared for each in before))
     elsewhere = {
         name
         for each in before
-        for name, declaration in each.declared
-        if grammar is Grammar.GO and declaration.kind != "import"
+        for name, found in each.declared.items()
+        if grammar is Grammar.GO and any(one.kind != "import" for one in found)
     }
-    if any(each.has_glob for each in (*before, now)) or not _is_module(grammar, now):
+    if any(each.is_open for each in (*before, now)) or not _is_module(grammar, now):
         elsewhere |= top
     for name in sorted(missing & (local | top) - elsewhere):
         return f"{name!r} would not be declared where it is used"
     return ""
 
 
-def _is_module(grammar: Grammar, now: ScopeNames) -> bool:
+def _is_module(grammar: Grammar, now: Source) -> bool:
     """Whether other files cannot declare names for a file; scripts share theirs."""
     return grammar in {Grammar.GO, Grammar.RUST} or now.is_module
 
 
-def find_mixed_parameters(before: Sequence[ScopeNames], now: ScopeNames) -> str:
-    """Find a function to which both sides add a parameter, if calls pass the wrong one.
+def _missing(before: Sequence[Source], now: Source) -> str:
+    """Find an attribute that merged reads but no longer defines or sets.
 
-    Each side passes its own parameter at the place where it added it. In merged, only one
-    of them can have that place. So the other side's calls must have been rewritten. If a
-    side has no call that passes its parameter, another file has it, unchanged.
+    If a side reads the attribute without defining it, another file defines it. Every
+    version that reads an attribute must set it; otherwise another file may set it.
     """
-    base, ours, theirs = (_sole(each.functions) for each in before)
-    for name, function in _sole(now.functions).items():
-        if name in base and name in ours and name in theirs:
-            versions = base[name], ours[name], theirs[name]
-            if _both_add(versions, function) and not _is_rewritten(versions, function, before, now):
-                return f"both sides add parameters to {name!r}, so calls may mix up its arguments"
+    for name in sorted(_gone(before, now) & now.reads - now.members - now.common):
+        if not any(name in each.reads and name not in _known(each) for each in before[1:]):
+            return f"{name!r} is used, but would no longer be defined"
+    gone = frozenset[str]().union(*(each.sets for each in before)) - now.sets
+    for name in sorted(gone & now.reads - now.common):
+        if all(name in each.sets for each in before if name in each.reads):
+            return f"{name!r} is used, but would no longer be set"
     return ""
 
 
-def _sole(functions: Iterable[NamedFunction]) -> dict[str, NamedFunction]:
-    """Return the functions whose names are not repeated."""
-    functions = list(functions)
-    times = Counter(each.name for each in functions)
-    return {each.name: each for each in functions if times[each.name] == 1}
+def _gone(before: Sequence[Source], now: Source) -> frozenset[str]:
+    """Return the names of the functions and classes that a version defines and merged does not."""
+    known = _known(now)
+    if "__getattr__" in known:
+        return frozenset()
+    return frozenset(_named(before)) - known
 
 
-def _both_add(
-    versions: tuple[NamedFunction, NamedFunction, NamedFunction], merged: NamedFunction
-) -> bool:
-    base, ours, theirs = (set(each.parameters) for each in versions)
-    first, second = ours - base - theirs, theirs - base - ours
-    there = set(merged.parameters)
-    return bool(first & there) and bool(second & there)
+def _named(sources: Sequence[Source]) -> Iterator[str]:
+    for each in sources:
+        for found in each.definitions:
+            if found.is_function or found.is_class:
+                yield found.last_name
 
 
-def _is_rewritten(
-    versions: tuple[NamedFunction, NamedFunction, NamedFunction],
-    merged: NamedFunction,
-    before: Sequence[ScopeNames],
-    now: ScopeNames,
-) -> bool:
-    """Whether all calls that can be seen pass what the merged function takes."""
-    calls = list(_calls(now, merged))
-    if not calls or not all(map(merged.fits, calls)):
-        return False
-    base = versions[0]
-    for side, names in zip(versions[1:], before[1:], strict=True):
-        moved = [
-            i
-            for i, name in enumerate(side.parameters)
-            if name not in base.parameters and merged.parameters[i : i + 1] != (name,)
-        ]
-        if not moved:
-            continue
-        passing = {each for each in _calls(names, side) if len(each.arguments) > moved[0]}
-        if not passing or not passing.isdisjoint(calls):
-            return False
-    return True
-
-
-def _calls(names: ScopeNames, function: NamedFunction) -> Iterator[Call]:
-    for call in names.calls:
-        if (call.name, call.has_receiver) == function.called:
-            yield call
+def _known(source: Source) -> frozenset[str]:
+    """Return the names that attributes may have."""
+    return source.attributes | source.declared.keys()

@@ -19,11 +19,13 @@ from cooperbench_eval.languages.hazards.project import (
     TouchedFile,
 )
 from cooperbench_eval.languages.hazards.targets import Target, targets
-from cooperbench_eval.languages.model import Arguments, Signature, Source, Use
-from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, Facts
-from cooperbench_eval.languages.scopes.reading import read_names
+from cooperbench_eval.languages.model import Arguments, Declaration, Signature, Source, Use
+from cooperbench_eval.languages.scopes.reading import WALKS
+from cooperbench_eval.languages.scopes.walk import Walk
 
 _MOST = 100
+_COMMON = frozenset[str]().union(*(walk.common for walk in WALKS.values()))
+"""The names of attributes that values of the languages themselves have."""
 
 
 def find_hazards(
@@ -82,76 +84,60 @@ def _new_fault(file: FileVersions) -> SyntaxFault | None:
 _fault = lru_cache(maxsize=256)(find_syntax_fault)
 
 
-_Lines = dict[str, list[tuple[str, int]]]
-"""The places at which each name is declared: files and lines."""
 _MOST_SHOWN = 4
 
 
 def declared_twice(project: Project) -> Iterator[Hazard]:
     """Yield a hazard for each name that occurs more often than in base, ours and theirs."""
     for files in project.units.values():
-        found: dict[str, Hazard] = {}
         for file in files:
-            versions = [_in_file(file, version) for version in project.versions]
-            found |= _more_often(versions, project.merged)
+            yield from _in_file(file, project.merged)
         if len(files) > 1:
-            versions = [_in_unit(files, version) for version in project.versions]
-            found = _more_often(versions, project.merged) | found
-        shown = {(each.path, each.line) for each in found.values()}
-        for file in files:
-            scopes = _in_scopes(file, project.merged)
-            yield from (each for each in scopes if (each.path, each.line) not in shown)
-        yield from found.values()
+            yield from _in_unit(files, project)
 
 
-def _in_scopes(file: TouchedFile, tree: Merged) -> Iterator[Hazard]:
-    """Yield what any scope of a file declares twice, such as the body of a callback."""
-    grammar, merged, before = file.grammar, file.versions.merged, file.versions.before
-    if grammar is None or merged is None or merged in before:
+def _in_file(file: TouchedFile, tree: Merged) -> Iterator[Hazard]:
+    """Yield what any scope of a file declares twice."""
+    merged = file.sources[MERGED]
+    before = [source for source in file.sources[:MERGED] if source]
+    if merged is None or merged in before:
         return
-    now = read_names(grammar, merged)
-    if not now.clashes:
-        return
-    versions = [read_names(grammar, source).excess for source in before]
-    for clash in now.clashes:
-        most = max((each[clash.name] for each in versions), default=0)
-        if now.excess[clash.name] > most:
-            places = [(file.path, line) for line in clash.lines]
-            yield _hazard(clash.qualified, places, most + 1, tree)
+    for clash in merged.clashes:
+        name = clash.qualified if clash.is_certain else ""
+        most = max((each.excess[name] for each in before), default=0)
+        if merged.excess[name] > most:
+            yield _hazard(name, [(file.path, line) for line in clash.lines], most + 1, tree)
 
 
-def _in_file(file: TouchedFile, version: int) -> _Lines:
-    """Return what a file declares and imports and must not declare or import again."""
-    found = _in_unit([file], version)
-    source = file.sources[version]
-    seen = set()
-    for taken in source.imports if source else ():
-        key = taken.name, taken.module, taken.attribute
-        if taken.is_sole and not (file.grammar is None and key in seen):
-            found.setdefault(taken.name, []).append((file.path, taken.line))
-        seen.add(key)
-    return found
+def _in_unit(files: list[TouchedFile], project: Project) -> Iterator[Hazard]:
+    """Yield what several files together declare; each has imports of its own."""
+    walk = WALKS[files[0].grammar]
+    versions = [_declared(files, version) for version in project.versions]
+    for name, found in versions[MERGED].items():
+        number = len(_clashing(walk, name, found))
+        most = max(len(_clashing(walk, name, each.get(name, []))) for each in versions[:MERGED])
+        if number > most and len({path for path, _ in found}) > 1:
+            places = [(path, each.line) for path, each in found]
+            yield _hazard(name, places, max(most, 1), project.merged)
 
 
-def _in_unit(files: list[TouchedFile], version: int) -> _Lines:
-    """Return what several files together declare; each has imports of its own."""
-    found: _Lines = {}
+_Declared = list[tuple[str, Declaration]]
+"""Where a name is declared: files and declarations."""
+
+
+def _declared(files: list[TouchedFile], version: int) -> dict[str, _Declared]:
+    found: dict[str, _Declared] = {}
     for file in files:
         source = file.sources[version]
-        for each in source.definitions if source else ():
-            if each.is_sole:
-                found.setdefault(each.name, []).append((file.path, each.line))
+        for name, each in source.declared.items() if source else ():
+            places = [(file.path, one) for one in each if one.kind != "import"]
+            found.setdefault(name, []).extend(places)
     return found
 
 
-def _more_often(versions: list[_Lines], tree: Merged) -> dict[str, Hazard]:
-    *before, merged = versions
-    found = {}
-    for name, places in merged.items():
-        most = max(len(each.get(name, ())) for each in before)
-        if len(places) > max(1, most):
-            found[name] = _hazard(name, places, most, tree)
-    return found
+def _clashing(walk: type[Walk], name: str, found: _Declared) -> tuple[int, ...]:
+    clash = walk.clash(name, "", [each for _, each in found]) if len(found) > 1 else None
+    return clash.lines if clash else ()
 
 
 def _hazard(name: str, places: list[tuple[str, int]], before: int, tree: Merged) -> Hazard:
@@ -209,7 +195,7 @@ def _is_lost(target: Target, version: int, project: Project) -> bool:
     if not owner:
         found = project.sources(unit, MERGED)
         return not (
-            project.is_submodule(unit, name) or any(name in each.bound_of() for _, each in found)
+            project.is_submodule(unit, name) or any(name in each.bound for _, each in found)
         )
     classes = project.places(unit, owner, MERGED)
     if (
@@ -218,7 +204,7 @@ def _is_lost(target: Target, version: int, project: Project) -> bool:
         or f"{owner}.__getattr__" in project.names(unit, MERGED)
     ):
         return False
-    if any(last in source.members_of() for _, source in project.sources(unit, MERGED)):
+    if any(last in source.members for _, source in project.sources(unit, MERGED)):
         return False
     # A class may inherit what it no longer defines, unless the other side gave it another name.
     return not classes[0].definition.bases or bool(_new_name(target, project, MERGED))
@@ -227,7 +213,7 @@ def _is_lost(target: Target, version: int, project: Project) -> bool:
 def _is_lost_method(target: Target, version: int, project: Project) -> bool:
     """Whether the only method of this name is gone, so that any object may lack it."""
     name = target.name
-    if name in project.attributes(MERGED) or name in BUILTIN_ATTRIBUTES:
+    if name in project.attributes(MERGED) or name in _COMMON:
         return False
     return len(project.methods(name, BASE)) == len(project.methods(name, version)) == 1
 
@@ -242,7 +228,7 @@ def _new_name(target: Target, project: Project, version: int) -> str:
     for _, source in project.sources(unit, version):
         for each in source.definitions:
             if each.body in bodies and each.name not in known and each.scope == scope:
-                return each.last
+                return each.last_name
     return ""
 
 
@@ -300,30 +286,15 @@ def names_unbound(project: Project) -> Iterator[Hazard]:
 
 def _unbound(file: TouchedFile) -> list[str]:
     merged = file.sources[MERGED]
-    if file.grammar is not None or merged is None:
+    before = [source for source in file.sources[:MERGED] if source]
+    if merged is None or merged in before:
         return []
-    texts = file.versions.contents
-    if texts[MERGED] in texts[:MERGED]:
-        return []
-    names = _unbound_names(merged)
-    for source in file.sources[:MERGED] if names else ():
-        names -= _unbound_names(source) if source else set()
-    return sorted(names)
-
-
-def _unbound_names(source: Source) -> set[str]:
-    return Facts.of(chunk for _, chunk in source.parts if isinstance(chunk, str)).unbound
+    return sorted(merged.unbound.difference(*(each.unbound for each in before)))
 
 
 def _line(name: str, source: Source) -> int:
     """Return the first line that uses a global name; 0 if there is none."""
-    lines = (
-        use.line + before
-        for before, chunk in source.parts
-        for use in source.uses_of(chunk)
-        if use.chain[0] == name and not use.via and not use.owner
-    )
-    return min(lines, default=0)
+    return min((use.line for use in source.uses if use.is_free and use.chain[0] == name), default=0)
 
 
 _CONSTRUCTORS = ("__init__", "constructor")
@@ -421,7 +392,7 @@ def _call_hazard(
         kind=HazardKind.SIGNATURE_CHANGED,
         path=file.path,
         line=use.line,
-        name=place.definition.last,
+        name=place.definition.last_name,
         message=f"{other or 'the merge'} changes the parameters of `{name}` in {place.path}, "
         f"and the call by {side} in {file.path}, line {use.line}, does not fit: `{name}` {problem}",
         features=_between(side, other, project),

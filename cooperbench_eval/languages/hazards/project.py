@@ -6,7 +6,7 @@ The first version is the base, then comes one for each side, and the last one is
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from attrs import define, field, frozen
@@ -14,11 +14,11 @@ from attrs import define, field, frozen
 from cooperbench_eval.git.merging.line_diff import diff_lines, split_lines
 from cooperbench_eval.git.trees.entries import Entry
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.languages.files import GRAMMARS, PYTHON
-from cooperbench_eval.languages.model import Definition, Source, Use
-from cooperbench_eval.languages.python.uses import read_python
+from cooperbench_eval.languages.files import find_grammar
+from cooperbench_eval.languages.model import Definition, Names, Source, Use
 from cooperbench_eval.languages.readers.grammars import Grammar
-from cooperbench_eval.languages.scopes.uses import read_syntax
+from cooperbench_eval.languages.scopes.reading import WALKS, read_source
+from cooperbench_eval.languages.tree import StructureError
 
 LARGEST_BYTES = 500_000
 """Larger files are not read: they are generated, and would take seconds."""
@@ -209,13 +209,6 @@ def _renamed_from(now: bytes, path: str, gone: dict[str, bytes]) -> str:
     return best
 
 
-_GRAMMARS: dict[str, Grammar | None] = {
-    **dict.fromkeys(PYTHON),
-    **{suffix: each for suffix, each in GRAMMARS.items() if each is not Grammar.JAVA},
-}
-"""The grammars of the files whose definitions and uses are read; `None` for Python."""
-
-
 @frozen
 class Place:
     """A definition and the file that it is in."""
@@ -230,14 +223,14 @@ class TouchedFile:
 
     Attributes:
         versions: Its contents.
-        grammar: The grammar of its language; `None` for Python.
+        grammar: The grammar of its language.
         sources: What each version contains; `None` for one that lacks the file.
         unit: The name of the scope that it shares with other files: a package of Go, or
             the file itself.
     """
 
     versions: FileVersions
-    grammar: Grammar | None
+    grammar: Grammar
     sources: tuple[Source | None, ...]
     unit: str
 
@@ -260,22 +253,22 @@ class TouchedFile:
         before = self.sources[BASE]
         # A part that the base lacks is new, even if the side and the merge have the same part.
         versions = (now, there, before) if before else ()
-        parts = [frozenset(part for _, part in each.parts) for each in versions]
+        parts = [frozenset(piece for _, piece in each.pieces) for each in versions]
         shared = frozenset.intersection(*parts) if parts else frozenset()
         added = _counted(there, shared)
         if before:
             added -= _counted(before, shared)
-        for first, part in now.parts:
-            for use in now.uses_of(part) if part not in shared else ():
+        for first, piece in now.pieces:
+            for use in piece.uses if piece not in shared else ():
                 if added[use.shape] > 0 and not words.isdisjoint(use.words):
                     placed = use.moved(first)
                     if not lines.isdisjoint(placed.lines):
                         yield placed
 
 
-def _counted(source: Source, shared: frozenset[object]) -> Counter[object]:
+def _counted(source: Source, shared: frozenset[Names]) -> Counter[object]:
     return Counter(
-        use.shape for _, part in source.parts if part not in shared for use in source.uses_of(part)
+        use.shape for _, piece in source.pieces if piece not in shared for use in piece.uses
     )
 
 
@@ -299,13 +292,11 @@ class Project:
         files: dict[str, TouchedFile] = {}
         unknown: set[str] = set()
         for path, versions in merged.files.items():
-            suffix = PurePosixPath(path).suffix
-            if suffix not in _GRAMMARS:
+            grammar = find_grammar(path)
+            if grammar not in WALKS:
                 continue
-            grammar = _GRAMMARS[suffix]
             texts = versions.contents
-            read = read_python if grammar is None else partial(read_syntax, grammar)
-            sources = tuple(None if text is None else read(text) for text in texts)
+            sources = tuple(_read(grammar, text) for text in texts)
             unit = _unit(grammar, path, sources)
             if sources.count(None) > texts.count(None):
                 unknown.add(unit)
@@ -398,11 +389,18 @@ class Project:
             for methods, source in zip(found, file.sources, strict=True):
                 for each in source.definitions if source else ():
                     if each.takes_instance:
-                        methods.setdefault(each.last, []).append(Place(file.path, each))
+                        methods.setdefault(each.last_name, []).append(Place(file.path, each))
         return found
 
 
-def _unit(grammar: Grammar | None, path: str, sources: Sequence[Source | None]) -> str:
+def _read(grammar: Grammar, text: bytes | None) -> Source | None:
+    try:
+        return None if text is None else read_source(grammar, text)
+    except StructureError:
+        return None
+
+
+def _unit(grammar: Grammar, path: str, sources: Sequence[Source | None]) -> str:
     """Name the unit of a file: the scope to which its names belong.
 
     In Go that is its package in its folder, unless the file is only compiled on some

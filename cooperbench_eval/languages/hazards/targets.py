@@ -82,7 +82,7 @@ def _units(
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the units that an imported name may lead to, and what is looked up in each."""
     match file.grammar:
-        case None:
+        case Grammar.PYTHON:
             yield from _python(found, rest, file, project)
         case Grammar.GO:
             folder = _go_folder(found.module, project)

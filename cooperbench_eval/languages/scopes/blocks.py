@@ -1,30 +1,41 @@
-"""Finds statements of a block that are never reached, or that the block repeats."""
+"""Finds probable mistakes in a block: what is never reached, repeated, or overwritten.
+
+Each is legal. So a merged file is only at fault if it has more of them than the changes of
+both sides explain.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from attrs import frozen
 
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, rule_names
+from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, rule_names
 
 _CALLS = rule_names(
-    """call_expression macro_invocation method_invocation new_expression
+    """call call_expression macro_invocation method_invocation new_expression
     object_creation_expression"""
 )
 _NAMES = rule_names("identifier this self shorthand_property_identifier")
 _MEMBERS = {"member_expression": "object", "selector_expression": "operand"} | {
+    "attribute": "object",
     "field_expression": "value",
     "field_access": "object",
     "array_access": "array",
     "index_expression": "operand",
+    "subscript": "value",
     "subscript_expression": "object",
 }
 _WRITES = {
+    "assignment": "left",
+    "augmented_assignment": "left",
     "assignment_expression": "left",
     "augmented_assignment_expression": "left",
     "compound_assignment_expr": "left",
     "assignment_statement": "left",
+    "for_statement": "left",
+    "named_expression": "name",
+    "as_pattern": "alias",
     "short_var_declaration": "left",
     "update_expression": "argument",
     "inc_statement": "",
@@ -34,6 +45,8 @@ _WRITES = {
     "let_declaration": "pattern",
 }
 """The rules that give names new values, with the field of the names."""
+_BLOCKS = rule_names("block statement_block statement_list")
+_CLAUSES = rule_names("elif_clause else_clause except_clause except_group_clause finally_clause")
 _ANY_CALL = "()"
 """Stands for what a call without arguments may read."""
 _ALL = "*"
@@ -50,51 +63,127 @@ class BlockRules:
         leaving: Statements that always leave the block.
         hoisted: Statements that may follow them.
         ifs: Conditional statements.
-        loops: Loops.
+        loops: Loops and other statements that would do the same again.
+        tries: Statements that catch exceptions.
+        matches: Statements of which one of several cases is executed.
     """
 
     leaving: frozenset[str]
-    hoisted: frozenset[str]
+    hoisted: frozenset[str] = frozenset()
     ifs: frozenset[str]
     loops: frozenset[str]
+    tries: frozenset[str] = frozenset()
+    matches: frozenset[str] = frozenset()
 
-    def count_skipped(self, nodes: Sequence[SyntaxNode]) -> int:
-        """Count the statements after one that always leaves the block."""
-        for i, node in enumerate(nodes):
+    def slips(self, nodes: Sequence[SyntaxNode]) -> Iterator[str]:
+        """Yield the probable mistakes among the statements of a block."""
+        yield from self._skipped(nodes)
+        yield from self._repeated(nodes)
+        yield from _overwritten(nodes)
+
+    def _skipped(self, nodes: Sequence[SyntaxNode]) -> Iterator[str]:
+        """Yield one mistake for each statement after one that always leaves the block."""
+        for i, node in enumerate(nodes[:-1]):
             is_attributed = i > 0 and nodes[i - 1].type == "attribute_item"
-            if _bare(node).type in self.leaving and not is_attributed:
+            if not is_attributed and self.leaves(node):
                 # Something else may jump to a label.
                 rest = takewhile(lambda each: each.type != "labeled_statement", nodes[i + 1 :])
-                return sum(each.type not in self.hoisted for each in rest)
-        return 0
+                for each in rest:
+                    if each.type not in self.hoisted:
+                        yield f"{_one_line(each.text or b'')!r} would never be reached"
+                return
 
-    def repeated(self, nodes: Sequence[SyntaxNode]) -> Counter[bytes]:
-        """Count the repetitions of guards and loops in a block.
+    def leaves(self, node: SyntaxNode) -> bool:
+        """Whether the statement after a statement is certainly never reached."""
+        node = _bare(node)
+        kind = node.type
+        if kind in self.leaving:
+            return True
+        if kind in self.ifs:
+            return self._all_leave(node)
+        if kind in self.tries:
+            return self._try_leaves(node)
+        if kind in self.matches:
+            cases = [each for body in _bodies(node) for each in _statements(body)]
+            return any(map(takes_all, cases)) and all(
+                self.leaves_all(_bodies(each)) for each in cases
+            )
+        return kind == "while_statement" and self.is_endless(node)
+
+    def leaves_all(self, blocks: Sequence[SyntaxNode]) -> bool:
+        """Whether there is a block, and each leaves."""
+        return bool(blocks) and all(any(map(self.leaves, _statements(each))) for each in blocks)
+
+    def _all_leave(self, node: SyntaxNode) -> bool:
+        """Whether every branch of a chain of conditions leaves, and one is always taken."""
+        at: SyntaxNode | None = node
+        while at is not None and at.type in self.ifs:
+            if not self.leaves_all(at.children_by_field_name("consequence")):
+                return False
+            others = at.children_by_field_name("alternative")
+            at = others[-1] if others else None
+            if at is not None and at.type == "else_clause" and at.type != "block":
+                inner = [each for each in at.named_children if each.type not in COMMENTS]
+                at = inner[0] if len(inner) == 1 else at
+            if not all(self.leaves_all(_bodies(each)) for each in others[:-1]):
+                return False
+        if at is None or at.type == "elif_clause":
+            return False
+        return self.leaves_all(_bodies(at) or [at])
+
+    def _try_leaves(self, node: SyntaxNode) -> bool:
+        parts: dict[str, list[SyntaxNode]] = {}
+        for each in node.named_children:
+            parts.setdefault(each.type.replace("_group", ""), []).append(each)
+
+        def all_leave(kind: str) -> bool:
+            clauses = [each for one in parts.get(kind, ()) for each in _bodies(one) or [one]]
+            return self.leaves_all(clauses)
+
+        ends = all_leave("block") or all_leave("else_clause")
+        caught = all_leave("except_clause") or "except_clause" not in parts
+        return all_leave("finally_clause") or (ends and caught)
+
+    def is_endless(self, loop: SyntaxNode) -> bool:
+        """Whether a loop has a constant condition and no `break` of its own."""
+        if not is_always_true(loop):
+            return False
+        stack = _bodies(loop)
+        while stack:
+            node = stack.pop()
+            if node.type == "break_statement":
+                return False
+            if node.type in {"for_statement", "while_statement"}:
+                # A `break` in its body leaves only that loop.
+                stack += node.children_by_field_name("alternative")
+            elif not node.type.endswith("_definition"):
+                stack += node.named_children
+        return True
+
+    def _repeated(self, nodes: Sequence[SyntaxNode]) -> Iterator[str]:
+        """Yield the repetitions of guards and loops in a block.
 
         A guard is an `if` that leaves the block. It is a repetition only if nothing since
         the last one may have changed what it checks.
         """
-        found: Counter[bytes] = Counter()
-        kinds = {_bare(node).type for node in nodes}
-        if kinds.isdisjoint(self.ifs | self.loops):
-            return found
-        texts = [self._text(_bare(node)) for node in nodes]
+        bare = [_bare(node) for node in nodes]
+        if not any(node.type in self.ifs or node.type in self.loops for node in bare):
+            return
+        texts = list(map(self._text, bare))
         again = {text for text, times in Counter(texts).items() if text and times > 1}
         if not again:
-            return found
+            return
         last: dict[bytes, int] = {}
         written: dict[str, int] = {}
-        for i, (node, text) in enumerate(zip(nodes, texts, strict=True)):
+        for i, (node, text) in enumerate(zip(bare, texts, strict=True)):
             if text in again:
-                bare = _bare(node)
-                read = _read(bare.child_by_field_name("condition")) if bare.type in self.ifs else ()
+                read = _read(node.child_by_field_name("condition")) if node.type in self.ifs else ()
                 since = last.get(text, len(nodes))
                 if since < i and all(written.get(name, -1) < since for name in (*read, _ALL)):
-                    found[text] += 1
+                    yield f"{_one_line(text)!r} would occur twice"
                 last[text] = i
             for name in _written(node):
                 written[name] = i
-        return found
 
     def _text(self, node: SyntaxNode) -> bytes:
         """Return the text of a guard or a loop; empty for a long one and for other statements."""
@@ -110,10 +199,97 @@ class BlockRules:
         if node.child_by_field_name("initializer") is not None:
             return False
         body = node.child_by_field_name("consequence")
-        while body is not None and body.type in {"block", "statement_block", "statement_list"}:
+        while body is not None and body.type in _BLOCKS:
             inner = [each for each in body.children if each.is_named]
             body = inner[-1] if inner else None
         return body is not None and _bare(body).type in self.leaving
+
+
+def _one_line(text: bytes) -> str:
+    shown = text.split(b"\n", 1)[0].decode("utf-8", "replace").strip()
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+
+
+_SHOWN = 60
+
+
+def _bodies(node: SyntaxNode) -> list[SyntaxNode]:
+    """Return the blocks that a statement or a clause contains."""
+    return [each for each in node.named_children if each.type in _BLOCKS]
+
+
+def _statements(block: SyntaxNode) -> list[SyntaxNode]:
+    if block.type not in _BLOCKS:
+        return [block]
+    found = [each for each in block.named_children if each.type not in COMMENTS]
+    return _statements(found[0]) if len(found) == 1 and found[0].type in _BLOCKS else found
+
+
+def is_always_true(loop: SyntaxNode) -> bool:
+    """Whether the condition of a loop is a constant that is true."""
+    condition = loop.child_by_field_name("condition")
+    if condition is None:
+        return False
+    return condition.type == "true" or (condition.type == "integer" and condition.text != b"0")
+
+
+def takes_all(case: SyntaxNode) -> bool:
+    """Whether a case of a `match` statement takes every value."""
+    patterns = [each for each in case.named_children if each.type == "case_pattern"]
+    is_sole = len(patterns) == 1 and case.child_by_field_name("guard") is None
+    return is_sole and (patterns[0].text or b"").decode("utf-8", "replace").isidentifier()
+
+
+def _overwritten(nodes: Sequence[SyntaxNode]) -> Iterator[str]:
+    """Yield the variables that are set twice in a row of simple statements, unused in between."""
+    targets = [_target(_bare(node)) for node in nodes]
+    times = Counter(each.text for each in targets if each is not None)
+    if all(count == 1 for count in times.values()):
+        return
+    # The values of variables, by the name that the variable starts with.
+    unused: dict[bytes, dict[bytes, bytes]] = {}
+    for node, target in zip(nodes, targets, strict=True):
+        if target is None and any(node.child_by_field_name(role) for role in _COMPOUND):
+            unused.clear()
+            continue
+        value = _bare(node).child_by_field_name("right") if target else None
+        for name in _named(node if target is None else value):
+            unused.pop(name, None)
+        if target is None or value is None:
+            continue
+        written, text = target.text or b"", value.text or b""
+        root = written.partition(b".")[0]
+        if unused.get(root, {}).get(written, text) != text:
+            yield f"{_one_line(written)!r} would be set twice without being used"
+        if written == root:
+            unused[root] = {}
+        unused.setdefault(root, {})[written] = text
+
+
+_COMPOUND = ("body", "consequence", "subject", "definition")
+
+
+def _target(node: SyntaxNode) -> SyntaxNode | None:
+    """Return the only variable or attribute that an assignment sets."""
+    if node.type not in {"assignment", "assignment_expression"}:
+        return None
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None or right.type == node.type or node.child_by_field_name("type"):
+        return None
+    if left.type in _MEMBERS and left.type not in {"subscript", "array_access"}:
+        inner = left.child_by_field_name(_MEMBERS[left.type])
+        return left if inner is not None and inner.type in _NAMES else None
+    return left if left.type == "identifier" and (left.text or b"").strip(b"_") else None
+
+
+def _named(node: SyntaxNode | None) -> Iterator[bytes]:
+    """Yield the names in an expression."""
+    stack = [node] if node is not None else []
+    while stack:
+        node = stack.pop()
+        if node.type in _NAMES:
+            yield node.text or b""
+        stack += node.named_children
 
 
 def _bare(node: SyntaxNode) -> SyntaxNode:

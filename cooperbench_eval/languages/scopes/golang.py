@@ -1,12 +1,12 @@
 """The scopes of Go."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from cooperbench_eval.languages.model import Declaration, NamedFunction
+from cooperbench_eval.languages.model import Declaration, Signature
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
 _REPEATABLE = frozenset({"_", "init"})
 _LITERALS = rule_names(
@@ -19,14 +19,31 @@ class GoWalk(Walk):
     """One pass over statements of Go."""
 
     uses = rule_names("identifier package_identifier type_identifier")
+    paths: ClassVar = {
+        "selector_expression": ("operand", "field"),
+        "qualified_type": ("package", "name"),
+        "generic_type": ("", "type"),
+    }
+    calls: ClassVar = {"call_expression": ("function", "arguments")}
+    attributes = rule_names("field_identifier")
+    assignments = rule_names("assignment_statement")
     in_order = True
-    sharing = frozenset()
     blocks = BlockRules(
         leaving=rule_names("return_statement break_statement continue_statement goto_statement"),
         hoisted=rule_names("empty_statement"),
         ifs=rule_names("if_statement"),
         loops=rule_names("for_statement"),
     )
+
+    @classmethod
+    def package(cls, root: SyntaxNode) -> str:
+        """Return the name of the package."""
+        clauses = (each for each in root.children if each.type == "package_clause")
+        return next((_shown(name) for each in clauses for name in each.named_children), "")
+
+    def may_give_several(self, arguments: Sequence[SyntaxNode]) -> bool:
+        """A call may return several values, if it is the only argument."""
+        return len(arguments) == 1 and arguments[0].type == "call_expression"
 
     def _name(self, scope: Scope, node: SyntaxNode, kind: str, visible_from: int = 0) -> None:
         """Declare a name, unless Go lets it be declared several times."""
@@ -39,6 +56,8 @@ class GoWalk(Walk):
         for name in fields(node, "name"):
             self._name(scope, name, "function")
             self._body(node, scope, self.text(name))
+            if self.text(name) not in _REPEATABLE:
+                self._define(node, scope, self.text(name))
 
     def _method(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("name")
@@ -48,19 +67,34 @@ class GoWalk(Walk):
         label = f"{_receiver(receiver)}.{self.text(name)}"
         if self.text(name) != "_":
             scope.add(label, Declaration("function", self.line(name)))
-        self._body(node, scope, label, is_method=True)
+        self._body(node, scope, label, _receiver(receiver))
+        self._define(node, scope, label, is_method=True)
 
-    def _body(
-        self, node: SyntaxNode, scope: Scope, label: str = "", *, is_method: bool = False
+    def _define(
+        self, node: SyntaxNode, scope: Scope, name: str, *, is_method: bool = False
     ) -> None:
+        self.define(
+            scope,
+            name,
+            node,
+            is_function=True,
+            signature=self._signature(node, is_method=is_method),
+            takes_instance=is_method,
+            body=b" ".join(map(words, fields(node, "body"))),
+        )
+
+    def _body(self, node: SyntaxNode, scope: Scope, label: str = "", receiver: str = "") -> None:
         """Read a function; its parameters and the variables of its body share a scope."""
         inner = self.open(scope, label, is_function=True)
         lists = fields(node, "receiver", "type_parameters", "parameters", "result")
         for each in lists:
             self._parameters(each, inner)
+        for given in fields(node, "receiver"):
+            for name in (name for each in given.children for name in fields(each, "name")):
+                inner.names[self.text(name)] = [
+                    each._replace(origin=(receiver, True)) for each in inner.names[self.text(name)]
+                ]
         body = node.child_by_field_name("body")
-        if label and body is not None:
-            self.functions.append(self._signature(inner.label, node, is_method=is_method))
         self.push(lists, inner)
         for each in body.children if body is not None else ():
             if each.type == "statement_list":
@@ -73,8 +107,8 @@ class GoWalk(Walk):
                 for name in fields(each, "name"):
                     self._name(scope, name, "parameter")
 
-    def _signature(self, label: str, node: SyntaxNode, *, is_method: bool) -> NamedFunction:
-        names: list[str] = []
+    def _signature(self, node: SyntaxNode, *, is_method: bool) -> Signature:
+        names = [""] if is_method else []
         takes_more = False
         for given in fields(node, "parameters"):
             for each in given.children:
@@ -82,7 +116,10 @@ class GoWalk(Walk):
                     takes_more = True
                 elif each.type == "parameter_declaration":
                     names += [self.text(name) for name in fields(each, "name")] or [""]
-        return NamedFunction(label, tuple(names), len(names), takes_more, is_method)
+        number = len(names)
+        return Signature(
+            positional=tuple(names), unnamed=number, required=number, takes_more=takes_more
+        )
 
     def _function_type(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)
@@ -93,7 +130,8 @@ class GoWalk(Walk):
     def _type(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self._name(scope, name, "type", name.start_byte)
-            inner = self.open(scope, self.text(name))
+            self.define(scope, self.text(name), node)
+            inner = self.open(scope, self.text(name), has_members=True)
             for each in fields(node, "type_parameters"):
                 self._parameters(each, inner)
             self.push((each for each in node.children if each != name), inner)
@@ -107,6 +145,8 @@ class GoWalk(Walk):
                     last for kind in fields(each, "type") if (last := _last_name(kind)) is not None
                 ]
                 found += [(self.text(name), name) for name in names if self.text(name) != "_"]
+        for name, _ in found:
+            self.define(scope, f"{{{name}}}", node)
         self.once(scope, found)
         self.push(node.children, scope)
 
@@ -117,17 +157,22 @@ class GoWalk(Walk):
 
     def _import(self, node: SyntaxNode, scope: Scope) -> None:
         name, path = node.child_by_field_name("name"), node.child_by_field_name("path")
-        if name is not None:
-            if name.type == "dot":
-                self.has_glob = True
-            elif name.type == "package_identifier":
-                self.declare(scope, name, "import")
-        elif path is not None and (guess := package_name(self.text(path).strip('"`'))) != "C":
-            scope.add(guess, Declaration("import", self.line(path)))
+        module = self.text(path).strip('"`') if path is not None else ""
+        shown = self.text(name) if name is not None else package_name(module)
+        if name is not None and name.type == "dot":
+            self.may_bind_any = True
+            shown = "*"
+        elif name is not None and name.type == "package_identifier":
+            self.declare(scope, name, "import")
+        elif name is None and shown != "C":
+            scope.add(shown, Declaration("import", self.line(node)))
+        self.take(scope, node, shown, module)
 
     def _variables(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self._name(scope, name, "variable", node.end_byte)
+            if not scope.is_local and self.text(name) != "_":
+                self.define(scope, self.text(name), node, line=self.line(name))
         self.push(node.children, scope)
 
     def _short(self, node: SyntaxNode, scope: Scope) -> None:
@@ -161,14 +206,6 @@ class GoWalk(Walk):
         self.once(scope, ((f"case {self.text(value)}", value) for value in _cases(node)))
         self.push(node.children, inner)
 
-    def _call(self, node: SyntaxNode, scope: Scope) -> None:
-        callee, given = (node.child_by_field_name(role) for role in ("function", "arguments"))
-        if callee is not None and callee.type in {"identifier", "selector_expression"}:
-            is_method = callee.type == "selector_expression"
-            for name in fields(callee, "field") if is_method else [callee]:
-                self.add_call(self.text(name), given, has_receiver=is_method)
-        self.push(node.children, scope)
-
     def _elements(self, node: SyntaxNode, scope: Scope) -> None:
         """Read a composite literal; a key may be the name of a field."""
         elements = (each for each in node.children if each.type == "keyed_element")
@@ -194,7 +231,6 @@ class GoWalk(Walk):
             """block communication_case default_case expression_case for_statement
             if_statement type_case""",
         ),
-        (_call, "call_expression"),
         (_fields, "field_declaration_list"),
         (_body, "func_literal"),
         (_function, "function_declaration"),
@@ -207,6 +243,10 @@ class GoWalk(Walk):
         (_short, "short_var_declaration"),
         (_list, "statement_list"),
     )
+
+
+def _shown(node: SyntaxNode) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
 
 
 def package_name(path: str) -> str:
@@ -222,7 +262,7 @@ def _receiver(receiver: SyntaxNode) -> str:
     for each in receiver.children:
         for kind in fields(each, "type"):
             if (name := _last_name(kind)) is not None:
-                return (name.text or b"").decode("utf-8", "replace")
+                return _shown(name)
     return ""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import ClassVar
 
-from cooperbench_eval.languages.model import Declaration, NamedFunction
+from cooperbench_eval.languages.model import Declaration, Signature
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
@@ -18,10 +18,23 @@ _VISIBILITY = dict.fromkeys(("public", "protected", "private"), "visibility")
 class JavaWalk(Walk):
     """One pass over declarations of Java.
 
-    Names of methods do not count as uses: a method may be inherited, and most are called on values.
+    Names of methods are not looked up: a method may be inherited, and most are called on values.
     """
 
     uses = rule_names("identifier type_identifier")
+    paths: ClassVar = {
+        "field_access": ("object", "field"),
+        "generic_type": ("", ""),
+        "method_invocation": ("object", "name"),
+    }
+    implicit = "this"
+    calls: ClassVar = {
+        "method_invocation": ("name", "arguments"),
+        "object_creation_expression": ("type", "arguments"),
+    }
+    receivers: ClassVar = {"this": True}
+    roots = rule_names("this super")
+    assignments = rule_names("assignment_expression")
     in_order = True
     # Types, values and methods have names of their own; an import may be repeated.
     sharing = frozenset(
@@ -46,18 +59,24 @@ class JavaWalk(Walk):
 
     def _import(self, node: SyntaxNode, scope: Scope) -> None:
         """Declare the last name of an import."""
-        if any(each.type == "asterisk" for each in node.children):
-            self.has_glob = True
-            return
         path = next((each for each in node.children if each.is_named), None)
+        whole = self.text(path) if path is not None else ""
+        if any(each.type == "asterisk" for each in node.children):
+            self.may_bind_any = True
+            self.take(scope, node, "*", whole)
+            return
         name = path.child_by_field_name("name") if path is not None else None
         if name is not None:
             self.declare(scope, name, _IMPORT)
+            module, _, attribute = whole.rpartition(".")
+            self.take(scope, node, attribute, module, attribute)
 
     def _type(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self.declare(scope, name, _TYPE)
-            inner = self.open(scope, self.text(name))
+            inner = self.open(scope, self.text(name), has_members=True)
+            bases = tuple(self.text(each) for each in fields(node, "superclass", "interfaces"))
+            self.define(scope, self.text(name), node, is_class=True, bases=bases)
             for components in fields(node, "parameters"):
                 self._parameters(components, inner, _FIELD)
             self.push((each for each in node.children if each != name), inner)
@@ -85,19 +104,35 @@ class JavaWalk(Walk):
             inner = self.open(scope, label, is_function=True)
             for parameters in fields(node, "parameters"):
                 self._parameters(parameters, inner, _VARIABLE)
-            function = NamedFunction(
-                f"{scope.label}.{self.text(name)}",
-                tuple(inner.names),  # so far, its scope declares only the parameters
-                required=len(inner.names),
-                takes_more=any(each.type == "spread_parameter" for each in given),
-                is_method=False,  # its calls may have a receiver or not
-            )
-            self.functions.append(function)
+            self._define(node, scope, name, tuple(inner.names))
             body = node.child_by_field_name("body")
             self.push((each for each in node.children if each not in {name, body}), inner)
             if body is not None:  # its variables share a scope with the parameters
                 self.statements(body.children)
                 self.push(body.children, inner)
+
+    def _define(
+        self, node: SyntaxNode, scope: Scope, name: SyntaxNode, parameters: tuple[str, ...]
+    ) -> None:
+        given = [each for found in fields(node, "parameters") for each in found.children]
+        takes_more = any(each.type == "spread_parameter" for each in given)
+        number = len(parameters) - takes_more
+        is_constructor = node.type == "constructor_declaration"
+        self.define(
+            scope,
+            "constructor" if is_constructor else self.text(name),
+            node,
+            line=self.line(name),
+            is_function=True,
+            signature=Signature(
+                positional=("", *parameters[:number]),
+                unnamed=number + 1,
+                required=number + 1,
+                takes_more=takes_more,
+            ),
+            takes_instance=True,
+            body=b" ".join(map(words, fields(node, "body"))),
+        )
 
     def _parameters(self, node: SyntaxNode, scope: Scope, kind: str) -> None:
         for each in node.children:
@@ -130,7 +165,14 @@ class JavaWalk(Walk):
             for name in fields(each, "name"):
                 visible = name.start_byte if kind == _VARIABLE else 0
                 self.declare(scope, name, kind, visible_from=visible)
+                if kind == _FIELD:
+                    self.define(scope, f"{{{self.text(name)}}}", node, line=self.line(name))
         self.push(node.children, scope)
+
+    def _constant(self, node: SyntaxNode, scope: Scope) -> None:
+        for name in fields(node, "name"):
+            self.define(scope, f"{{{self.text(name)}}}", node)
+        self.named(node, scope, kind=_FIELD)
 
     def _each(self, node: SyntaxNode, scope: Scope) -> None:
         self.named(node, self.open(scope), kind=_VARIABLE)
@@ -152,19 +194,6 @@ class JavaWalk(Walk):
             self.statements([each for each in case.children if each.type != "switch_label"])
         self.once(inner, ((words(label).decode("utf-8", "replace"), label) for label in labels))
         self.push(node.children, inner)
-
-    def _call(self, node: SyntaxNode, scope: Scope) -> None:
-        for name in fields(node, "name"):
-            given = node.child_by_field_name("arguments")
-            self.add_call(self.text(name), given, has_receiver=False)
-        self.push(fields(node, "object", "type_arguments", "arguments"), scope)
-
-    def _creation(self, node: SyntaxNode, scope: Scope) -> None:
-        for kind in fields(node, "type"):
-            if kind.type == "type_identifier":
-                given = node.child_by_field_name("arguments")
-                self.add_call(self.text(kind), given, has_receiver=False)
-        self.push(node.children, scope)
 
     def _after_name(self, node: SyntaxNode, scope: Scope) -> None:
         """Read what follows a label or the name of an annotation's element."""
@@ -189,15 +218,12 @@ class JavaWalk(Walk):
         ),
         (_after_name, "element_value_pair labeled_statement"),
         (_each, "enhanced_for_statement"),
-        (partial(Walk.named, kind=_FIELD), "enum_constant"),
-        (partial(Walk.only, role="object"), "field_access"),
+        (_constant, "enum_constant"),
         (_import, "import_declaration"),
         (_pattern, "instanceof_expression"),
         (_lambda, "lambda_expression"),
         (partial(_declarators, kind=_VARIABLE), "local_variable_declaration"),
-        (_call, "method_invocation"),
         (_modifiers, "modifiers"),
-        (_creation, "object_creation_expression"),
         (_switch, "switch_block"),
         (_type_parameter, "type_parameter"),
     )

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar
 
-from cooperbench_eval.languages.model import Declaration, NamedFunction
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
+from cooperbench_eval.languages.model import Declaration, Signature
+from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
 
@@ -33,6 +33,18 @@ class RustWalk(Walk):
     """One pass over items of Rust."""
 
     uses = rule_names("identifier type_identifier")
+    paths: ClassVar = {
+        "field_expression": ("value", "field"),
+        "generic_function": ("", "function"),
+        "generic_type": ("", "type"),
+        "scoped_identifier": ("path", "name"),
+        "scoped_type_identifier": ("path", "name"),
+    }
+    calls: ClassVar = {"call_expression": ("function", "arguments")}
+    receivers: ClassVar = {"self": True, "Self": False}
+    roots = rule_names("crate self super Self")
+    attributes = rule_names("field_identifier shorthand_field_identifier")
+    assignments = rule_names("assignment_expression compound_assignment_expr")
     in_order = True
     sharing = frozenset(
         {frozenset((one, other)) for one in _FREE for other in (*_FREE, *_SOLE)}
@@ -56,6 +68,15 @@ class RustWalk(Walk):
         loops=rule_names("for_expression loop_expression while_expression"),
     )
 
+    @classmethod
+    def may_define_more(cls, root: SyntaxNode) -> bool:
+        """Whether a macro at the top level may define names."""
+        return any(
+            "macro" in each.type
+            for node in root.children
+            for each in (node, *(node.children if node.type == "expression_statement" else ()))
+        )
+
     def _item(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("alias") or node.child_by_field_name("name")
         if name is None:
@@ -68,30 +89,49 @@ class RustWalk(Walk):
             around.add(f"{owner}.{shown}" if owner else shown, declaration)
         if node.type == "macro_definition":
             return
-        inner = self.open(scope, self.text(name), is_function=True)
+        has_members = node.type in {"enum_item", "mod_item", "struct_item", "trait_item"}
+        inner = self.open(scope, self.text(name), is_function=True, has_members=has_members)
         if node.type == "function_item":
-            self._function(node, inner)
+            self._function(node, scope, self.text(name))
+        elif node.type in _DEFINED and self.text(name) != "_":
+            has_functions = node.type in {"mod_item", "trait_item"}
+            self.define(scope, self.text(name), node, is_class=has_functions)
         self.push((each for each in node.children if each != name), inner)
 
-    def _function(self, node: SyntaxNode, scope: Scope) -> None:
-        """Note the parameters of a function."""
+    def _function(self, node: SyntaxNode, scope: Scope, name: str) -> None:
+        """Define a function with its parameters."""
         names: list[str] = []
         is_method = False
         for given in fields(node, "parameters"):
             for each in given.children:
-                is_method = is_method or each.type == "self_parameter"
-                if each.type == "parameter":
+                if each.type == "self_parameter":
+                    is_method = True
+                    names.append("")
+                elif each.type == "parameter":
                     names += [words(pattern).decode() for pattern in fields(each, "pattern")]
-        function = NamedFunction(scope.label, tuple(names), len(names), False, is_method)
-        self.functions.append(function)
+        number = len(names)
+        self.define(
+            scope,
+            name,
+            node,
+            is_function=True,
+            signature=Signature(positional=tuple(names), unnamed=number, required=number),
+            takes_instance=is_method,
+            body=b" ".join(map(words, fields(node, "body"))),
+        )
 
     def _impl(self, node: SyntaxNode, scope: Scope) -> None:
         label = "".join(map(self.text, fields(node, "type")))
-        self.push(node.children, self.open(scope, label))
+        for trait in fields(node, "trait"):
+            label = f"<{label} as {self.text(trait)}>"
+        self.push(node.children, self.open(scope, label, has_members=True))
 
     def _fields(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the fields of a struct or its value, or the variants of an enum."""
-        self.once(scope, self._named(node))
+        named = list(self._named(node))
+        self.once(scope, named)
+        for name, each in named if node.type != "field_initializer_list" else ():
+            self.define(scope, f"{{{name}}}", each)
         self.push(node.children, scope)
 
     def _named(self, node: SyntaxNode) -> Iterator[tuple[str, SyntaxNode]]:
@@ -108,35 +148,32 @@ class RustWalk(Walk):
 
     def _use(self, node: SyntaxNode, scope: Scope) -> None:
         kind = "conditional" if is_conditional(node) else "use"
-        stack = fields(node, "argument")
+        stack = [(each, "") for each in fields(node, "argument")]
         while stack:
-            each = stack.pop()
-            match each.type:
-                case "use_list":
-                    stack += reversed(each.children)
-                case "scoped_use_list":
-                    stack += fields(each, "list")
-                case "use_wildcard":
-                    self.has_glob = True
-                case "use_as_clause":
-                    stack += fields(each, "alias")
-                case "scoped_identifier":
-                    stack += fields(each, "name")
-                case "identifier" if self.text(each) != "_":
-                    self.declare(scope, each, kind)
-                case "self":
-                    self._use_self(each, scope, kind)
+            each, path = stack.pop()
+            if each.type == "use_list":
+                stack += ((child, path) for child in reversed(each.named_children))
+            elif each.type == "scoped_use_list":
+                inner = _joined(path, "".join(map(self.text, fields(each, "path"))))
+                stack += ((child, inner) for child in fields(each, "list"))
+            elif each.type == "use_wildcard":
+                self.may_bind_any = True
+                self.take(scope, each, "*", _joined(path, self.text(each)))
+            elif each.type not in COMMENTS:
+                self._import(each, scope, path, kind)
 
-    def _use_self(self, node: SyntaxNode, scope: Scope, kind: str) -> None:
-        """Declare the module of which a list of imports has `self`."""
-        at: SyntaxNode | None = node
-        while at is not None and at.type != "scoped_use_list":
-            at = at.parent
-        name = at.child_by_field_name("path") if at is not None else None
-        if name is not None:
-            last = name.child_by_field_name("name") or name
-            found = "module" if kind == "use" else kind
-            scope.add(self.text(last), Declaration(found, self.line(node)))
+    def _import(self, node: SyntaxNode, scope: Scope, path: str, kind: str) -> None:
+        """Import one name, or with `self` the module that a list belongs to."""
+        alias = node.child_by_field_name("alias")
+        whole = node.child_by_field_name("path") if alias is not None else node
+        shown = _joined(path, self.text(whole or node))
+        module, _, attribute = shown.removesuffix("::self").rpartition("::")
+        name = self.text(alias) if alias is not None else attribute
+        if name != "_":
+            is_module = shown.endswith("::self") and kind == "use"
+            declaration = Declaration("module" if is_module else kind, self.line(node))
+            scope.add(name, declaration)
+        self.take(scope, node, name, module, attribute)
 
     def _bind(self, scope: Scope, node: SyntaxNode, visible_from: int = 0) -> None:
         """Declare the variables in the pattern of a node."""
@@ -182,18 +219,6 @@ class RustWalk(Walk):
         self._bind(inner, node)
         self.push(node.children, inner)
 
-    def _call(self, node: SyntaxNode, scope: Scope) -> None:
-        callee = node.child_by_field_name("function")
-        given = node.child_by_field_name("arguments")
-        if callee is not None and callee.type == "generic_function":
-            callee = callee.child_by_field_name("function")
-        if callee is not None:
-            is_method = callee.type == "field_expression"
-            name = callee.child_by_field_name("field" if is_method else "name") or callee
-            if name.type in {"identifier", "field_identifier"}:
-                self.add_call(self.text(name), given, has_receiver=is_method)
-        self.push(node.children, scope)
-
     rules: ClassVar = by_rule(
         (_item, _ITEMS),
         (partial(Walk.named, kind="generic"), "const_parameter type_parameter"),
@@ -201,11 +226,8 @@ class RustWalk(Walk):
         (_let, "let_condition let_declaration"),
         (_parameters, "closure_parameters parameters"),
         (_branch, "if_expression while_expression"),
-        # Of a path, only the first name uses a name that a file declares.
-        (partial(Walk.only, role="path"), "scoped_identifier scoped_type_identifier"),
         (Walk.only, "attribute_item inner_attribute_item macro_invocation visibility_modifier"),
         (Walk.block, "block"),
-        (_call, "call_expression"),
         (Walk.inner, "closure_expression function_type"),
         (_variant, "enum_variant"),
         (_for, "for_expression"),
@@ -214,6 +236,17 @@ class RustWalk(Walk):
         (_arms, "match_block"),
         (_use, "use_declaration"),
     )
+
+
+_DEFINED = frozenset(_ITEMS) - {
+    "extern_crate_declaration",
+    "function_signature_item",
+    "macro_definition",
+}
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}::{name}" if path else name
 
 
 def _kind(node: SyntaxNode) -> str:

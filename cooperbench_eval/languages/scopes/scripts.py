@@ -1,12 +1,12 @@
 """The scopes of JavaScript and TypeScript."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar
 
-from cooperbench_eval.languages.model import Declaration, NamedFunction
-from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
+from cooperbench_eval.languages.model import Declaration, Signature
+from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields
+from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, unquoted, words
 
 _NAMES = rule_names("identifier type_identifier shorthand_property_identifier_pattern")
 _FUNCTIONS = rule_names("arrow_function function_expression generator_function")
@@ -43,7 +43,19 @@ class ScriptWalk(Walk):
     """One pass over statements of JavaScript or TypeScript."""
 
     uses = rule_names("identifier type_identifier shorthand_property_identifier")
-    in_order = False
+    paths: ClassVar = {
+        "generic_type": ("", "name"),
+        "member_expression": ("object", "property"),
+        "nested_type_identifier": ("module", "name"),
+    }
+    calls: ClassVar = {
+        "call_expression": ("function", "arguments"),
+        "new_expression": ("constructor", "arguments"),
+    }
+    receivers: ClassVar = {"this": True}
+    roots = rule_names("this super")
+    attributes = rule_names("property_identifier")
+    assignments = rule_names("assignment_expression augmented_assignment_expression")
     sharing = _sharing(
         """var: parameter function catch
         !function: parameter
@@ -77,6 +89,7 @@ class ScriptWalk(Walk):
             self.declare(scope, name, kind)
             if kind == "function":
                 self._hoist(scope, name, "hoisted")
+                self._define(node, scope, self.text(name), node)
         self._parameters(node, scope, name)
 
     def _expression(self, node: SyntaxNode, scope: Scope) -> None:
@@ -94,18 +107,56 @@ class ScriptWalk(Walk):
         ):
             found = key_of(around)
             name = found if found is not None and found.type in _WORDS else name
-        is_method = around is not None and around.type != "variable_declarator"
-        self._parameters(node, scope, name, is_method=is_method)
+        self._parameters(node, scope, name)
 
     def _method(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("name")
         if name is not None and name.type == "computed_property_name":
             self.push([name], scope)
-        self._parameters(node, scope, name, is_method=True)
+        elif name is not None and node.parent is not None and node.parent.type == "class_body":
+            self._member(node, scope)
+        self._parameters(node, scope, name)
 
-    def _parameters(
-        self, node: SyntaxNode, scope: Scope, name: SyntaxNode | None, *, is_method: bool = False
+    def _member(self, node: SyntaxNode, scope: Scope) -> None:
+        """Define a method or a field of a class."""
+        name = key_of(node)
+        if name is None or name.type == "computed_property_name":
+            return
+        before = [each.type for each in node.children if each.type in {"get", "set", "static"}]
+        function = _function_of(node)
+        is_method = function is not None and "static" not in before
+        shown = " ".join([*before, self.text(name)])
+        self.members.add(self.text(name))
+        self._define(node, scope, shown, function, takes_instance=is_method)
+
+    def _field(self, node: SyntaxNode, scope: Scope) -> None:
+        self._member(node, scope)
+        self.push(node.children, scope)
+
+    def _define(
+        self,
+        node: SyntaxNode,
+        scope: Scope,
+        name: str,
+        function: SyntaxNode | None,
+        *,
+        takes_instance: bool = False,
     ) -> None:
+        signature = (
+            None if function is None else _signature(function, self, takes_instance=takes_instance)
+        )
+        body = [] if function is None else fields(function, "body")
+        self.define(
+            scope,
+            name,
+            node,
+            is_function=function is not None,
+            signature=signature,
+            takes_instance=takes_instance,
+            body=b" ".join(map(words, body)),
+        )
+
+    def _parameters(self, node: SyntaxNode, scope: Scope, name: SyntaxNode | None) -> None:
         """Read the parameters and the body of a function."""
         label = self.text(name) if name is not None else ""
         function = self.open(scope, label, is_function=True)
@@ -113,8 +164,6 @@ class ScriptWalk(Walk):
         parameters = found[0].children if found else fields(node, "parameter")
         for each in parameters:
             self._bind(function, each, "parameter")
-        if label and node.type != "function_signature":
-            self.functions.append(_signature(function.label, parameters, self, is_method=is_method))
         self.push(fields(node, "type_parameters", "parameters", "parameter"), function)
         self.push(fields(node, "return_type", "type"), function)
         body = node.child_by_field_name("body")
@@ -128,7 +177,11 @@ class ScriptWalk(Walk):
         name = node.child_by_field_name("name")
         if name is not None and node.type != "class":
             self.declare(scope, name, "class", visible_from=name.start_byte)
-        inner = self.open(scope, self.text(name) if name else "", is_function=True)
+            bases = [self.text(each) for each in node.children if each.type == "class_heritage"]
+            body = b" ".join(map(words, fields(node, "body")))
+            self.define(scope, self.text(name), node, is_class=True, bases=tuple(bases), body=body)
+        label = self.text(name) if name else ""
+        inner = self.open(scope, label, is_function=True, has_members=True)
         if name is not None and node.type == "class":
             self.declare(inner, name, "class")
         self.push((each for each in node.children if each != name), inner)
@@ -150,7 +203,7 @@ class ScriptWalk(Walk):
     def _block(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         is_outermost = node.parent is not None and node.parent.type in _OUTERMOST
-        self.push(node.children, self.open(scope, is_function=is_outermost))
+        self.push(node.children, self.open(scope, is_function=is_outermost, has_members=is_outermost))
 
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         self.once(
@@ -184,6 +237,10 @@ class ScriptWalk(Walk):
             name = each.child_by_field_name("name")
             if name is not None:
                 self._variable(scope, name, kind)
+                function = _function_of(each)
+                is_defined = function is not None or not scope.is_local
+                for one in bound_by(name) if is_defined else ():
+                    self._define(each, scope, self.text(one), function)
         self.push(node.children, scope)
 
     def _variable(self, scope: Scope, pattern: SyntaxNode, kind: str) -> None:
@@ -213,16 +270,22 @@ class ScriptWalk(Walk):
     def _import(self, node: SyntaxNode, scope: Scope) -> None:
         self.is_module = True
         is_type = any(each.type == "type" for each in node.children)
+        module = _module(node)
         stack = [each for each in node.children if each.is_named]
         while stack:
             each = stack.pop()
             if each.type == "identifier":
                 self.declare(scope, each, "type-import" if is_type else "import")
+                is_default = each.parent is not None and each.parent.type == "import_clause"
+                attribute = "default" if is_default else ""
+                self.take(scope, each, self.text(each), module, attribute)
             elif each.type == "import_specifier":
-                name = each.child_by_field_name("alias") or each.child_by_field_name("name")
+                original = each.child_by_field_name("name")
+                name = each.child_by_field_name("alias") or original
                 marked = is_type or any(n.type == "type" for n in each.children)
-                if name is not None and name.type != "string":
+                if name is not None and original is not None and name.type != "string":
                     self.declare(scope, name, "type-import" if marked else "import")
+                    self.take(scope, each, self.text(name), module, self.text(original))
             elif each.type not in {"string", "import_attribute"}:
                 stack += each.children
 
@@ -234,6 +297,11 @@ class ScriptWalk(Walk):
             declared is None or declared.type not in {"function_signature", "interface_declaration"}
         ):
             scope.add("export default", Declaration("export", self.line(node)))
+            self.define(scope, "default", node)
+        module = _module(node)
+        if has_source and any(each.type == "*" for each in node.children):
+            self.may_bind_any = True
+            self.take(scope, node, "*", module)
         for clause in node.children:
             for each in clause.children if clause.type == "export_clause" else ():
                 name = each.child_by_field_name("alias") or each.child_by_field_name("name")
@@ -241,7 +309,9 @@ class ScriptWalk(Walk):
                     shown = f"export {self.text(name)}"
                     scope.add(shown, Declaration("export", self.line(name)))
                     inner = each.child_by_field_name("name")
-                    if inner is not None and not has_source:
+                    if inner is not None and has_source:
+                        self.take(scope, each, self.text(name), module, self.text(inner))
+                    elif inner is not None:
                         self.push([inner], scope)
         self.push((n for n in node.children if n.type != "export_clause"), scope)
 
@@ -250,8 +320,12 @@ class ScriptWalk(Walk):
         name = node.child_by_field_name("name")
         if name is not None and name.type in _NAMES:
             self.declare(scope, name, _NAMED[node.type])
+            is_space = _NAMED[node.type] == "namespace"
+            if _NAMED[node.type] == "type":
+                self.define(scope, f"type {self.text(name)}", node)
+            self.define(scope, self.text(name), node, is_class=is_space)
         label = self.text(name) if name is not None else ""
-        inner = self.open(scope, label, is_function=True)
+        inner = self.open(scope, label, is_function=True, has_members=True)
         self.push((each for each in node.children if each != name), inner)
 
     def _enum_body(self, node: SyntaxNode, scope: Scope) -> None:
@@ -276,15 +350,6 @@ class ScriptWalk(Walk):
                 self.declare(scope, each, kind)
         self.push(node.children, scope)
 
-    def _call(self, node: SyntaxNode, scope: Scope) -> None:
-        callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
-        given = node.child_by_field_name("arguments")
-        if callee is not None and given is not None and given.type == "arguments":
-            name = callee.child_by_field_name("property") or callee
-            if name.type in _WORDS:
-                self.add_call(self.text(name), given, has_receiver=name is not callee)
-        self.push(node.children, scope)
-
     def _element(self, node: SyntaxNode, scope: Scope) -> None:
         """Read a tag; a name in small letters is that of an HTML element."""
         attributes = [each for each in node.children if each.type == "jsx_attribute"]
@@ -307,12 +372,12 @@ class ScriptWalk(Walk):
             """abstract_method_signature call_signature construct_signature
             constructor_type function_type method_signature""",
         ),
-        (_call, "call_expression new_expression"),
         (Walk.inner, "conditional_type for_statement index_signature"),
         (Walk.only, "jsx_closing_element"),
         (_catch, "catch_clause"),
         (_enum_body, "enum_body"),
         (_export, "export_statement"),
+        (_field, "field_definition public_field_definition"),
         (_for_in, "for_in_statement"),
         (_import, "import_statement"),
         (_method, "method_definition"),
@@ -321,26 +386,39 @@ class ScriptWalk(Walk):
     )
 
 
-def _signature(
-    name: str, parameters: Iterable[SyntaxNode], walk: Walk, *, is_method: bool
-) -> NamedFunction:
-    names: list[str] = []
-    required, takes_more = 0, False
-    for each in parameters:
-        if not each.is_named or each.type == "comment":
-            continue
+def _function_of(node: SyntaxNode) -> SyntaxNode | None:
+    """Return the function that a definition consists of; `None` if it is not a function."""
+    if node.child_by_field_name("parameters") is not None:
+        return node
+    value = node.child_by_field_name("value")
+    return value if value is not None and value.type in _FUNCTIONS else None
+
+
+def _module(node: SyntaxNode) -> str:
+    """Return the module that a statement imports from."""
+    found = (words(each).decode("utf-8", "replace") for each in fields(node, "source"))
+    return "".join(found).strip("\"'`")
+
+
+def _signature(function: SyntaxNode, walk: Walk, *, takes_instance: bool) -> Signature:
+    names = [""] if takes_instance else []
+    required, takes_more = len(names), False
+    lists = fields(function, "parameters")
+    for each in lists[0].children if lists else fields(function, "parameter"):
         pattern = each.child_by_field_name("pattern") or each
         left = pattern.child_by_field_name("left") or pattern
-        if pattern.type == "this":
+        if not each.is_named or each.type in COMMENTS or pattern.type == "this":
             continue
         if pattern.type == "rest_pattern":
             takes_more = True
             continue
-        names.append(walk.text(left) if left.type == "identifier" else left.type)
+        names.append(walk.text(left) if left.type == "identifier" else "")
         is_optional = each.type in {"optional_parameter", "assignment_pattern"}
         if not is_optional and each.child_by_field_name("value") is None:
             required = len(names)
-    return NamedFunction(name, tuple(names), required, takes_more, is_method)
+    return Signature(
+        positional=tuple(names), unnamed=len(names), required=required, takes_more=takes_more
+    )
 
 
 def key_of(node: SyntaxNode) -> SyntaxNode | None:
@@ -350,11 +428,6 @@ def key_of(node: SyntaxNode) -> SyntaxNode | None:
         or node.child_by_field_name("name")
         or node.child_by_field_name("property")
     )
-
-
-def unquoted(name: str) -> str:
-    """Return a member's name without the quotes around it."""
-    return name[1:-1] if name[:1] in {"'", '"'} else name
 
 
 def bound_by(pattern: SyntaxNode) -> Iterator[SyntaxNode]:

@@ -1,23 +1,41 @@
-"""Walks over a syntax tree and notes what its scopes declare and use.
+"""Walks over a syntax tree and notes what its scopes declare, define, import and use.
 
-The walk knows no language. A language is a `Walk` with a rule for each kind of node that
-opens a scope, declares names, or contains words that do not use names.
+The walk knows no language. A language is a `Walk` with a table: which nodes are names, paths
+and calls, and a rule for each kind of node that opens a scope, declares names, or contains
+words that do not use names.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
-from cooperbench_eval.languages.model import Call, Clash, Declaration, NamedFunction, ScopeNames
-from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode
+from cooperbench_eval.languages.model import (
+    Arguments,
+    Branch,
+    Clash,
+    Declaration,
+    Definition,
+    Import,
+    Names,
+    Signature,
+    Use,
+)
+from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.order import Event, Paths
 
 _DEEPEST = 100
 """Scopes in more scopes than this are not read, since a use is looked up in each of them."""
 _LONGEST_ARGUMENT = 200
+_MOST_FOLLOWED = 100_000
+"""The longest piece whose paths are followed, which takes seconds for each megabyte."""
 _ANYWHERE = 2**62
 """The place of a use for which the order of statements does not matter, such as a type's."""
+_SPREAD = rule_names("dictionary_splat list_splat spread_element variadic_argument")
+_VALUES = ("right", "value", "condition", "type")
+"""The fields of a pattern that are no part of what it binds."""
 
 Rule = Callable[..., None]
+Origin = Import | tuple[str, bool] | None
 
 
 class Scope:
@@ -26,30 +44,83 @@ class Scope:
     Attributes:
         parent: The scope around it; `None` for the file.
         label: The names of the named scopes up to this one, with dots.
+        owner: The label of the class around it; empty if there is none.
         is_function: Whether its statements run later than those around it.
+        has_members: Whether its names are those of members, as in a class.
+        is_local: Whether it is in a function or in a block.
+        is_later: Whether what is being read may be executed later than the statement it is in.
         names: The declarations of each name.
+        events: Where its own statements read and bind names.
+        branch: The branches that are being read.
         depth: The number of scopes around it.
     """
 
-    __slots__ = ("depth", "is_function", "label", "names", "parent")
+    __slots__ = (
+        *("branch", "depth", "events", "foreign", "has_members", "is_function"),
+        *("is_later", "is_local", "label", "names", "owner", "parent"),
+    )
 
     def __init__(
-        self, parent: "Scope | None" = None, label: str = "", *, is_function: bool = False
+        self,
+        parent: "Scope | None" = None,
+        label: str = "",
+        *,
+        is_function: bool = False,
+        has_members: bool = False,
     ) -> None:
         self.parent = parent
         self.is_function = is_function
+        self.has_members = has_members
+        self.is_local: bool = parent is not None and (parent.is_local or not has_members)
         self.names: dict[str, list[Declaration]] = {}
+        self.foreign: dict[str, Scope] = {}
+        self.events: list[Event] = []
+        self.branch: Branch = ()
+        self.is_later = False
         around = parent.label if parent else ""
         self.label: str = f"{around}.{label}" if around and label else label or around
+        self.owner: str = self.label if has_members else parent.owner if parent else ""
         self.depth: int = parent.depth + 1 if parent else 0
 
+    def branched(self, start: int, number: int) -> "Scope":
+        """Return the same scope, while one branch of the statement that begins there is read."""
+        scope = self._again()
+        scope.branch = (*self.branch, (start, number))
+        return scope
+
+    def later(self) -> "Scope":
+        """Return the same scope, while something is read that is executed later."""
+        scope = self._again()
+        scope.is_later = True
+        return scope
+
+    def _again(self) -> "Scope":
+        scope = Scope(self.parent, is_function=self.is_function, has_members=self.has_members)
+        scope.names, scope.foreign, scope.is_local = self.names, self.foreign, self.is_local
+        scope.events = self.events
+        scope.label, scope.owner = self.label, self.owner
+        scope.branch, scope.is_later = self.branch, self.is_later
+        return scope
+
     def add(self, name: str, declaration: Declaration) -> None:
-        """Declare a name."""
-        self.names.setdefault(name, []).append(declaration)
+        """Declare a name, in the other scope whose name a statement said it is."""
+        names = self.foreign[name].names if name in self.foreign else self.names
+        names.setdefault(name, []).append(declaration)
 
 
 class _TooDeepError(Exception):
     """A scope is in too many other scopes."""
+
+
+class _Place(NamedTuple):
+    """A place that uses a name, before the name is looked up."""
+
+    chain: tuple[str, ...]
+    start: int
+    scope: Scope
+    line: int
+    end_line: int
+    call: Arguments | None
 
 
 class Walk:
@@ -59,95 +130,280 @@ class Walk:
     """What is done with a node; all other nodes only contain further ones."""
     uses: ClassVar[frozenset[str]]
     """The nodes that use a name."""
-    sharing: ClassVar[frozenset[frozenset[str]]]
+    paths: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """The nodes of an attribute: the fields of what it belongs to and of its name.
+
+    The first field is empty for a node that only wraps a name or a path.
+    """
+    implicit: ClassVar[str] = ""
+    """What a path without a first part belongs to."""
+    calls: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """The nodes of a call: the fields of the function and of the arguments."""
+    receivers: ClassVar[Mapping[str, bool]] = {}
+    """Words for the class around them, and whether they mean an instance of it."""
+    roots: ClassVar[frozenset[str]] = frozenset()
+    """Keywords with which a path may begin."""
+    attributes: ClassVar[frozenset[str]] = frozenset()
+    """The nodes that name an attribute."""
+    assignments: ClassVar[frozenset[str]] = frozenset()
+    """The nodes that may set an attribute."""
+    sharing: ClassVar[frozenset[frozenset[str]]] = frozenset()
     """The kinds of declarations that may share a name in one scope."""
-    in_order: ClassVar[bool]
+    uncertain: ClassVar[frozenset[str]] = frozenset()
+    """The kinds of declarations of which a second one may not replace the first."""
+    hides_members: ClassVar[bool] = False
+    """Whether functions in a class do not see the names of its members."""
+    in_order: ClassVar[bool] = False
     """Whether a name that is not yet declared may mean one of an outer scope."""
+    is_ordered: ClassVar[bool] = False
+    """Whether it matters that names are bound on each path before they are read."""
+    known: ClassVar[frozenset[str] | None] = None
+    """The names that every file has; `None` if other files may declare names too."""
+    common: ClassVar[frozenset[str]] = frozenset()
+    """The names of attributes that values of the language itself have."""
     blocks: ClassVar[BlockRules]
 
     def __init__(self, nodes: Sequence[SyntaxNode]) -> None:
         """Prepare to read *nodes*, which follow each other at the top level of a file."""
         self.file = Scope()
-        self._first = nodes[0].start_point.row
-
+        self._start = nodes[0].start_point.row
         self._nodes = nodes
         self._stack: list[tuple[SyntaxNode, Scope]] = []
         self._scopes = [self.file]
-        self._used: list[tuple[str, int, Scope]] = []
+        self._places: list[_Place] = []
         self._declaring: set[int] = set()
         self._clashes: list[Clash] = []
-        self.functions: list[NamedFunction] = []
-        self._calls: list[Call] = []
-        self.repeated: dict[bytes, int] = {}
-        self.skipped = 0
-        self.has_glob = False
+        self._definitions: list[Definition] = []
+        self._imports: list[Import] = []
+        self._taken: list[Use] = []
+        self.members: set[str] = set()
+        self._sets: set[str] = set()
+        self.functions: list[tuple[Scope, SyntaxNode]] = []
+        self.slips: dict[str, int] = {}
+        self.may_bind_any = False
         self.is_module = False
 
-    def read(self) -> ScopeNames:
+    def read(self) -> Names:
         """Read the nodes."""
-        rules, uses, stack = self.rules, self.uses, self._stack
+        rules, uses, paths, calls, stack = (
+            self.rules,
+            self.uses,
+            self.paths,
+            self.calls,
+            self._stack,
+        )
         self.push(self._nodes, self.file)
         while stack:
             node, scope = stack.pop()
             kind = node.type
             if kind in uses:
-                if node.start_byte not in self._declaring:
-                    place = _ANYWHERE if kind == "type_identifier" else node.start_byte
-                    self._used.append((self.text(node), place, scope))
+                self._chain(node, scope)
             elif (rule := rules.get(kind)) is not None:
                 try:
                     rule(self, node, scope)
                 except _TooDeepError:
                     continue
+            elif kind in calls:
+                self._call(node, scope)
+            elif kind in paths or kind in self.roots:
+                self._chain(node, scope)
+            elif kind in self.attributes:
+                self.members.add(self.text(node))
             elif node.child_count:
+                if kind in self.assignments:
+                    self.set_attributes(fields(node, "left"))
                 self.push(node.children, scope)
-        free, local = self._resolve()
-        return ScopeNames(
+        return self._names()
+
+    def _names(self) -> Names:
+        free, local = set[str](), set[str]()
+        uses = [found for place in self._places if (found := self._used(place, free, local))]
+        early = self._follow() if self.is_ordered else frozenset()
+        self._definitions.sort(key=lambda each: each.line)
+        return Names(
             declared=tuple(
                 (name, each) for name, found in self.file.names.items() for each in found
             ),
+            definitions=tuple(self._definitions),
+            imports=tuple(self._imports),
+            uses=(*uses, *self._taken),
             clashes=(*self._clashes, *self._scope_clashes()),
-            free=free,
-            local=local,
-            skipped=self.skipped,
-            repeated=self.repeated,
-            functions=tuple(self.functions),
-            calls=tuple(self._calls),
-            has_glob=self.has_glob,
+            free=frozenset(free),
+            local=frozenset(local),
+            bound=frozenset(name for scope in self._scopes for name in scope.names),
+            members=frozenset(self.members),
+            sets=frozenset(self._sets),
+            early=early,
+            slips=self.slips,
+            may_bind_any=self.may_bind_any,
             is_module=self.is_module,
         )
 
-    def _resolve(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the names that are used but declared nowhere here, and those that are."""
-        free, local = set(), set()
-        for name, place, scope in self._used:
-            found = self._look_up(name, place, scope)
-            if found is None:
-                free.add(name)
-            elif found is not self.file:
-                local.add(name)
-        return frozenset(free), frozenset(local)
+    def _follow(self) -> frozenset[str]:
+        """Note the names that functions read too early; return those of the file itself."""
+        if self._nodes[-1].end_byte - self._nodes[0].start_byte > _MOST_FOLLOWED:
+            return frozenset()
+        foreign = frozenset[str]().union(*(scope.foreign for scope in self._scopes))
+        for scope, body in self.functions:
+            names = scope.names.keys() - foreign
+            paths = Paths(self.blocks, scope.events, names)
+            paths.follow(body.named_children)
+            for name in paths.maybe:
+                often = "" if name in paths.never else " on each path"
+                slip = f"{name!r} would be used in {scope.label!r} before it is bound{often}"
+                self.slips[slip] = 1
+        paths = Paths(self.blocks, self.file.events, {each.name for each in self.file.events})
+        paths.follow(self._nodes)
+        return frozenset(paths.never - (self.known or frozenset()) - foreign)
 
-    def _look_up(self, name: str, place: int, start: Scope) -> Scope | None:
-        """Return the scope whose declaration a use refers to; `None` if there is none."""
-        scope: Scope | None = start
-        is_later = False
-        while scope is not None:
-            if found := scope.names.get(name):
-                if (
-                    is_later
-                    or scope is self.file
-                    or any(each.visible_from <= place for each in found)
-                ):
-                    return scope
-                if not self.in_order:
+    # --- uses ---
+
+    def _chain(self, node: SyntaxNode, scope: Scope, call: SyntaxNode | None = None) -> None:
+        """Note the use of a name with its attributes, and read the other parts of the path."""
+        names: list[str] = []
+        root: SyntaxNode | None = node
+        while root is not None and root.type in self.paths:
+            if root is not node and root.type in self.calls:
+                break  # its attributes are those of what it returns
+            outer, inner = self.paths[root.type]
+            name = root.child_by_field_name(inner) if inner else root.named_children[0]
+            of = root.child_by_field_name(outer) if outer else name
+            if outer:
+                names.append(self.text(name) if name else "")
+            taken = {each.id for each in (name, of) if each is not None}
+            self.push((each for each in root.children if each.id not in taken), scope)
+            root = of
+        if root is None or not (root.type in self.uses or root.type in self.roots):
+            if root is not None:
+                self._stack.append((root, scope))
+                if self.is_opaque(root):
+                    return
+            names.append("" if root is not None else self.implicit)
+        elif root.start_byte in self._declaring:
+            return
+        else:
+            names.append(self.text(root))
+        if names != [""]:
+            place = _ANYWHERE if node.type == "type_identifier" else node.start_byte
+            arguments = self.arguments(call) if call else None
+            end = (call or node).end_point.row - self._start + 1
+            found = _Place(tuple(reversed(names)), place, scope, self.line(node), end, arguments)
+            self._places.append(found)
+
+    def _call(self, node: SyntaxNode, scope: Scope) -> None:
+        """Note a call of a function that has a name, and read its parts."""
+        if node.type in self.paths:
+            self._chain(node, scope, node)
+            return
+        role, _ = self.calls[node.type]
+        callee = node.child_by_field_name(role)
+        rest = node.children
+        if callee is not None and (callee.type in self.uses or callee.type in self.paths):
+            rest = [each for each in rest if each.id != callee.id]
+            self.push(rest, scope)
+            self._chain(callee, scope, node)
+        else:
+            self.push(rest, scope)
+
+    def arguments(self, call: SyntaxNode) -> Arguments | None:
+        """Return the arguments of a call."""
+        given = call.child_by_field_name(self.calls[call.type][1])
+        if given is None or given.type not in {"arguments", "argument_list"}:
+            return None
+        found = [each for each in given.children if each.is_named and each.type not in COMMENTS]
+        kinds = {each.type for each in found}
+        named = [each for each in found if each.type == "keyword_argument"]
+        passed = [each for each in found if each.type not in _SPREAD | {"keyword_argument"}]
+        return Arguments(
+            positional=tuple(map(_argument, passed)),
+            keywords=frozenset(self.text(name) for each in named for name in fields(each, "name")),
+            is_open=not kinds.isdisjoint(_SPREAD) or self.may_give_several(found),
+        )
+
+    def is_opaque(self, node: SyntaxNode) -> bool:
+        """Whether nothing is known about the attributes of what an expression returns."""
+        return False
+
+    @classmethod
+    def package(cls, root: SyntaxNode) -> str:
+        """Return the name of the package whose files share their names; empty if none do."""
+        return ""
+
+    @classmethod
+    def may_define_more(cls, root: SyntaxNode) -> bool:
+        """Whether a file may define names that its text does not show."""
+        return False
+
+    def may_give_several(self, arguments: Sequence[SyntaxNode]) -> bool:
+        """Whether one of the arguments may stand for several."""
+        return False
+
+    def set_attributes(self, targets: Iterable[SyntaxNode]) -> None:
+        """Note the attributes that a statement sets."""
+        stack = list(targets)
+        while stack:
+            left = stack.pop()
+            if left.type in self.paths and self.paths[left.type][0]:
+                self._sets.update(map(self.text, fields(left, self.paths[left.type][1])))
+            elif left.type not in self.calls:
+                stack += left.named_children
+
+    def _used(self, place: _Place, free: set[str], local: set[str]) -> Use | None:
+        """Return the use at a place; `None` if its name is declared in the piece itself."""
+        chain, start, scope, line, end_line, call = place
+        name, owner, is_instance, via = chain[0], "", False, None
+        is_free = False
+        if name in self.receivers and scope.owner:
+            owner, is_instance = scope.owner, self.receivers[name]
+        elif name and name not in self.roots:
+            found, is_later = self._look_up(name, start, scope)
+            if self.is_ordered and not is_later:
+                (found or self.file).events.append(Event(start, name, binds=False))
+            if found is None:
+                is_free = True
+                free.add(name)
+            elif found is self.file:
+                is_free = True
+            else:
+                local.add(name)
+                origins = [each.origin for each in found.names[name]]
+                origin = origins[0] if len(origins) == 1 else None
+                if isinstance(origin, Import):
+                    via = origin
+                elif origin is not None:
+                    owner, is_instance = origin
+                elif len(chain) == 1:
                     return None
+                else:
+                    chain = ("", *chain[1:])
+        return Use(chain, line, end_line, call, owner, is_instance, via, is_free)
+
+    def _look_up(self, name: str, place: int, start: Scope) -> tuple[Scope | None, bool]:
+        """Return the scope whose declaration a use refers to, if there is one.
+
+        The second value is whether the use is executed later than that scope's statements.
+        """
+        scope: Scope | None = start
+        is_later = start.is_later
+        while scope is not None:
+            if name in scope.foreign:
+                scope = scope.foreign[name]
+            found = scope.names.get(name)
+            is_hidden = self.hides_members and scope.has_members
+            if found and not (is_hidden and scope.names is not start.names):
+                is_file = scope.parent is None
+                if is_file or is_later or any(each.visible_from <= place for each in found):
+                    return (self.file if is_file else scope), is_later
+                if not self.in_order:
+                    return None, is_later
             if not self.in_order:
                 is_later = is_later or scope.is_function
             scope = scope.parent
-        return None
+        return None, is_later
 
-    def _scope_clashes(self) -> Iterable[Clash]:
+    # --- declarations ---
+
+    def _scope_clashes(self) -> Iterator[Clash]:
         for scope in self._scopes[1:]:
             for name, found in scope.names.items():
                 if len(found) > 1 and (clash := self.clash(name, scope.label, found)):
@@ -157,25 +413,130 @@ class Walk:
     def clash(cls, name: str, label: str, found: Sequence[Declaration]) -> Clash | None:
         """Return the clash of declarations of one name in one scope, if there is one."""
         lines: list[int] = []
-        kinds: dict[str, int] = {}
+        kinds: dict[str, Declaration] = {}
+        is_certain = True
         for each in found:
-            other = next((k for k in kinds if frozenset((k, each.kind)) not in cls.sharing), None)
+            others = (k for k, first in kinds.items() if not cls.may_share(k, each.kind))
+            other = next((k for k in others if not each.excludes(kinds[k])), None)
             if other is not None:
-                lines += [each.line] if lines else [kinds[other], each.line]
-            kinds.setdefault(each.kind, each.line)
-        return Clash(name, label, tuple(sorted(lines))) if lines else None
+                lines += [each.line] if lines else [kinds[other].line, each.line]
+                pair = kinds[other], each
+                is_certain = is_certain and not any(
+                    one.branch or one.kind in cls.uncertain for one in pair
+                )
+            kinds.setdefault(each.kind, each)
+        return Clash(name, label, tuple(sorted(lines)), is_certain) if lines else None
+
+    @classmethod
+    def may_share(cls, kind: str, other: str) -> bool:
+        """Whether two declarations of one name in one scope do not clash."""
+        return frozenset((kind, other)) in cls.sharing
 
     def push(self, nodes: Iterable[SyntaxNode], scope: Scope) -> None:
         """Read *nodes* next, as parts of a scope."""
         self._stack += [(node, scope) for node in nodes if node.is_named][::-1]
 
-    def open(self, parent: Scope, label: str = "", *, is_function: bool = False) -> Scope:
+    def open(
+        self,
+        parent: Scope,
+        label: str = "",
+        *,
+        is_function: bool = False,
+        has_members: bool = False,
+    ) -> Scope:
         """Open a scope; if it is too deep, the rule ends here, and nothing in it is read."""
         if parent.depth >= _DEEPEST:
             raise _TooDeepError
-        scope = Scope(parent, label, is_function=is_function)
+        scope = Scope(parent, label, is_function=is_function, has_members=has_members)
         self._scopes.append(scope)
         return scope
+
+    def declare(
+        self,
+        scope: Scope,
+        node: SyntaxNode,
+        kind: str,
+        *,
+        visible_from: int = 0,
+        origin: Origin = None,
+        is_used: bool = False,
+        is_set: bool = True,
+    ) -> None:
+        """Declare the name that a node consists of; it may be a use, or get no value."""
+        if not is_used:
+            self._declaring.add(node.start_byte)
+        if is_set and self.is_ordered:
+            scope.events.append(Event(node.start_byte, self.text(node), binds=True))
+        place = Declaration(kind, self.line(node), visible_from, scope.branch, origin)
+        scope.add(self.text(node), place)
+
+    def define(
+        self,
+        scope: Scope,
+        name: str,
+        node: SyntaxNode,
+        *,
+        line: int = 0,
+        is_class: bool = False,
+        is_function: bool = False,
+        signature: Signature | None = None,
+        takes_instance: bool = False,
+        bases: tuple[str, ...] = (),
+        body: bytes = b"",
+    ) -> None:
+        """Note a definition, which takes all of a node."""
+        found = Definition(
+            name=f"{scope.label}.{name}" if scope.label else name,
+            line=line or self.line(node),
+            first=self.line(node),
+            last=node.end_point.row - self._start + 1,
+            is_class=is_class,
+            is_function=is_function,
+            signature=signature,
+            takes_instance=takes_instance,
+            bases=bases,
+            body=hash(body) if body else 0,
+        )
+        self._definitions.append(found)
+
+    def take(
+        self,
+        scope: Scope,
+        node: SyntaxNode,
+        name: str,
+        module: str,
+        attribute: str = "",
+        *,
+        taken: str = "",
+    ) -> Import:
+        """Note an import; *taken* is the module, if the name is only that of its first part."""
+        line = self.line(node)
+        found = Import(name, module, attribute, line, scope is self.file)
+        self._imports.append(found)
+        if name != "*":
+            via = Import(taken, taken, "", line) if taken else found
+            end = node.end_point.row - self._start + 1
+            self._taken.append(Use((via.name,), line, end, via=via))
+        return found
+
+    def once(self, scope: Scope, named: Iterable[tuple[str, SyntaxNode]]) -> None:
+        """Note members of which each name must occur only once."""
+        found: dict[str, list[int]] = {}
+        for name, node in named:
+            found.setdefault(name, []).append(self.line(node))
+        self._clashes += (
+            Clash(name, scope.label, tuple(lines))
+            for name, lines in found.items()
+            if len(lines) > 1
+        )
+
+    def statements(self, nodes: Sequence[SyntaxNode]) -> None:
+        """Note the probable mistakes in a block."""
+        nodes = [node for node in nodes if node.is_named and node.type not in COMMENTS]
+        for slip in self.blocks.slips(nodes):
+            self.slips[slip] = self.slips.get(slip, 0) + 1
+
+    # --- rules that several languages share ---
 
     def inner(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the children of a node in a scope of their own."""
@@ -202,46 +563,17 @@ class Walk:
 
     def line(self, node: SyntaxNode) -> int:
         """Return the line of a node, counted from the first one."""
-        return node.start_point.row - self._first
-
-    def declare(self, scope: Scope, node: SyntaxNode, kind: str, *, visible_from: int = 0) -> None:
-        """Declare the name that a node consists of."""
-        self._declaring.add(node.start_byte)
-        scope.add(self.text(node), Declaration(kind, self.line(node), visible_from))
-
-    def once(self, scope: Scope, named: Iterable[tuple[str, SyntaxNode]]) -> None:
-        """Note members of which each name must occur only once."""
-        found: dict[str, list[int]] = {}
-        for name, node in named:
-            found.setdefault(name, []).append(self.line(node))
-        self._clashes += (
-            Clash(name, scope.label, tuple(lines))
-            for name, lines in found.items()
-            if len(lines) > 1
-        )
-
-    def statements(self, nodes: Sequence[SyntaxNode]) -> None:
-        """Note the statements of a block that are never reached, and those it repeats."""
-        nodes = [node for node in nodes if node.is_named and node.type not in COMMENTS]
-        self.skipped += self.blocks.count_skipped(nodes)
-        for text, number in self.blocks.repeated(nodes).items():
-            self.repeated[text] = self.repeated.get(text, 0) + number
-
-    def add_call(self, callee: str, given: SyntaxNode | None, *, has_receiver: bool) -> None:
-        """Note a call."""
-        if given is None:
-            return
-        found = [node for node in given.children if node.is_named and node.type not in COMMENTS]
-        kinds = {node.type for node in found}
-        is_spread = not kinds.isdisjoint({"spread_element", "variadic_argument"})
-        if given.type == "argument_list" and len(found) == 1 and "call_expression" in kinds:
-            is_spread = True  # in Go, the call may return several values
-        self._calls.append(Call(callee, has_receiver, tuple(map(_argument, found)), is_spread))
+        return node.start_point.row - self._start + 1
 
 
 def fields(node: SyntaxNode, *roles: str) -> list[SyntaxNode]:
     """Return the children that have one of the roles, in the order of the roles."""
     return [each for role in roles for each in node.children_by_field_name(role) if each.is_named]
+
+
+def unquoted(name: str) -> str:
+    """Return a member's name without the quotes around it."""
+    return name[1:-1] if name[:1] in {"'", '"'} else name
 
 
 def _argument(node: SyntaxNode) -> bytes:

@@ -7,7 +7,7 @@ from hashlib import sha1
 
 from attrs import evolve
 
-from cooperbench_eval.languages.python.facts import parse_source
+from cooperbench_eval.languages.readers.python_syntax import parse_source
 from cooperbench_eval.running.readers.protocol import Part, remembered
 
 

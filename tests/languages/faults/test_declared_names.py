@@ -214,7 +214,7 @@ SKIPPED = {
 @pytest.mark.parametrize("case", SKIPPED)
 def test_a_statement_is_never_reached(case):
     """It follows one that always leaves its block."""
-    assert fault_of(*SKIPPED[case]) == "a statement would never be reached"
+    assert fault_of(*SKIPPED[case]).endswith(" would never be reached")
 
 
 REACHED = {
@@ -483,7 +483,7 @@ def test_arguments_of_new_parameters_are_mixed_up(case, monkeypatch):
 
     fault = find_fault(path, (base, ours, theirs), wrong)
 
-    assert fault.startswith("both sides add parameters to ")
+    assert re.match("both sides add parameters to |a call of .* (would not fit|as another)", fault)
     assert find_fault(path, (base, ours, theirs), right, may_invent=True) == ""
     assert find_fault(path, (base, wrong, theirs), wrong) == ""
 

@@ -11,7 +11,7 @@ import pytest
 from needs import need_program
 
 from cooperbench_eval.languages.readers.grammars import Grammar
-from cooperbench_eval.languages.scopes.reading import read_names
+from cooperbench_eval.languages.scopes.reading import read_source
 
 PROGRAMS = 300
 
@@ -44,7 +44,7 @@ def programs(forms, whole="{}"):
 
 def compare(grammar, sources, verdicts):
     """Check that both verdicts agree on each program; "?" is a verdict about something else."""
-    found = [bool(read_names(grammar, source.encode()).clashes) for source in sources]
+    found = [bool(read_source(grammar, source.encode()).clashes) for source in sources]
     differing = [
         (source, verdict)
         for source, verdict, ours in zip(sources, verdicts, found, strict=True)
@@ -56,7 +56,7 @@ def compare(grammar, sources, verdicts):
 
 def compare_free(grammar, sources, verdicts):
     """Check that both find the same names undeclared in each program."""
-    found = [read_names(grammar, source.encode()).free & {*"abcdefgh"} for source in sources]
+    found = [read_source(grammar, source.encode()).free & {*"abcdefgh"} for source in sources]
     differing = [
         (source, verdict, ours)
         for source, verdict, ours in zip(sources, verdicts, found, strict=True)

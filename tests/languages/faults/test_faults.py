@@ -14,11 +14,10 @@ from hypothesis import given
 import cooperbench_eval as ce
 from cooperbench_eval.languages.faults import faults, losses
 from cooperbench_eval.languages.faults.faults import find_fault
-from cooperbench_eval.languages.faults.python import find_declared_twice
-from cooperbench_eval.languages.faults.python_binding import find_early_use, find_unordered
-from cooperbench_eval.languages.faults.python_calls import find_misfit, find_moved_parameter
-from cooperbench_eval.languages.faults.python_slips import count_slips
-from cooperbench_eval.languages.python.facts import BUILTIN_ATTRIBUTES, cut
+from cooperbench_eval.languages.faults.names import find_name_fault
+from cooperbench_eval.languages.readers.grammars import Grammar
+from cooperbench_eval.languages.readers.python_syntax import check_python
+from cooperbench_eval.languages.scopes.reading import read_source
 from cooperbench_eval.languages.tree import SyntaxFaultError
 
 ONE, TWO = b"def one():\n    return 1\n", b"def two():\n    return 2\n"
@@ -197,14 +196,14 @@ SLIPS = {
         b"def f():\n    a()\n    return 1\n",
         b"def f():\n    a()\n    b()\n",
         b"def f():\n    a()\n    return 1\n    b()\n",
-        "'b()' would never be reached, because 'return 1' comes before it",
+        "'b()' would never be reached",
     ),
     "a key twice": (
         b"d = {}\n",
         b"d = {'b': 2}\n",
         b'd = {"b": 3}\n',
         b"d = {'b': 2, \"b\": 3}\n",
-        "the key 'b' would occur twice",
+        "'key b' would be declared 2 times",
     ),
     "a condition twice": (
         b"if x:\n    a()\n",
@@ -378,40 +377,7 @@ def test_a_warning_of_the_compiler_is_not_a_fault():
     assert find_fault("a.py", (b"", ours, b""), ours) == ""
 
 
-# --- in chunks and as a whole --------------------------------------------------------------
-
-
-def test_a_file_is_cut_before_the_definitions_at_its_top():
-    """With their decorators and comments; not within them, nor where no line is empty."""
-    source = (
-        b"import os\n\n# one\n@a\ndef f():\n    1\n\n    def g(): 2\n\n\nclass A: 1\ndef h(): 1\n"
-    )
-
-    assert cut(source) == (
-        "import os\n\n",
-        "# one\n@a\ndef f():\n    1\n\n    def g(): 2\n\n\n",
-        "class A: 1\ndef h(): 1\n",
-    )
-
-
-def test_chunks_know_the_future_of_the_file():
-    """Otherwise an annotation would count as a use."""
-    source = b"from __future__ import annotations\n\ndef f(a: b): 1\n"
-
-    assert cut(source)[1] == "from __future__ import annotations\ndef f(a: b): 1\n"
-
-
-WHOLE = {
-    "a string with definitions in it": b'a = """\n\ndef f(): 1\n\ndef g(): 2\n"""\n',
-    "global at the top": b"def f(): 1\n\ndef g(): 2\nif g:\n    global a\n",
-    "a word of the future": b"def f(): 1\n\ndef __future__(): 1\n",
-}
-
-
-@pytest.mark.parametrize("source", WHOLE.values(), ids=WHOLE)
-def test_a_file_that_must_not_be_cut_is_not(source):
-    """Its chunks would not mean the same as the whole."""
-    assert cut(source) == (source.decode(),)
+# --- piece by piece ------------------------------------------------------------------------
 
 
 BROKEN = {
@@ -432,24 +398,24 @@ def test_a_syntax_error_is_that_of_the_compiler(source):
         compile(source, "<merged>", "exec", dont_inherit=True)
 
     with pytest.raises(SyntaxFaultError) as found:
-        cut(source)
+        check_python(source)
 
     assert (str(found.value), found.value.line) == (expected.value.msg, expected.value.lineno)
 
 
 class Whole:
-    """The reference for the checks: a whole file is read at once, without a short cut."""
+    """The reference for missing names: the compiler's table of a whole file."""
 
     def __init__(self, source):
         text = source.decode()
-        compile(text, "<merged>", "exec", dont_inherit=True)
-        self.definitions, self.used, self.bound, self.known = Counter(), set(), set(), set()
+        self.definitions, self.used, self.bound, self.known = set(), set(), set(), set()
         self._walk(symtable.symtable(text, "<merged>", "exec"), "")
         has_star = re.search(r"(?m)^from \S+ import \*", text)
         self.unbound = set() if has_star else self.used - self.bound - set(dir(builtins))
         nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)]
         self.read = {node.attr for node in nodes if isinstance(node.ctx, ast.Load)}
-        self.known |= {node.attr for node in nodes if isinstance(node.ctx, ast.Store)}
+        self.set = {node.attr for node in nodes if not isinstance(node.ctx, ast.Load)}
+        self.known |= self.set
 
     def _walk(self, table, scope):
         for symbol in table.get_symbols():
@@ -462,133 +428,38 @@ class Whole:
                     self.known.add(symbol.get_name())
         for child in table.get_children():
             if child.get_name() not in {"lambda", "genexpr", "listcomp"}:
-                self.definitions[scope + child.get_name()] += 1
+                self.definitions.add(child.get_name())
                 self.known.add(child.get_name())
             self._walk(child, f"{scope}{child.get_name()}.")
 
 
-def plain_fault(versions, merged, *, is_whole):
-    """Return the fault that `find_fault` should find; for lost tokens, return all."""
-    if (fault := plain_python_fault(versions, merged, is_whole=is_whole)) == "a version":
-        return {fault}
-    if is_whole and (lost := lost_tokens(versions, merged)):
-        return {f"{token.decode()!r} would be lost" for token in lost}
-    return {fault}
-
-
-def fault_of(versions, merged, *, is_whole):
-    """Return the fault found; `a version` if one does not parse."""
-    fault = find_fault("a.py", tuple(versions), merged, is_whole=is_whole, may_invent=True)
-    return "a version" if "does not parse" in fault else _unnamed(fault)
-
-
-def _unnamed(fault):
-    """Leave out which name is declared twice: if several are, either is right."""
-    return "a name is declared twice" if "would be declared" in fault else fault
-
-
-def lost_tokens(versions, merged):
-    """Return the lost tokens, counted over all files."""
-    texts = (*versions, merged)
-    base, ours, theirs, there = (Counter(re.findall(rb"\w+|[^\w\s]", text)) for text in texts)
-    lines = [Counter(text.split(b"\n")) for text in versions]
-    added = (lines[1] - lines[0]) & (lines[2] - lines[0])
-    twice = Counter(re.findall(rb"\w+|[^\w\s]", b"\n".join(added.elements())))
-    return [
-        token
-        for token in base | ours | theirs
-        if token not in b",;"
-        and there[token] < max(ours[token], theirs[token])
-        and there[token] < ours[token] + theirs[token] - base[token] - twice[token]
-    ]
-
-
-def unset(files):
-    """Return which attribute merged reads but no longer sets, though every reader set it."""
-    *before, now = (attributes(ast.parse(source)) for source in files)
-    for name in sorted(now[ast.Load] - now[ast.Store] - BUILTIN_ATTRIBUTES):
-        readers = [each for each in before if name in each[ast.Load]]
-        if any(name in each[ast.Store] for each in before) and all(
-            name in each[ast.Store] for each in readers
-        ):
+def missing(before, now):
+    """Return which name merged reads that it no longer binds, defines or sets."""
+    if unbound := now.unbound.difference(*(each.unbound for each in before)):
+        return f"{min(unbound)!r} is used, but would no longer be bound"
+    once = set().union(*(each.definitions for each in before))
+    for name in sorted(once & now.read - now.known):
+        if not any(name in side.read and name not in side.known for side in before[1:]):
+            return f"{name!r} is used, but would no longer be defined"
+    gone = set().union(*(each.set for each in before)) - now.set
+    for name in sorted(gone & now.read):
+        if all(name in each.set for each in before if name in each.read):
             return f"{name!r} is used, but would no longer be set"
     return ""
 
 
-def attributes(tree):
-    """Return the names of the attributes that are read, and of those that are set."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    found = {
-        kind: {n.attr for n in nodes if isinstance(n.ctx, kind)} for kind in (ast.Load, ast.Store)
-    }
-    found[ast.Store] |= {n.attr for n in nodes if isinstance(n.ctx, ast.Del)}
-    return found
-
-
-def plain_python_fault(versions, merged, *, is_whole):
-    """Return a fault other than a lost token."""
-    try:
-        before = [Whole(source) for source in versions]
-    except SyntaxError:
-        return "a version"
-    try:
-        now = Whole(merged)
-    except SyntaxError:
-        return "both sides' changes together would not parse"
-    files = [(source.decode(),) for source in (*versions, merged)]
-    fault = slip(files) or _unnamed(find_declared_twice(files))
-    if fault or not is_whole:
-        return fault
-    fault = compared(before, now) or unset([*versions, merged])
-    fault = fault or find_moved_parameter(files) or find_early_use(files)
-    return fault or find_unordered(files) or find_misfit(files)
-
-
-def slip(files):
-    """Return a probable mistake of the last file, each of which is one chunk."""
-    base, ours, theirs, now = (count_slips(text) for (text,) in files)
-    for name, count in now.items():
-        if count > max(
-            base[name], ours[name], theirs[name], ours[name] + theirs[name] - base[name]
-        ):
-            return name
-    return ""
-
-
-def compared(before, now):
-    """Return the name that lost its binding or definition."""
-    if unbound := now.unbound.difference(*(each.unbound for each in before)):
-        return f"{min(unbound)!r} is used, but would no longer be bound"
-    once = {name.rpartition(".")[2] for each in before for name in each.definitions}
-    for name in sorted(once & now.read - now.known):
-        if not any(name in side.read and name not in side.known for side in before[1:]):
-            return f"{name!r} is used, but would no longer be defined"
-    return ""
-
-
 PARTS = [
-    *("import a", "from b import c", "from d import *", "from __future__ import annotations"),
-    *(
-        "a = c",
-        "c = 1",
-        "print(a.one)",
-        "b = one()",
-        "b = two",
-        "a.two = c",
-        "global c",
-        '"""',
-        "(",
-        "",
-    ),
+    *("import a", "from b import c", "from d import *", "del a.two", "a.two += 1", ""),
+    *("a = c", "c = 1", "print(a.one)", "b = one()", "b = two", "a.two = c"),
     *("x = [each for each in a]", "if a:\n    def one(): c", "if c:\n    two = a.one()"),
     *("def one():\n    return 1", "def one(a):\n    return two(c)", "@a\ndef two(x: c): x.one()"),
     *("def two():\n    global c\n    c = a.three", "async def three(): await one()", "# one"),
     *("class A:\n    def one(self): self.two()", "class A:\n    one = c\n    def two(self): a"),
-    *(
-        "class B:\n    def three(self): one",
-        'class B:\n    """B.\n\n    class C: c\n"""',
-        "def a(x, x): 1",
-    ),
+    *("class B:\n    def three(self): one", 'class B:\n    """B."""\n    class C: c\n'),
+    "def five(b):\n    return [(b, c, (d := b)) for c in b if (lambda e, f=g: e + f + h)(c)]",
+    "match a:\n    case B(x=c) | [c, *_] if c:\n        d = c\n    case {'k': e, **f}: e",
+    "def six(a):\n    with a as (b, c), d: pass\n    try: b\n    except E as c: c",
+    "def seven():\n    a = 1\n    def eight():\n        nonlocal a\n        a = b\n    return a",
 ]
 
 
@@ -610,29 +481,36 @@ def mixed(chance, base, ours, theirs):
     return edited(chance, wanted) if chance.randrange(3) else wanted
 
 
-def joined(chance, parts):
-    """Join parts, mostly with empty lines between them."""
-    gaps = "\n\n\n", "\n\n\n", "\n\n\n", "\n"
-    return "".join(part + chance.choice(gaps) for part in parts).encode()
+def joined(parts):
+    """Join parts with empty lines between them."""
+    return "".join(f"{part}\n\n\n" for part in parts).encode()
 
 
 @given(indices())
-def test_checking_in_chunks_finds_the_same_faults(seed):
+def test_the_missing_names_are_those_of_the_compiler(seed):
     """This holds for any contents of the four files."""
     chance = random.Random(seed)  # noqa: S311 - no secret
-    sound = [part for part in PARTS if part not in {"(", '"""', "global c", "def a(x, x): 1"}]
-    base = chance.choices(sound, k=chance.randrange(9))
+    base = chance.choices(PARTS, k=chance.randrange(9))
     ours, theirs = edited(chance, base), edited(chance, base)
     parts = base, ours, theirs, mixed(chance, base, ours, theirs)
-    *versions, merged = (joined(chance, each) for each in parts)
+    *versions, merged = map(joined, parts)
 
-    for is_whole in (True, False):
-        fault = fault_of(versions, merged, is_whole=is_whole)
-        assert fault in plain_fault(versions, merged, is_whole=is_whole)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cooperbench_eval.languages.faults.faults.find_lost_token", lambda *_: "")
-        fault = fault_of(versions, merged, is_whole=True)
-    assert fault == plain_python_fault(versions, merged, is_whole=True)
+    fault = find_name_fault("a.py", tuple(versions), merged, is_whole=True)
+    expected = missing([Whole(each) for each in versions], Whole(merged))
+
+    # Another fault may be found first.
+    assert fault == expected or (fault and "no longer" not in fault)
+
+
+@given(indices())
+def test_the_free_and_bound_names_are_those_of_the_compiler(seed):
+    """However the statements are mixed."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    source = joined(chance.choices(PARTS, k=chance.randrange(9)))
+
+    found, table = read_source(Grammar.PYTHON, source), Whole(source)
+
+    assert (found.free, set(found.declared)) == (table.used - table.bound, table.bound)
 
 
 # --- the checks decide ---------------------------------------------------------------------

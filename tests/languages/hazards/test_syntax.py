@@ -6,7 +6,7 @@ import pytest
 
 from cooperbench_eval.languages.hazards.kinds import HazardKind
 from cooperbench_eval.languages.readers import grammars
-from cooperbench_eval.languages.scopes import uses
+from cooperbench_eval.languages.scopes import reading
 
 TWICE, REMOVED, CHANGED = (
     HazardKind.DECLARED_TWICE,
@@ -34,7 +34,7 @@ DECLARED_TWICE = {
         "T.m",
     ),
     "a function of TypeScript": ("a.ts", "", "function f() {}\n", "export function f() {}\n", "f"),
-    "a type of TypeScript": ("a.ts", "", "type T = 1\n", "type T = 2\n", "type T"),
+    "a type of TypeScript": ("a.ts", "", "type T = 1\n", "type T = 2\n", "T"),
     "a constant of JavaScript": ("a.js", "", "const a = 1\n", "const a = 2\n", "a"),
     "an import of TypeScript": (
         "a.ts",
@@ -409,7 +409,7 @@ def test_without_grammars_there_are_no_hazards(hazards_of, monkeypatch):
     """The packages are optional."""
     for name in ("go", "javascript", "rust", "typescript"):
         monkeypatch.setitem(sys.modules, f"tree_sitter_{name}", None)
-    caches = (grammars._parser, grammars._tree, uses.read_syntax)
+    caches = (grammars._parser, grammars._tree, reading.read_source)
     for cache in caches:
         cache.cache_clear()
 

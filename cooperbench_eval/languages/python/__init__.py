@@ -1,1 +1,0 @@
-"""What a Python file defines, binds, uses and calls."""
