@@ -103,7 +103,7 @@ def test_the_compiler_says_where_a_python_file_is_wrong(source, problem, line):
         (
             "a.ts",
             TYPESCRIPT,
-            "f;f;f.x;I;I;Name;type Name;Name;other;E;E;default;A;A.static x;A.x;A.get y;A.set y;A.m;p;q"  # noqa: E501,
+            "f;f;f.x;I;I;Name;type Name;Name;other;E;E;default;A;A.static x;A.x;A.get y;A.set y;A.m;p;q",  # noqa: E501,
         ),
         ("a.go", GO, "A;B;v;T;T.{a};T.{b};f;T.M"),
         (

@@ -78,7 +78,7 @@ def _calls(source: Source, names: Mapping[str, Signature]) -> set[_Call]:
         called = _called(use)
         if called in names:
             found.add(_Call(called, use.call, is_certain=True))
-        elif len(use.chain) > 1 and len(alike := methods.get(use.chain[-1], ())) == 1:
+        elif len(use.chain) > 1 and len(alike := methods.get(use.chain[-1], [])) == 1:
             found.add(_Call(alike[0], use.call, is_certain=False))
     return found
 

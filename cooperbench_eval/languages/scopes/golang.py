@@ -1,12 +1,13 @@
 """The scopes of Go."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import ClassVar
 
-from cooperbench_eval.languages.model import Declaration, Signature
+from cooperbench_eval.languages.model import Declaration
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
+from cooperbench_eval.languages.scopes.scope import Scope
+from cooperbench_eval.languages.scopes.walk import Walk, fields
 
 _REPEATABLE = frozenset({"_", "init"})
 _LITERALS = rule_names(
@@ -27,6 +28,8 @@ class GoWalk(Walk):
     calls: ClassVar = {"call_expression": ("function", "arguments")}
     attributes = rule_names("field_identifier")
     assignments = rule_names("assignment_statement")
+    may_give_several = True
+    package_clause = "package_clause"
     in_order = True
     blocks = BlockRules(
         leaving=rule_names("return_statement break_statement continue_statement goto_statement"),
@@ -34,16 +37,6 @@ class GoWalk(Walk):
         ifs=rule_names("if_statement"),
         loops=rule_names("for_statement"),
     )
-
-    @classmethod
-    def package(cls, root: SyntaxNode) -> str:
-        """Return the name of the package."""
-        clauses = (each for each in root.children if each.type == "package_clause")
-        return next((_shown(name) for each in clauses for name in each.named_children), "")
-
-    def may_give_several(self, arguments: Sequence[SyntaxNode]) -> bool:
-        """A call may return several values, if it is the only argument."""
-        return len(arguments) == 1 and arguments[0].type == "call_expression"
 
     def _name(self, scope: Scope, node: SyntaxNode, kind: str, visible_from: int = 0) -> None:
         """Declare a name, unless Go lets it be declared several times."""
@@ -57,7 +50,7 @@ class GoWalk(Walk):
             self._name(scope, name, "function")
             self._body(node, scope, self.text(name))
             if self.text(name) not in _REPEATABLE:
-                self._define(node, scope, self.text(name))
+                self.define_function(scope, self.text(name), node)
 
     def _method(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("name")
@@ -68,20 +61,7 @@ class GoWalk(Walk):
         if self.text(name) != "_":
             scope.add(label, Declaration("function", self.line(name)))
         self._body(node, scope, label, _receiver(receiver))
-        self._define(node, scope, label, is_method=True)
-
-    def _define(
-        self, node: SyntaxNode, scope: Scope, name: str, *, is_method: bool = False
-    ) -> None:
-        self.define(
-            scope,
-            name,
-            node,
-            is_function=True,
-            signature=self._signature(node, is_method=is_method),
-            takes_instance=is_method,
-            body=b" ".join(map(words, fields(node, "body"))),
-        )
+        self.define_function(scope, label, node, takes_instance=True)
 
     def _body(self, node: SyntaxNode, scope: Scope, label: str = "", receiver: str = "") -> None:
         """Read a function; its parameters and the variables of its body share a scope."""
@@ -106,20 +86,6 @@ class GoWalk(Walk):
             for each in node.children:
                 for name in fields(each, "name"):
                     self._name(scope, name, "parameter")
-
-    def _signature(self, node: SyntaxNode, *, is_method: bool) -> Signature:
-        names = [""] if is_method else []
-        takes_more = False
-        for given in fields(node, "parameters"):
-            for each in given.children:
-                if each.type == "variadic_parameter_declaration":
-                    takes_more = True
-                elif each.type == "parameter_declaration":
-                    names += [self.text(name) for name in fields(each, "name")] or [""]
-        number = len(names)
-        return Signature(
-            positional=tuple(names), unnamed=number, required=number, takes_more=takes_more
-        )
 
     def _function_type(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope)

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import ClassVar
 
-from cooperbench_eval.languages.model import Declaration, Signature
+from cooperbench_eval.languages.model import Declaration
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
+from cooperbench_eval.languages.scopes.scope import Scope
+from cooperbench_eval.languages.scopes.walk import Walk, fields, words
 
 _TYPE, _FIELD, _VARIABLE, _IMPORT = "type", "field", "variable", "import"
 
@@ -104,35 +105,14 @@ class JavaWalk(Walk):
             inner = self.open(scope, label, is_function=True)
             for parameters in fields(node, "parameters"):
                 self._parameters(parameters, inner, _VARIABLE)
-            self._define(node, scope, name, tuple(inner.names))
+            is_constructor = node.type == "constructor_declaration"
+            shown = "constructor" if is_constructor else self.text(name)
+            self.define_function(scope, shown, node, takes_instance=True)
             body = node.child_by_field_name("body")
             self.push((each for each in node.children if each not in {name, body}), inner)
             if body is not None:  # its variables share a scope with the parameters
                 self.statements(body.children)
                 self.push(body.children, inner)
-
-    def _define(
-        self, node: SyntaxNode, scope: Scope, name: SyntaxNode, parameters: tuple[str, ...]
-    ) -> None:
-        given = [each for found in fields(node, "parameters") for each in found.children]
-        takes_more = any(each.type == "spread_parameter" for each in given)
-        number = len(parameters) - takes_more
-        is_constructor = node.type == "constructor_declaration"
-        self.define(
-            scope,
-            "constructor" if is_constructor else self.text(name),
-            node,
-            line=self.line(name),
-            is_function=True,
-            signature=Signature(
-                positional=("", *parameters[:number]),
-                unnamed=number + 1,
-                required=number + 1,
-                takes_more=takes_more,
-            ),
-            takes_instance=True,
-            body=b" ".join(map(words, fields(node, "body"))),
-        )
 
     def _parameters(self, node: SyntaxNode, scope: Scope, kind: str) -> None:
         for each in node.children:

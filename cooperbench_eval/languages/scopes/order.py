@@ -8,7 +8,7 @@ of a `with` is executed, and so is the right side of `and`. So faults are missed
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules, is_always_true, takes_all
@@ -122,28 +122,22 @@ class Paths:
         return bound
 
     def _statement(self, node: SyntaxNode, bound: _Bound) -> _Bound:
-        match node.type:
-            case "if_statement":
-                return self._if(node, bound)
-            case "for_statement" | "while_statement":
-                return self._loop(node, bound)
-            case "try_statement":
-                return self._try(node, bound)
-            case "match_statement":
-                return self._match(node, bound)
-            case "with_statement":
-                for each in (e for e in node.named_children if e.type == "with_clause"):
-                    for item in each.named_children:
-                        bound = self._run(item, bound)
-                return self._suite(node, bound)
-            case "delete_statement":
-                gone = self._binds(node.start_byte, node.end_byte)
-                return self._run(node, bound).without(gone)
-        bound = self._run(node, bound)
-        return bound.left() if node.type in self._rules.leaving else bound
+        if (follow := self._COMPOUND.get(node.type)) is not None:
+            found: _Bound = follow(self, node, bound)
+            return found
+        end = self._run(node, bound)
+        if node.type == "delete_statement":
+            return end.without(self._binds(node.start_byte, node.end_byte))
+        return end.left() if node.type in self._rules.leaving else end
+
+    def _with(self, node: SyntaxNode, bound: _Bound) -> _Bound:
+        for each in (each for each in node.named_children if each.type == "with_clause"):
+            for item in each.named_children:
+                bound = self._run(item, bound)
+        return self._suite(node, bound)
 
     def _if(self, node: SyntaxNode, bound: _Bound) -> _Bound:
-        ends = []
+        ends: list[_Bound] = []
         for part in (node, *node.children_by_field_name("alternative")):
             if part.type == "else_clause":
                 return self._suite(part, bound).join(*ends)
@@ -203,3 +197,12 @@ class Paths:
                 start = start if each.type == "block" else self._run(each, start)
             ends.append(self._suite(case, start))
         return ends[0].join(*ends[1:])
+
+    _COMPOUND: ClassVar = {
+        "for_statement": _loop,
+        "if_statement": _if,
+        "match_statement": _match,
+        "try_statement": _try,
+        "while_statement": _loop,
+        "with_statement": _with,
+    }

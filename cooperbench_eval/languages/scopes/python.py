@@ -9,7 +9,8 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import GLOBAL, Declaration, Import, Signature
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, unquoted, words
+from cooperbench_eval.languages.scopes.scope import Scope
+from cooperbench_eval.languages.scopes.walk import Walk, fields, unquoted, words
 
 _VARIABLE, _ALONE, _DECORATED = "variable", "definition", "decorated"
 """The kinds of declarations that may always, never, or perhaps not share a name."""
@@ -39,6 +40,7 @@ class PythonWalk(Walk):
     uncertain = frozenset({_DECORATED})
     hides_members = True
     is_ordered = True
+    opaque = frozenset({"super"})
     blocks = BlockRules(
         leaving=rule_names("return_statement raise_statement continue_statement break_statement"),
         ifs=rule_names("if_statement"),
@@ -55,12 +57,8 @@ class PythonWalk(Walk):
     @classmethod
     def may_share(cls, kind: str, other: str) -> bool:
         """Equal imports and equal constants do no harm."""
-        return not {_VARIABLE, GLOBAL}.isdisjoint((kind, other)) or (kind == other and kind not in {_ALONE, _DECORATED})
-
-    def is_opaque(self, node: SyntaxNode) -> bool:
-        """The class that defines an attribute of `super()` is unknown."""
-        return node.type == "call" and any(
-            self.text(f) == "super" for f in fields(node, "function")
+        return not {_VARIABLE, GLOBAL}.isdisjoint((kind, other)) or (
+            kind == other and kind not in {_ALONE, _DECORATED}
         )
 
     def _bind(

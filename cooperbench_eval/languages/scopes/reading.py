@@ -56,11 +56,17 @@ def read_source(grammar: Grammar, source: bytes) -> Source:
         pieces=tuple(pieces),
         clashes=tuple(_clashes(walk, pieces)),
         top_slips=Counter(walk.blocks.slips(statements)),
-        package="" if _CONSTRAINT.search(source) else walk.package(root),
+        package="" if _CONSTRAINT.search(source) else _package(walk, root),
         known=walk.known,
         common=walk.common,
-        is_open=any(names.may_bind_any for _, names in pieces) or walk.may_define_more(root),
+        is_open=any(names.may_bind_any for _, names in pieces),
     )
+
+
+def _package(walk: type[Walk], root: SyntaxNode) -> str:
+    clauses = (each for each in root.children if each.type == walk.package_clause)
+    names = (name.text or b"" for each in clauses for name in each.named_children)
+    return next(names, b"").decode("utf-8", "replace")
 
 
 def _grouped(nodes: Sequence[SyntaxNode]) -> Iterator[list[SyntaxNode]]:

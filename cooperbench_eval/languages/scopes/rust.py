@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar
 
-from cooperbench_eval.languages.model import Declaration, Signature
+from cooperbench_eval.languages.model import Declaration
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, words
+from cooperbench_eval.languages.scopes.scope import Scope
+from cooperbench_eval.languages.scopes.walk import Walk, fields, words
 
 _ITEMS = {
     "associated_type": "type",
@@ -68,14 +69,9 @@ class RustWalk(Walk):
         loops=rule_names("for_expression loop_expression while_expression"),
     )
 
-    @classmethod
-    def may_define_more(cls, root: SyntaxNode) -> bool:
-        """Whether a macro at the top level may define names."""
-        return any(
-            "macro" in each.type
-            for node in root.children
-            for each in (node, *(node.children if node.type == "expression_statement" else ()))
-        )
+    def _macro(self, _: SyntaxNode, scope: Scope) -> None:
+        """Leave out a macro, which decides what the names in it mean."""
+        self.may_bind_any = self.may_bind_any or scope is self.file
 
     def _item(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("alias") or node.child_by_field_name("name")
@@ -88,6 +84,7 @@ class RustWalk(Walk):
             declaration = Declaration(_kind(node), self.line(name))
             around.add(f"{owner}.{shown}" if owner else shown, declaration)
         if node.type == "macro_definition":
+            self.may_bind_any = self.may_bind_any or scope is self.file
             return
         has_members = node.type in {"enum_item", "mod_item", "struct_item", "trait_item"}
         inner = self.open(scope, self.text(name), is_function=True, has_members=has_members)
@@ -100,25 +97,9 @@ class RustWalk(Walk):
 
     def _function(self, node: SyntaxNode, scope: Scope, name: str) -> None:
         """Define a function with its parameters."""
-        names: list[str] = []
-        is_method = False
-        for given in fields(node, "parameters"):
-            for each in given.children:
-                if each.type == "self_parameter":
-                    is_method = True
-                    names.append("")
-                elif each.type == "parameter":
-                    names += [words(pattern).decode() for pattern in fields(each, "pattern")]
-        number = len(names)
-        self.define(
-            scope,
-            name,
-            node,
-            is_function=True,
-            signature=Signature(positional=tuple(names), unnamed=number, required=number),
-            takes_instance=is_method,
-            body=b" ".join(map(words, fields(node, "body"))),
-        )
+        given = [each for found in fields(node, "parameters") for each in found.children]
+        is_method = any(each.type == "self_parameter" for each in given)
+        self.define_function(scope, name, node, takes_instance=is_method)
 
     def _impl(self, node: SyntaxNode, scope: Scope) -> None:
         label = "".join(map(self.text, fields(node, "type")))
@@ -226,7 +207,8 @@ class RustWalk(Walk):
         (_let, "let_condition let_declaration"),
         (_parameters, "closure_parameters parameters"),
         (_branch, "if_expression while_expression"),
-        (Walk.only, "attribute_item inner_attribute_item macro_invocation visibility_modifier"),
+        (_macro, "macro_invocation"),
+        (Walk.only, "attribute_item inner_attribute_item visibility_modifier"),
         (Walk.block, "block"),
         (Walk.inner, "closure_expression function_type"),
         (_variant, "enum_variant"),

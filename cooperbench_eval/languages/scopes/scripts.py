@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cooperbench_eval.languages.model import Declaration, Signature
-from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
+from cooperbench_eval.languages.model import Declaration
+from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.walk import Scope, Walk, fields, unquoted, words
+from cooperbench_eval.languages.scopes.scope import Scope
+from cooperbench_eval.languages.scopes.walk import Walk, fields, unquoted, words
 
 _NAMES = rule_names("identifier type_identifier shorthand_property_identifier_pattern")
 _FUNCTIONS = rule_names("arrow_function function_expression generator_function")
@@ -89,7 +90,7 @@ class ScriptWalk(Walk):
             self.declare(scope, name, kind)
             if kind == "function":
                 self._hoist(scope, name, "hoisted")
-                self._define(node, scope, self.text(name), node)
+                self.define_function(scope, self.text(name), node)
         self._parameters(node, scope, name)
 
     def _expression(self, node: SyntaxNode, scope: Scope) -> None:
@@ -127,34 +128,14 @@ class ScriptWalk(Walk):
         is_method = function is not None and "static" not in before
         shown = " ".join([*before, self.text(name)])
         self.members.add(self.text(name))
-        self._define(node, scope, shown, function, takes_instance=is_method)
+        if function is not None:
+            self.define_function(scope, shown, node, function, takes_instance=is_method)
+        else:
+            self.define(scope, shown, node)
 
     def _field(self, node: SyntaxNode, scope: Scope) -> None:
         self._member(node, scope)
         self.push(node.children, scope)
-
-    def _define(
-        self,
-        node: SyntaxNode,
-        scope: Scope,
-        name: str,
-        function: SyntaxNode | None,
-        *,
-        takes_instance: bool = False,
-    ) -> None:
-        signature = (
-            None if function is None else _signature(function, self, takes_instance=takes_instance)
-        )
-        body = [] if function is None else fields(function, "body")
-        self.define(
-            scope,
-            name,
-            node,
-            is_function=function is not None,
-            signature=signature,
-            takes_instance=takes_instance,
-            body=b" ".join(map(words, body)),
-        )
 
     def _parameters(self, node: SyntaxNode, scope: Scope, name: SyntaxNode | None) -> None:
         """Read the parameters and the body of a function."""
@@ -203,7 +184,9 @@ class ScriptWalk(Walk):
     def _block(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
         is_outermost = node.parent is not None and node.parent.type in _OUTERMOST
-        self.push(node.children, self.open(scope, is_function=is_outermost, has_members=is_outermost))
+        self.push(
+            node.children, self.open(scope, is_function=is_outermost, has_members=is_outermost)
+        )
 
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         self.once(
@@ -237,10 +220,10 @@ class ScriptWalk(Walk):
             name = each.child_by_field_name("name")
             if name is not None:
                 self._variable(scope, name, kind)
-                function = _function_of(each)
-                is_defined = function is not None or not scope.is_local
-                for one in bound_by(name) if is_defined else ():
-                    self._define(each, scope, self.text(one), function)
+                if (function := _function_of(each)) is not None:
+                    self.define_function(scope, self.text(name), each, function)
+                for one in bound_by(name) if function is None and not scope.is_local else ():
+                    self.define(scope, self.text(one), each)
         self.push(node.children, scope)
 
     def _variable(self, scope: Scope, pattern: SyntaxNode, kind: str) -> None:
@@ -398,27 +381,6 @@ def _module(node: SyntaxNode) -> str:
     """Return the module that a statement imports from."""
     found = (words(each).decode("utf-8", "replace") for each in fields(node, "source"))
     return "".join(found).strip("\"'`")
-
-
-def _signature(function: SyntaxNode, walk: Walk, *, takes_instance: bool) -> Signature:
-    names = [""] if takes_instance else []
-    required, takes_more = len(names), False
-    lists = fields(function, "parameters")
-    for each in lists[0].children if lists else fields(function, "parameter"):
-        pattern = each.child_by_field_name("pattern") or each
-        left = pattern.child_by_field_name("left") or pattern
-        if not each.is_named or each.type in COMMENTS or pattern.type == "this":
-            continue
-        if pattern.type == "rest_pattern":
-            takes_more = True
-            continue
-        names.append(walk.text(left) if left.type == "identifier" else "")
-        is_optional = each.type in {"optional_parameter", "assignment_pattern"}
-        if not is_optional and each.child_by_field_name("value") is None:
-            required = len(names)
-    return Signature(
-        positional=tuple(names), unnamed=len(names), required=required, takes_more=takes_more
-    )
 
 
 def key_of(node: SyntaxNode) -> SyntaxNode | None:

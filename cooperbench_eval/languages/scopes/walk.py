@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 
 from cooperbench_eval.languages.model import (
     Arguments,
-    Branch,
     Clash,
     Declaration,
     Definition,
@@ -22,6 +21,7 @@ from cooperbench_eval.languages.model import (
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.order import Event, Paths
+from cooperbench_eval.languages.scopes.scope import Scope
 
 _DEEPEST = 100
 """Scopes in more scopes than this are not read, since a use is looked up in each of them."""
@@ -31,81 +31,14 @@ _MOST_FOLLOWED = 100_000
 _ANYWHERE = 2**62
 """The place of a use for which the order of statements does not matter, such as a type's."""
 _SPREAD = rule_names("dictionary_splat list_splat spread_element variadic_argument")
-_VALUES = ("right", "value", "condition", "type")
-"""The fields of a pattern that are no part of what it binds."""
+_NO_PARAMETERS = COMMENTS | rule_names("attribute_item receiver_parameter self_parameter")
+_OPTIONAL = rule_names("assignment_pattern optional_parameter")
+_REST = rule_names(
+    "rest_pattern spread_parameter variadic_parameter variadic_parameter_declaration"
+)
 
 Rule = Callable[..., None]
 Origin = Import | tuple[str, bool] | None
-
-
-class Scope:
-    """A part of a file in which names are declared.
-
-    Attributes:
-        parent: The scope around it; `None` for the file.
-        label: The names of the named scopes up to this one, with dots.
-        owner: The label of the class around it; empty if there is none.
-        is_function: Whether its statements run later than those around it.
-        has_members: Whether its names are those of members, as in a class.
-        is_local: Whether it is in a function or in a block.
-        is_later: Whether what is being read may be executed later than the statement it is in.
-        names: The declarations of each name.
-        events: Where its own statements read and bind names.
-        branch: The branches that are being read.
-        depth: The number of scopes around it.
-    """
-
-    __slots__ = (
-        *("branch", "depth", "events", "foreign", "has_members", "is_function"),
-        *("is_later", "is_local", "label", "names", "owner", "parent"),
-    )
-
-    def __init__(
-        self,
-        parent: "Scope | None" = None,
-        label: str = "",
-        *,
-        is_function: bool = False,
-        has_members: bool = False,
-    ) -> None:
-        self.parent = parent
-        self.is_function = is_function
-        self.has_members = has_members
-        self.is_local: bool = parent is not None and (parent.is_local or not has_members)
-        self.names: dict[str, list[Declaration]] = {}
-        self.foreign: dict[str, Scope] = {}
-        self.events: list[Event] = []
-        self.branch: Branch = ()
-        self.is_later = False
-        around = parent.label if parent else ""
-        self.label: str = f"{around}.{label}" if around and label else label or around
-        self.owner: str = self.label if has_members else parent.owner if parent else ""
-        self.depth: int = parent.depth + 1 if parent else 0
-
-    def branched(self, start: int, number: int) -> "Scope":
-        """Return the same scope, while one branch of the statement that begins there is read."""
-        scope = self._again()
-        scope.branch = (*self.branch, (start, number))
-        return scope
-
-    def later(self) -> "Scope":
-        """Return the same scope, while something is read that is executed later."""
-        scope = self._again()
-        scope.is_later = True
-        return scope
-
-    def _again(self) -> "Scope":
-        scope = Scope(self.parent, is_function=self.is_function, has_members=self.has_members)
-        scope.names, scope.foreign, scope.is_local = self.names, self.foreign, self.is_local
-        scope.events = self.events
-        scope.label, scope.owner = self.label, self.owner
-        scope.branch, scope.is_later = self.branch, self.is_later
-        return scope
-
-    def add(self, name: str, declaration: Declaration) -> None:
-        """Declare a name, in the other scope whose name a statement said it is."""
-        names = self.foreign[name].names if name in self.foreign else self.names
-        names.setdefault(name, []).append(declaration)
 
 
 class _TooDeepError(Exception):
@@ -143,6 +76,12 @@ class Walk:
     """Words for the class around them, and whether they mean an instance of it."""
     roots: ClassVar[frozenset[str]] = frozenset()
     """Keywords with which a path may begin."""
+    may_give_several: ClassVar[bool] = False
+    """Whether a call that is the only argument may give several."""
+    opaque: ClassVar[frozenset[str]] = frozenset()
+    """The functions that return something of a class that is not known."""
+    package_clause: ClassVar[str] = ""
+    """The node with the name of the package whose files share their names."""
     attributes: ClassVar[frozenset[str]] = frozenset()
     """The nodes that name an attribute."""
     assignments: ClassVar[frozenset[str]] = frozenset()
@@ -276,7 +215,7 @@ class Walk:
         if root is None or not (root.type in self.uses or root.type in self.roots):
             if root is not None:
                 self._stack.append((root, scope))
-                if self.is_opaque(root):
+                if self._is_opaque(root):
                     return
             names.append("" if root is not None else self.implicit)
         elif root.start_byte in self._declaring:
@@ -311,32 +250,22 @@ class Walk:
         if given is None or given.type not in {"arguments", "argument_list"}:
             return None
         found = [each for each in given.children if each.is_named and each.type not in COMMENTS]
-        kinds = {each.type for each in found}
+        is_open = any(each.type in _SPREAD for each in found)
+        if self.may_give_several and len(found) == 1:
+            is_open = is_open or found[0].type in self.calls
         named = [each for each in found if each.type == "keyword_argument"]
         passed = [each for each in found if each.type not in _SPREAD | {"keyword_argument"}]
         return Arguments(
             positional=tuple(map(_argument, passed)),
             keywords=frozenset(self.text(name) for each in named for name in fields(each, "name")),
-            is_open=not kinds.isdisjoint(_SPREAD) or self.may_give_several(found),
+            is_open=is_open,
         )
 
-    def is_opaque(self, node: SyntaxNode) -> bool:
+    def _is_opaque(self, node: SyntaxNode) -> bool:
         """Whether nothing is known about the attributes of what an expression returns."""
-        return False
-
-    @classmethod
-    def package(cls, root: SyntaxNode) -> str:
-        """Return the name of the package whose files share their names; empty if none do."""
-        return ""
-
-    @classmethod
-    def may_define_more(cls, root: SyntaxNode) -> bool:
-        """Whether a file may define names that its text does not show."""
-        return False
-
-    def may_give_several(self, arguments: Sequence[SyntaxNode]) -> bool:
-        """Whether one of the arguments may stand for several."""
-        return False
+        if not self.opaque or node.type not in self.calls:
+            return False
+        return any(self.text(each) in self.opaque for each in fields(node, "function"))
 
     def set_attributes(self, targets: Iterable[SyntaxNode]) -> None:
         """Note the attributes that a statement sets."""
@@ -498,6 +427,48 @@ class Walk:
             body=hash(body) if body else 0,
         )
         self._definitions.append(found)
+
+    def define_function(
+        self,
+        scope: Scope,
+        name: str,
+        node: SyntaxNode,
+        function: SyntaxNode | None = None,
+        *,
+        takes_instance: bool = False,
+    ) -> None:
+        """Note the definition of a function, whose name may be that of something around it."""
+        function = function or node
+        self.define(
+            scope,
+            name,
+            node,
+            is_function=True,
+            signature=self._signature(function, takes_instance=takes_instance),
+            takes_instance=takes_instance,
+            body=b" ".join(map(words, fields(function, "body"))),
+        )
+
+    def _signature(self, function: SyntaxNode, *, takes_instance: bool) -> Signature:
+        """Return the parameters of a function, none of which can be given by name."""
+        names = [""] if takes_instance else []
+        required, takes_more = len(names), False
+        lists = fields(function, "parameters")
+        for each in lists[0].named_children if lists else fields(function, "parameter"):
+            pattern = each.child_by_field_name("pattern") or each
+            if each.type in _NO_PARAMETERS or pattern.type == "this":
+                continue
+            if {each.type, pattern.type} & _REST:
+                takes_more = True
+                continue
+            found = fields(each, "name") or fields(pattern, "left") or [pattern]
+            names += [self.text(one) if one.type == "identifier" else "" for one in found]
+            is_optional = each.type in _OPTIONAL or each.child_by_field_name("value") is not None
+            required = required if is_optional else len(names)
+        number = len(names)
+        return Signature(
+            positional=tuple(names), unnamed=number, required=required, takes_more=takes_more
+        )
 
     def take(
         self,
