@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.languages.words import PART
+from cooperbench_eval.support.memo import Memo
 
 _BETWEEN = b"\x1f"  # ASCII's separators, which readers refuse in source text
 _OPEN, _CLOSE = b"\x1d", b"\x1e"
@@ -394,45 +395,74 @@ def lines_of(tree: Element, parts: Sequence[Element], around: Element | None = N
     Trees share equal tokens. So a run of tokens is looked for in the construct *around* it;
     none is found if that is not in the tree and the run occurs more than once.
     """
-    tokens = list(_tokens(tree))
-    found = next((span for each in parts if (span := _span(tree, each))), None)
+    layout = _LAYOUTS.recall(id(tree), lambda: _Layout(tree))
+    found = next((span for each in parts if (span := layout.span(each))), None)
     if found is None:
-        run = [token for part in parts for token in _tokens(part)]
-        words = [token.word for token in run]
-        space = around and _span(tree, around)
-        starts = [
-            i
-            for i in range(space.start if space else 0, (space.stop if space else len(tokens)))
-            if run and tokens[i].word == words[0]
-            if [token.word for token in tokens[i : i + len(run)]] == words
-        ]
-        if not starts or (len(starts) > 1 and not space):
+        found = layout.find([token for part in parts for token in _tokens(part)], around)
+        if found is None:
             return []
-        found = range(starts[0], starts[0] + len(run))
-    elif (last := _span(tree, parts[-1])) is not None:
+    elif (last := layout.span(parts[-1])) is not None:
         found = range(found.start, last.stop)
-    line, lines = 0, list[int]()
-    for i, token in enumerate(tokens[: found.stop]):
-        line += token.space.count(b"\n")
-        end = line + token.word.count(b"\n")
-        if i >= found.start and token.word and token.kind != "comment":
-            lines += range(line, end + 1)
-        line = end
-    return list(dict.fromkeys(lines)) or [line][: len(found)]
+    lines = [line for i in found if layout.has_words(i) for line in layout.lines[i]]
+    return list(dict.fromkeys(lines)) or [layout.lines[found.stop - 1].stop - 1][: len(found)]
 
 
-def _span(tree: Element, part: Element) -> range | None:
-    """Return the places of a construct's tokens among a tree's; `None` if it is not in it."""
-    at, stack = 0, [tree]
-    while stack:
-        element = stack.pop()
-        if element is part and isinstance(part, Construct):
-            return range(at, at + sum(1 for _ in _tokens(part)))
+class _Layout:
+    """Where the constructs and tokens of a tree are.
+
+    Attributes:
+        tree: The tree, which must live as long as the places of its constructs are known.
+        tokens: Its tokens, in order.
+        lines: The lines of each token.
+    """
+
+    def __init__(self, tree: Element) -> None:
+        self.tree = tree
+        self.tokens: list[Token] = []
+        self.lines: list[range] = []
+        self._spans: dict[int, range] = {}
+        self._add(tree)
+        line = 0
+        for token in self.tokens:
+            line += token.space.count(b"\n")
+            end = line + token.word.count(b"\n")
+            self.lines.append(range(line, end + 1))
+            line = end
+
+    def _add(self, element: Element) -> None:
         if isinstance(element, Token):
-            at += 1
-            continue
-        stack += reversed((*element.children, *_after(element)))
-    return None
+            self.tokens.append(element)
+            return
+        start = len(self.tokens)
+        for child in element.children:
+            self._add(child)
+        self.tokens += _after(element)
+        self._spans.setdefault(id(element), range(start, len(self.tokens)))
+
+    def span(self, part: Element) -> range | None:
+        """Return the places of a construct's tokens; `None` if it is not in the tree."""
+        return self._spans.get(id(part)) if isinstance(part, Construct) else None
+
+    def find(self, run: Sequence[Token], around: Element | None) -> range | None:
+        """Return the places of equal tokens: the first in a construct, or the only ones."""
+        words = [token.word for token in run]
+        within = self.span(around) if around is not None else None
+        places = [
+            i
+            for i in within or range(len(self.tokens))
+            if words and self.tokens[i].word == words[0]
+            if [token.word for token in self.tokens[i : i + len(words)]] == words
+        ]
+        is_certain = len(places) == 1 or (places and within is not None)
+        return range(places[0], places[0] + len(words)) if is_certain else None
+
+    def has_words(self, place: int) -> bool:
+        """Whether a token is neither empty nor a comment."""
+        token = self.tokens[place]
+        return bool(token.word) and token.kind != "comment"
+
+
+_LAYOUTS = Memo[int, _Layout](size=8)
 
 
 def _tokens(element: Element) -> Iterator[Token]:

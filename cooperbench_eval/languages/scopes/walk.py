@@ -151,7 +151,7 @@ class Walk:
             elif node.child_count:
                 if kind in self.assignments:
                     self.set_attributes(fields(node, "left"))
-                self.push(node.children, scope)
+                stack += [(each, scope) for each in reversed(node.named_children)]
         return self._names()
 
     def _names(self) -> Names:
@@ -210,7 +210,8 @@ class Walk:
             if outer:
                 names.append(self.text(name) if name else "")
             taken = {each.id for each in (name, of) if each is not None}
-            self.push((each for each in root.children if each.id not in taken), scope)
+            if root.named_child_count > len(taken):
+                self.push((each for each in root.named_children if each.id not in taken), scope)
             root = of
         if root is None or not (root.type in self.uses or root.type in self.roots):
             if root is not None:
@@ -236,29 +237,33 @@ class Walk:
             return
         role, _ = self.calls[node.type]
         callee = node.child_by_field_name(role)
-        rest = node.children
         if callee is not None and (callee.type in self.uses or callee.type in self.paths):
-            rest = [each for each in rest if each.id != callee.id]
-            self.push(rest, scope)
+            start = callee.start_byte
+            self.push((each for each in node.named_children if each.start_byte != start), scope)
             self._chain(callee, scope, node)
         else:
-            self.push(rest, scope)
+            self.push(node.named_children, scope)
 
     def arguments(self, call: SyntaxNode) -> Arguments | None:
         """Return the arguments of a call."""
         given = call.child_by_field_name(self.calls[call.type][1])
         if given is None or given.type not in {"arguments", "argument_list"}:
             return None
-        found = [each for each in given.children if each.is_named and each.type not in COMMENTS]
-        is_open = any(each.type in _SPREAD for each in found)
-        if self.may_give_several and len(found) == 1:
-            is_open = is_open or found[0].type in self.calls
-        named = [each for each in found if each.type == "keyword_argument"]
-        passed = [each for each in found if each.type not in _SPREAD | {"keyword_argument"}]
+        positional: list[bytes] = []
+        keywords: list[str] = []
+        is_open = False
+        for each in given.named_children:
+            kind = each.type
+            if kind in _SPREAD:
+                is_open = True
+            elif kind == "keyword_argument":
+                keywords += map(self.text, fields(each, "name"))
+            elif kind not in COMMENTS:
+                positional.append(_argument(each))
+        if self.may_give_several and given.named_child_count == 1:
+            is_open = is_open or given.named_children[0].type in self.calls
         return Arguments(
-            positional=tuple(map(_argument, passed)),
-            keywords=frozenset(self.text(name) for each in named for name in fields(each, "name")),
-            is_open=is_open,
+            positional=tuple(positional), keywords=frozenset(keywords), is_open=is_open
         )
 
     def _is_opaque(self, node: SyntaxNode) -> bool:
