@@ -46,6 +46,7 @@ ADAPTERS = {
     "huggingface_hub": {"cooperbench.runlogs.pair_files"},
     "diff_match_patch": {"support.symbols"},
     "tree_sitter": {"languages.readers.grammars"},
+    "yaml": {"languages.readers.yaml"},
     "litellm": {"strategies.llm.litellm_client"},
     "httpx": {"strategies.llm.http_limits"},
     "filelock": {"evaluation.batch.store", "running.cache"},

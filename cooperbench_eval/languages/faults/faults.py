@@ -14,6 +14,7 @@ suspicion.
 import re
 from functools import lru_cache
 
+from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.data import find_data_fault
 from cooperbench_eval.languages.faults.keys import find_repeated_key
 from cooperbench_eval.languages.faults.losses import find_lost_token, find_new_value
@@ -56,7 +57,9 @@ def find_fault(
     if is_code(path) and (fault := _unreadable(path, versions)):
         return fault
     fault = find_data_fault(path, versions, merged)
-    if fault or (is_whole and (fault := find_lost_token(versions, merged))):
+    # Data is merged by key, which removes what either side removed.
+    may_lose = not is_whole or (not may_invent and find_format(path, merged) is not None)
+    if fault or (not may_lose and (fault := find_lost_token(versions, merged))):
         return fault
     if fault := find_text_fault(path, versions, merged, may_invent=may_invent):
         return fault

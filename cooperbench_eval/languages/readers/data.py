@@ -419,8 +419,10 @@ def _path(table: SyntaxNode) -> bytes:
 
 
 def _key(node: SyntaxNode) -> bytes:
+    """Return the key of an entry; `<<` merges the aliased mappings, and may be repeated."""
     first = next((each for each in node.children if each.type != "?"), node)
-    return unquoted((first if node.type in _PAIRS else node).text or b"")
+    key = unquoted((first if node.type in _PAIRS else node).text or b"")
+    return b"".join((node.text or b"").split()) if key == b"<<" else key
 
 
 def _name(children: Sequence[Element]) -> bytes:

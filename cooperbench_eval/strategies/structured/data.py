@@ -1,12 +1,14 @@
 """Merges data files by key: mappings key by key, sequences item by item, scalars whole."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
 from attrs import evolve, frozen
 
+from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.data import (
     CHECKSUMS,
@@ -20,7 +22,7 @@ from cooperbench_eval.languages.readers.data import (
     package_name,
 )
 from cooperbench_eval.languages.readers.yaml import unquoted
-from cooperbench_eval.languages.sequences import CLASHING, clashing_options
+from cooperbench_eval.languages.sequences import CLASHING, clashing_options, weave
 from cooperbench_eval.languages.tree import (
     DATA,
     BindingError,
@@ -72,6 +74,12 @@ class DataMerge:
         """
         if (taken := taken_whole(base, ours, theirs)) is not None:
             return taken
+        before, mine, other = map(_words, (base, ours, theirs))
+        if LINES in {base.kind, ours.kind} or isinstance(base, Token):
+            if _has_edits(before, mine, other):
+                return ours
+            if _has_edits(before, other, mine):
+                return theirs
         if (
             isinstance(base, Construct)
             and isinstance(ours, Construct)
@@ -80,8 +88,6 @@ class DataMerge:
             and base.mode is ours.mode is theirs.mode
         ):
             return self._merge_constructs(base, ours, theirs)
-        if (taken := taken_by_words(base, ours, theirs)) is not None:
-            return taken
         raise DisagreementError.at(base if base.plain else ours)
 
     def _merge_constructs(self, base: Construct, ours: Construct, theirs: Construct) -> Construct:
@@ -119,7 +125,11 @@ class DataMerge:
             parts = tuple(map(self.merge, before, *after))
         else:
             parts = _one_of(before, *after)
-        return (*_one_of(lead, mine[0], other[0]), *parts, *_one_of(tail, mine[2], other[2]))
+        return (
+            *self._changed_items(lead, mine[0], other[0]),
+            *parts,
+            *self._changed_items(tail, mine[2], other[2]),
+        )
 
     def _documents(self, base: Elements, ours: Elements, theirs: Elements) -> Elements:
         """Merge the documents of a file one by one; new ones are appended."""
@@ -144,6 +154,7 @@ class DataMerge:
 
     def _mapping(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         old, mine, other = map(_by_key, (base, ours, theirs))
+        _check_revision(old, mine, other)
         merged: dict[bytes, Element] = {}
         for key in {**mine, **other}:
             versions = old.get(key), mine.get(key), other.get(key)
@@ -182,24 +193,23 @@ class DataMerge:
         )
         out: list[Element] = []
         at = 0
-        is_sorted = base.kind == SEQUENCE and all(
-            list(items) == sorted(items, key=_words) for items in (mine.children, other.children)
-        )
-        has_places = not is_sorted and not any(map(_is_named, old))
-        is_joined = base.kind == LINES or _is_numeric(old) or has_places
-        for overlap in find_overlaps(mine, other, joins_adjacent=is_joined):
+        has_places = base.kind == LINES or any(map(_has_place, old))
+        for overlap in find_overlaps(mine, other, joins_adjacent=has_places):
             start, end = overlap.start, overlap.end
             out += self._kept(old, mine, other, range(at, start))
             sides = (
                 mine.between(start, end, overlap.ours),
                 other.between(start, end, overlap.theirs),
             )
+            near = old[max(start - 1, 0) : start], old[end : end + 1]
+            is_fixed = base.kind == LINES or (has_places and start < end)
             try:
-                found = self._changed_items(old[start:end], *sides, is_text=base.kind == LINES)
+                found = self._changed_items(old[start:end], *sides, is_fixed=is_fixed)
             except DisagreementError as exc:
                 exc.between(old[start:end], *sides)
                 raise
-            out += sorted(found, key=_words) if is_sorted else found
+            is_sorted = all(_is_sorted((*near[0], *side, *near[1])) for side in sides)
+            out += sorted(found, key=_letters) if is_sorted else found
             at = end
         out += self._kept(old, mine, other, range(at, len(old)))
         return tuple(out)
@@ -217,27 +227,44 @@ class DataMerge:
                     raise
 
     def _changed_items(
-        self, base: Elements, ours: Elements, theirs: Elements, *, is_text: bool
+        self, base: Elements, ours: Elements, theirs: Elements, *, is_fixed: bool = False
     ) -> Elements:
-        before, mine, other = ([each.plain for each in side] for side in (base, ours, theirs))
+        """Combine two versions of some items; what one side removes is removed.
+
+        Both sides may replace one item only if one of them replaces it by all that the other
+        has, too.
+        """
+        before, mine, other = (list(map(_words, side)) for side in (base, ours, theirs))
         if mine in (other, before):
             return theirs
         if other == before:
             return ours
-        if base or is_text:
-            raise DisagreementError.at(*(base if any(before) else ours))
-        first, second = (theirs, ours) if self.theirs_first else (ours, theirs)
-        words = {_bare(each): each for each in first}
-        names = {*map(_item_name, first)} - {b""}
-        new = [each for each in second if _bare(each) not in words]
-        for each in second:
-            same_item = words.get(_bare(each), each)
-            if each.plain != same_item.plain or (same_item is each and _item_name(each) in names):
-                raise DisagreementError(f"both sides insert their own version of {excerpt(each)!r}")
-        mine, other = (list(map(_argument, side)) for side in (ours, theirs))
-        for clash in clashing_options(mine, other):
-            raise DisagreementError(CLASHING % tuple(map(one_line, clash)))
-        return (*first, *new)
+        before, mine, other = (list(map(_bare, side)) for side in (base, ours, theirs))
+        gone = {*before}.difference(mine), {*before}.difference(other)
+        new = {*mine}.difference(before), {*other}.difference(before)
+        is_repeated = any(len({*side}) < len(side) for side in (before, mine, other))
+        is_part = new[0] == new[1] or (all(new) and (new[0] < new[1] or new[1] < new[0]))
+        if is_fixed or (base and is_repeated) or (gone[0] & gone[1] and not is_part):
+            raise DisagreementError.at(*(base if any(each.plain for each in base) else ours))
+        sides = (
+            [each for each in ours if _bare(each) not in gone[1]],
+            [each for each in theirs if _bare(each) not in gone[0]],
+        )
+        added = (
+            [each for each in side if _bare(each) in there]
+            for side, there in zip(sides, new, strict=True)
+        )
+        _check_versions(*added)
+        first, second = reversed(sides) if self.theirs_first else sides
+        runs = weave(first, second, lambda each: b"\n".join(_bare(each)), lambda _: True) or ()
+        known = {_bare(each): each for each in base}
+        out: list[Element] = []
+        for run in runs:
+            out += (*run.first, *run.second)
+            if run.shared:
+                kept = known.get(_bare(run.shared[0]))
+                out.append(self.merge(kept, *run.shared) if kept else run.shared[0])
+        return tuple(out)
 
 
 def is_merge_by_key(path: str, versions: Sequence[bytes], merged: bytes) -> bool:
@@ -321,6 +348,53 @@ def _order(
     return out
 
 
+_ORIGINS = frozenset(b"git image newName registry repo repository url".split())
+_REVISIONS = frozenset(b"branch checksum digest hash newTag ref rev sha sha256 tag".split())
+"""The keys that say what of an origin is meant."""
+
+
+def _check_revision(
+    base: Mapping[bytes, Element], ours: Mapping[bytes, Element], theirs: Mapping[bytes, Element]
+) -> None:
+    """Refuse one side's new origin of something with the other side's new revision of it.
+
+    Raises:
+        DisagreementError: There are such changes.
+    """
+    mine, other = (
+        {key for key in _ORIGINS | _REVISIONS if base.get(key) and not _same(base, side, key)}
+        for side in (ours, theirs)
+    )
+    for one, two in ((mine - other, other - mine), (other - mine, mine - other)):
+        if one & _ORIGINS and two & _REVISIONS:
+            origin, revision = min(one & _ORIGINS).decode(), min(two & _REVISIONS).decode()
+            raise DisagreementError(
+                f"one side changes {origin!r}, the other {revision!r} of the same thing"
+            )
+
+
+def _same(base: Mapping[bytes, Element], side: Mapping[bytes, Element], key: bytes) -> bool:
+    return key in side and _words(base[key]) == _words(side[key])
+
+
+def _has_edits(base: Sequence[bytes], side: Sequence[bytes], other: Sequence[bytes]) -> bool:
+    """Whether a side has made all edits of the words of a value that the other made."""
+    before, *sides = (
+        [word for each in words for word in _WORD.findall(each)] for words in (base, side, other)
+    )
+    mine, there = (
+        {
+            (each.a_start, each.a_end, *words[each.b_start : each.b_end])
+            for each in diff_lines(before, words)
+        }
+        for words in sides
+    )
+    return there <= mine
+
+
+_WORD = re.compile(rb"\s+|[^\s]+")
+
+
 def _identity(document: Element) -> bytes:
     """Return what identifies a document: its kind, metadata, name and id, or all of it."""
     mapping = next((each for each in document.children if each.kind == MAPPING), document)
@@ -342,11 +416,57 @@ def _split(construct: Construct) -> tuple[Elements, Elements, Elements]:
     return children[:start], children[start:stop], children[stop:]
 
 
+def _check_versions(ours: Sequence[Element], theirs: Sequence[Element]) -> None:
+    """Refuse two versions of one item, or two values of one option.
+
+    Raises:
+        DisagreementError: Both sides have them.
+    """
+    words = {_bare(each): _words(each) for each in ours}
+    names = {*map(_item_name, ours)} - {b""}
+    for each in theirs:
+        known = words.get(_bare(each))
+        if known != _words(each) if known else _item_name(each) in names:
+            raise DisagreementError(f"both sides insert their own version of {excerpt(each)!r}")
+    for clash in clashing_options(*(list(map(_argument, side)) for side in (ours, theirs))):
+        raise DisagreementError(CLASHING % tuple(map(one_line, clash)))
+
+
+def _words(element: Element) -> tuple[bytes, ...]:
+    """Return the words of an element, in which a string is the same with and without quotes."""
+    return tuple(map(_value, element.words()))
+
+
+def _value(word: bytes) -> bytes:
+    bare = unquoted(word)
+    if bare == word or b"\\" in bare:
+        return word
+    return b'"%s"' % bare if _TYPED.fullmatch(bare) else bare
+
+
+_TYPED = re.compile(
+    rb"[-+.\d][\d_]*\.?\d*(?:e[-+]?\d+)?|0[box]\w+|[-+.\d:TZ ]*\d[-:]\d[-+.\d:TZ ]*"
+    rb"|[-+]?\.?(?:inf|nan)|~?|true|false|null|yes|no|on|off|[yn]",
+    re.IGNORECASE,
+)
+"""Matches what means something other than a string if it has no quotes."""
+
+
 def _bare(element: Element) -> tuple[bytes, ...]:
     """Return the words of an item without the comments around it."""
     if isinstance(element, Token):
-        return (element.plain,)
-    return tuple(each.plain for each in _split(element)[1])
+        return _words(element)
+    return tuple(word for each in _split(element)[1] for word in _words(each))
+
+
+def _letters(element: Element) -> bytes:
+    return b" ".join(_bare(element)).lower()
+
+
+def _is_sorted(items: Elements) -> bool:
+    """Whether items are in alphabetical order, and there is more than one."""
+    keys = list(map(_letters, items))
+    return len(keys) > 1 and keys == sorted(keys)
 
 
 def _emptied(element: Element) -> Element:
@@ -382,10 +502,6 @@ def _on_lines(members: Elements) -> Elements:
     )
 
 
-def _words(element: Element) -> bytes:
-    return element.plain
-
-
 def _item_name(item: Element) -> bytes:
     """Return the name of an item; a single word counts as the name of a package."""
     words = [] if item.key else [word for word in item.words() if word != b"-"]
@@ -398,15 +514,10 @@ def _argument(item: Element) -> bytes:
     return words[0] if len(words) == 1 else b""
 
 
-def _is_named(item: Element) -> bool:
-    """Whether an item is known by a name, or is not a scalar."""
-    return bool(item.key) or any(isinstance(each, Construct) for each in item.children)
-
-
-def _is_numeric(items: Elements) -> bool:
-    """Whether all items are numbers, which may mean something by their places."""
-    words = [word for each in items for word in each.words() if word != b"-"]
-    return bool(words) and all(map(NUMBER.fullmatch, words))
+def _has_place(item: Element) -> bool:
+    """Whether an item is a number or an option, which may mean something by its place."""
+    word = _argument(item)
+    return unquoted(word).startswith(b"-") or bool(NUMBER.fullmatch(word))
 
 
 def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
