@@ -47,7 +47,7 @@ def _broken(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> s
     if fault := _fault(path, merged):
         return f"the merged file {fault}"
     if find_format(path, merged) is DataFormat.NOTEBOOK:
-        known = frozenset[str]().union(*map(_outputs, versions))
+        known = set[str]().union(*map(_outputs, versions))
         if not _outputs(merged) <= known:
             return "both sides ran a cell again, and its outputs cannot be combined"
         return ""
@@ -69,25 +69,17 @@ def _fault(path: str, source: bytes) -> str:
     return ""
 
 
-def _outputs(source: bytes) -> frozenset[str]:
+def _outputs(source: bytes) -> set[str]:
     """Return what each cell of a notebook printed, with the number of its run."""
-    return frozenset(
-        json.dumps([cell.get("outputs"), cell.get("execution_count")], sort_keys=True)
-        for cell in _cells(json.loads(source) if source else {})
-    )
+    found = set[str]()
 
+    def keep(value: dict[str, object]) -> dict[str, object]:
+        run = value.get("outputs"), value.get("execution_count")
+        found.add(json.dumps(run, sort_keys=True))
+        return value
 
-def _cells(notebook: object) -> Iterator[dict[str, object]]:
-    """Yield the cells, which older formats hold in worksheets."""
-    sheets = _listed(notebook, "worksheets")
-    for holder in (notebook, *sheets):
-        yield from (each for each in _listed(holder, "cells") if isinstance(each, dict))
-
-
-def _listed(holder: object, key: str) -> Sequence[object]:
-    """Return the list under a key of an object; empty if there is none."""
-    found = holder.get(key) if isinstance(holder, dict) else None
-    return found if isinstance(found, list) else ()
+    json.loads(source or b"{}", object_hook=keep)
+    return found
 
 
 def _find_repeated_item(path: str, versions: Sequence[bytes], merged: bytes) -> str:

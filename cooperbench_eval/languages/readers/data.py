@@ -50,14 +50,7 @@ _PAIRS = rule_names("pair block_mapping_pair flow_pair")
 _COMPOUND = _PAIRS | {"block_sequence_item"}
 _TABLES = rule_names("table table_array_element")
 _WRAPPERS = rule_names("block_node flow_node document yaml_directive tag_directive")
-_KINDS = {
-    "tag": TAG,
-    "anchor": "anchor",
-    "alias": "alias",
-    "-": "token",
-    ":": "token",
-    "?": "token",
-}
+_KINDS = by_rule((TAG, "tag"), ("anchor", "anchor"), ("alias", "alias"), ("token", "- : ?"))
 """The kinds of tokens that are not scalars."""
 _MOST_TOKENS = 50_000
 """The most tokens of a version that are read; each takes about 30 microseconds."""
@@ -109,7 +102,10 @@ class _DataReader:
     def __init__(self, grammar: Grammar, source: bytes, is_notebook: bool) -> None:
         if RESERVED.search(source):
             raise StructureError("the file contains control characters")
-        plain, self._last_commas = _plain_json(source) if grammar is Grammar.JSON else (source, {})
+        plain: bytes = source
+        self._last_commas: Mapping[int, SyntaxNode] = {}
+        if grammar is Grammar.JSON:
+            plain, self._last_commas = plain_json(source, keeps_comments=True)
         try:
             self._root = parse_soundly(grammar, plain)
         except SyntaxFaultError as exc:
@@ -375,16 +371,18 @@ class _Comma(NamedTuple):
 
 _EXTENDED = re.compile(
     rb"""
-    "(?:[^"\\\n]|\\.)*+" | //[^\n]*+ | /\*.*?\*/
+    "(?:[^"\\\n]|\\.)*+" | (?P<comment>//[^\n]*+ | /\*.*?\*/)
     | (?P<comma>,)(?=(?:\s++ | //[^\n]*+ | /\*.*?\*/)*+(?P<closer>[}\]]))
     | (?P<number>\b(?:NaN|Infinity)\b)
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""Matches what programs accept beyond JSON, and strings and comments, which are skipped."""
+"""Matches what programs accept beyond JSON, and strings, which are skipped."""
 
 
-def _plain_json(source: bytes) -> tuple[bytes, Mapping[int, SyntaxNode]]:
+def plain_json(
+    source: bytes, *, keeps_comments: bool = False
+) -> tuple[bytes, Mapping[int, SyntaxNode]]:
     """Return plain JSON of the same length, and each extra comma by the place of its bracket."""
     commas: dict[int, SyntaxNode] = {}
 
@@ -392,8 +390,11 @@ def _plain_json(source: bytes) -> tuple[bytes, Mapping[int, SyntaxNode]]:
         if found["comma"]:
             comma = _Comma(*found.span("comma"))
             commas[found.start("closer")] = cast("SyntaxNode", comma)
-            return b" "
-        return b"1" * len(found[0]) if found["number"] else found[0]
+        elif found["number"]:
+            return b"1" * len(found[0])
+        elif keeps_comments or not found["comment"]:
+            return found[0]
+        return re.sub(rb"[^\n]", b" ", found[0])
 
     return _EXTENDED.sub(plain, source), commas
 

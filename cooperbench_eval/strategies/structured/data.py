@@ -2,9 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TypeVar
 
 from attrs import evolve, frozen
 
@@ -38,11 +37,9 @@ from cooperbench_eval.languages.tree import (
     render,
     same,
 )
-from cooperbench_eval.strategies.structured.one_sided import changed, taken_by_words, taken_whole
+from cooperbench_eval.strategies.structured.one_sided import changed, taken_whole
 from cooperbench_eval.strategies.structured.ordering import spread
-from cooperbench_eval.strategies.structured.overlaps import AlignedVersion, find_overlaps
-
-T = TypeVar("T", bound=Element)
+from cooperbench_eval.strategies.structured.overlaps import AlignedVersion, Overlap, find_overlaps
 
 
 @frozen
@@ -87,7 +84,11 @@ class DataMerge:
             and base.kind == ours.kind == theirs.kind
             and base.mode is ours.mode is theirs.mode
         ):
-            return self._merge_constructs(base, ours, theirs)
+            try:
+                return self._merge_constructs(base, ours, theirs)
+            except DisagreementError as exc:
+                exc.between((base,) if any(base.words()) else (), (ours,), (theirs,))
+                raise
         raise DisagreementError.at(base if base.plain else ours)
 
     def _merge_constructs(self, base: Construct, ours: Construct, theirs: Construct) -> Construct:
@@ -102,13 +103,14 @@ class DataMerge:
             children = spread(children, base, ours, theirs)
         elif base.mode is Mode.MEMBERS:
             children = _on_lines(children)
+        tail = self._changed_items(base.tail, ours.tail, theirs.tail, is_fixed=True)
         return evolve(
             base,
             children=children,
             key=changed(base.key, ours.key, theirs.key),
             indent=changed(base.indent, ours.indent, theirs.indent),
             comma=changed(base.comma, ours.comma, theirs.comma),
-            tail=_one_of(base.tail, ours.tail, theirs.tail),
+            tail=tuple(each for each in tail if isinstance(each, Token)),
         )
 
     def _parts(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
@@ -119,12 +121,14 @@ class DataMerge:
         if DOCUMENT in {each.kind for part in after for each in part} and before:
             parts = self._documents(before, *after)
         elif len({tuple(each.plain for each in part) for part in tags}) > 1:
-            parts = _one_of(before, *after)  # a tag says what its value means
+            parts = self._changed_items(
+                before, *after, is_fixed=True
+            )  # a tag says what its value means
         elif len(before) <= len(mine[1]) == len(other[1]):
             before += tuple(map(_emptied, mine[1][len(before) :]))
             parts = tuple(map(self.merge, before, *after))
         else:
-            parts = _one_of(before, *after)
+            parts = self._changed_items(before, *after, is_fixed=True)
         return (
             *self._changed_items(lead, mine[0], other[0]),
             *parts,
@@ -132,25 +136,10 @@ class DataMerge:
         )
 
     def _documents(self, base: Elements, ours: Elements, theirs: Elements) -> Elements:
-        """Merge the documents of a file one by one; new ones are appended."""
+        """Merge the documents of a file one by one; if a side adds some, by what they describe."""
         if len(ours) == len(theirs) == len(base):
             return tuple(map(self.merge, base, ours, theirs))
-        old = len(base)
-        mine, other = ours[old:], theirs[old:]
-        taken = [taken_by_words(*each) for each in zip(base, ours, theirs, strict=False)]
-        named = {_identity(each): each for each in mine}
-        clashing = [
-            each
-            for each in other
-            if (there := named.get(_identity(each))) is not None and not same(there, each)
-        ]
-        if clashing:
-            raise DisagreementError("both sides insert a document with the same name")
-        if len(taken) < old or None in taken:
-            raise DisagreementError.at(*base)
-        own = [each for each in other if _identity(each) not in named]
-        first, second = (own, mine) if self.theirs_first else (mine, own)
-        return (*(each for each in taken if each is not None), *first, *second)
+        return self._sequence(*map(_named_documents, (base, ours, theirs)))
 
     def _mapping(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         old, mine, other = map(_by_key, (base, ours, theirs))
@@ -194,37 +183,24 @@ class DataMerge:
         out: list[Element] = []
         at = 0
         has_places = base.kind == LINES or any(map(_has_place, old))
-        for overlap in find_overlaps(mine, other, joins_adjacent=has_places):
-            start, end = overlap.start, overlap.end
-            out += self._kept(old, mine, other, range(at, start))
-            sides = (
-                mine.between(start, end, overlap.ours),
-                other.between(start, end, overlap.theirs),
-            )
-            near = old[max(start - 1, 0) : start], old[end : end + 1]
+        overlaps = find_overlaps(mine, other, joins_adjacent=has_places)
+        for start, end, *edits in (*overlaps, Overlap(len(old), len(old), [], [])):
+            for i in range(at, start):
+                one, two = mine.at(i), other.at(i)
+                if one is not None and two is not None:
+                    out.append(self.merge(old[i], one, two))
+            at = end
+            sides = mine.between(start, end, edits[0]), other.between(start, end, edits[1])
             is_fixed = base.kind == LINES or (has_places and start < end)
             try:
                 found = self._changed_items(old[start:end], *sides, is_fixed=is_fixed)
             except DisagreementError as exc:
                 exc.between(old[start:end], *sides)
                 raise
-            is_sorted = all(_is_sorted((*near[0], *side, *near[1])) for side in sides)
+            before, after = old[max(start - 1, 0) : start], old[end : end + 1]
+            is_sorted = all(_is_sorted((*before, *side, *after)) for side in sides)
             out += sorted(found, key=_letters) if is_sorted else found
-            at = end
-        out += self._kept(old, mine, other, range(at, len(old)))
         return tuple(out)
-
-    def _kept(
-        self, base: Elements, ours: AlignedVersion, theirs: AlignedVersion, span: range
-    ) -> Iterator[Element]:
-        for i in span:
-            mine, other = ours.at(i), theirs.at(i)
-            if mine is not None and other is not None:
-                try:
-                    yield self.merge(base[i], mine, other)
-                except DisagreementError as exc:
-                    exc.between((base[i],), (mine,), (other,))
-                    raise
 
     def _changed_items(
         self, base: Elements, ours: Elements, theirs: Elements, *, is_fixed: bool = False
@@ -256,7 +232,9 @@ class DataMerge:
         )
         _check_versions(*added)
         first, second = reversed(sides) if self.theirs_first else sides
-        runs = weave(first, second, lambda each: b"\n".join(_bare(each)), lambda _: True) or ()
+        runs = weave(first, second, lambda each: b"\n".join(_bare(each)))
+        if runs is None:
+            raise DisagreementError("both sides insert the same items in different orders")
         known = {_bare(each): each for each in base}
         out: list[Element] = []
         for run in runs:
@@ -395,12 +373,16 @@ def _has_edits(base: Sequence[bytes], side: Sequence[bytes], other: Sequence[byt
 _WORD = re.compile(rb"\s+|[^\s]+")
 
 
-def _identity(document: Element) -> bytes:
-    """Return what identifies a document: its kind, metadata, name and id, or all of it."""
-    mapping = next((each for each in document.children if each.kind == MAPPING), document)
-    entries = {each.key: each.plain for each in mapping.children}
-    keys = (b"kind", b"metadata", b"name", b"id")
-    return b" ".join(entries[key] for key in keys if key in entries) or document.plain
+def _named_documents(documents: Elements) -> Construct:
+    """Name documents by their kind, metadata, name and id, or by all of them."""
+    named = []
+    for each in documents:
+        mapping = next((part for part in each.children if part.kind == MAPPING), each)
+        entries = {entry.key: entry.plain for entry in mapping.children}
+        known = [entries[key] for key in (b"kind", b"metadata", b"name", b"id") if key in entries]
+        name = b" ".join(known) or each.plain
+        named.append(evolve(each, key=name) if isinstance(each, Construct) else each)
+    return Construct(kind=SEQUENCE, mode=Mode.MEMBERS, children=tuple(named))
 
 
 def _split(construct: Construct) -> tuple[Elements, Elements, Elements]:
@@ -480,20 +462,6 @@ def _emptied(element: Element) -> Element:
     return evolve(element, children=tuple(map(_emptied, element.children)))
 
 
-def _one_of(base: Sequence[T], ours: Sequence[T], theirs: Sequence[T]) -> tuple[T, ...]:
-    """Return the elements that one side changed.
-
-    Raises:
-        DisagreementError: Both sides changed them differently.
-    """
-    before, mine, other = ([each.plain for each in side] for side in (base, ours, theirs))
-    if other == before:
-        return tuple(ours)
-    if mine not in (before, other):
-        raise DisagreementError.at(*(base or ours))
-    return tuple(theirs)
-
-
 def _on_lines(members: Elements) -> Elements:
     """Begin a line with each member but the first."""
     return tuple(
@@ -504,8 +472,7 @@ def _on_lines(members: Elements) -> Elements:
 
 def _item_name(item: Element) -> bytes:
     """Return the name of an item; a single word counts as the name of a package."""
-    words = [] if item.key else [word for word in item.words() if word != b"-"]
-    return item.key or (package_name(unquoted(words[0])) if len(words) == 1 else b"")
+    return item.key or package_name(unquoted(_argument(item)))
 
 
 def _argument(item: Element) -> bytes:
@@ -526,25 +493,24 @@ def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
     Raises:
         BindingError: There are such aliases.
     """
-    if not (old := dict(_anchored(base))):
-        return
-    new = dict(_anchored(side))
-    before, after = _aliases(base), _aliases(other)
+    old, new = (
+        {
+            part.plain[1:]: tuple(map(_words, each.children[i + 1 :]))
+            for each in tree.walk()
+            for i, part in enumerate(each.children)
+            if part.kind == "anchor"
+        }
+        for tree in (base, side)
+    )
+    before, after = (
+        Counter(
+            part.plain[1:] for each in tree.walk() for part in each.children if part.kind == "alias"
+        )
+        for tree in (base, other)
+    )
     for name, words in old.items():
-        if new.get(name) != words and after[b"*" + name] > before[b"*" + name]:
+        if new.get(name) != words and after[name] > before[name]:
             shown = "&" + name.decode("utf-8", "replace")
             raise BindingError(
                 f"one side changes the value of {shown!r}, the other adds an alias of it"
             )
-
-
-def _anchored(tree: Construct) -> Iterator[tuple[bytes, tuple[bytes, ...]]]:
-    for each in tree.walk():
-        for i, child in enumerate(each.children):
-            if child.kind == "anchor":
-                yield child.plain[1:], tuple(part.plain for part in each.children[i + 1 :])
-
-
-def _aliases(tree: Construct) -> Counter[bytes]:
-    tokens = (child for each in tree.walk() for child in each.children)
-    return Counter(child.plain for child in tokens if child.kind == "alias")

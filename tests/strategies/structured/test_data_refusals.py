@@ -152,5 +152,5 @@ def test_documents_of_one_name_are_named_in_the_reason():
     """They are two versions of one."""
     (row,) = merge(*REFUSED["documents of one name"]).ledger
 
-    problem = "both sides insert a document with the same name"
+    problem = "both sides insert their own version of '--- …'"
     assert row.reason.startswith(f"{problem} (ours, line 5: `x: 1`")
