@@ -132,8 +132,14 @@ class _DataReader:
         """Read the file; entries and items in *common* become one token each."""
         self._common = common
         children = self._root.children
+        parts: list[Element] = []
         if self._root.type == "stream":
-            parts = list(self._documents(children))
+            for node in children:
+                inside = self._values([node])
+                is_document = node.type == DOCUMENT
+                parts += (
+                    [Construct(kind=DOCUMENT, children=tuple(inside))] if is_document else inside
+                )
         elif any(node.type in _PAIRS | _TABLES for node in children):
             parts = [Construct(kind=MAPPING, mode=Mode.MEMBERS, children=self._tables(children))]
         else:
@@ -141,14 +147,6 @@ class _DataReader:
         parts += self._waiting()
         parts.append(self._cursor.word(len(self._source) - 1, b"", "end"))
         return Construct(kind=DATA, children=tuple(parts))
-
-    def _documents(self, nodes: Sequence[SyntaxNode]) -> Iterator[Element]:
-        for node in nodes:
-            parts = self._values([node])
-            if node.type == DOCUMENT:
-                yield Construct(kind=DOCUMENT, children=tuple(parts))
-            else:
-                yield from parts
 
     def _values(self, nodes: Sequence[SyntaxNode]) -> list[Element]:
         """Read consecutive nodes: tokens, and the constructs for mappings and sequences."""
@@ -233,10 +231,7 @@ class _DataReader:
 
     def _member(self, node: SyntaxNode, lead: Sequence[Element]) -> Construct:
         with self._cursor.within(1):
-            children = (*lead, *self._pair(node))
-        if node.type in _PAIRS:
-            return Construct(kind=ENTRY, children=children, key=_key(node))
-        return Construct(kind=ITEM, children=children, key=_name(children))
+            return self._item(node, (*lead, *self._pair(node)))
 
     def _flow(self, node: SyntaxNode) -> Construct:
         opener, *between, closer = node.children
@@ -296,9 +291,10 @@ class _DataReader:
         return [_as_lines(each) for each in self._values(node.children)]
 
     def _item(self, node: SyntaxNode | None, children: Sequence[Element]) -> Construct:
-        if node is not None and node.parent is not None and _FLOW[node.parent.type] == MAPPING:
-            return Construct(kind=ENTRY, children=tuple(children), key=_key(node))
-        return Construct(kind=ITEM, children=tuple(children), key=_name(children))
+        around = node.parent.type if node and node.parent else ""
+        is_entry = node and (node.type in _PAIRS or _FLOW.get(around) == MAPPING)
+        key = _key(node) if node and is_entry else _name(children)
+        return Construct(kind=ENTRY if is_entry else ITEM, children=tuple(children), key=key)
 
     def _lines(self, node: SyntaxNode) -> list[Element]:
         """Read a YAML text of several lines, whose white space matters."""

@@ -340,7 +340,7 @@ def _check_revision(
         DisagreementError: There are such changes.
     """
     mine, other = (
-        {key for key in _ORIGINS | _REVISIONS if base.get(key) and not _same(base, side, key)}
+        {key for key, old in base.items() if key in side and _words(side[key]) != _words(old)}
         for side in (ours, theirs)
     )
     for one, two in ((mine - other, other - mine), (other - mine, mine - other)):
@@ -349,10 +349,6 @@ def _check_revision(
             raise DisagreementError(
                 f"one side changes {origin!r}, the other {revision!r} of the same thing"
             )
-
-
-def _same(base: Mapping[bytes, Element], side: Mapping[bytes, Element], key: bytes) -> bool:
-    return key in side and _words(base[key]) == _words(side[key])
 
 
 def _has_edits(base: Sequence[bytes], side: Sequence[bytes], other: Sequence[bytes]) -> bool:
