@@ -437,14 +437,15 @@ def _bare(element: Element) -> tuple[bytes, ...]:
     return tuple(word for each in _split(element)[1] for word in _words(each))
 
 
-def _letters(element: Element) -> bytes:
-    return b" ".join(_bare(element)).lower()
+def _letters(item: Element) -> bytes:
+    """Return what an item of one word is sorted by; empty for others."""
+    return unquoted(_argument(item)).lower()
 
 
 def _is_sorted(items: Elements) -> bool:
-    """Whether items are in alphabetical order, and there is more than one."""
+    """Whether items of one word are in alphabetical order, and there is more than one."""
     keys = list(map(_letters, items))
-    return len(keys) > 1 and keys == sorted(keys)
+    return len(keys) > 1 and all(keys) and keys == sorted(keys)
 
 
 def _emptied(element: Element) -> Element:
