@@ -149,7 +149,7 @@ def check_data(path: str, found: DataFormat, source: bytes) -> None:
 def _check_json(path: str, source: bytes) -> None:
     try:
         if any(_matches(PurePosixPath(path), pattern) for pattern in _COMMENTED.split()):
-            source, _ = plain_json(source)
+            source = plain_json(source)
         json.loads(source, object_pairs_hook=_object)
     except (ValueError, RecursionError) as exc:
         raise SyntaxFaultError(str(exc), getattr(exc, "lineno", None)) from exc

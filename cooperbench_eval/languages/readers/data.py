@@ -5,9 +5,8 @@ is one token. The comments before an entry or item, and those on its last line, 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, cast
 
 from attrs import evolve
 
@@ -102,10 +101,7 @@ class _DataReader:
     def __init__(self, grammar: Grammar, source: bytes, is_notebook: bool) -> None:
         if RESERVED.search(source):
             raise StructureError("the file contains control characters")
-        plain: bytes = source
-        self._last_commas: Mapping[int, SyntaxNode] = {}
-        if grammar is Grammar.JSON:
-            plain, self._last_commas = plain_json(source, keeps_comments=True)
+        plain = plain_json(source, keeps_comments=True) if grammar is Grammar.JSON else source
         try:
             self._root = parse_soundly(grammar, plain)
         except SyntaxFaultError as exc:
@@ -235,30 +231,30 @@ class _DataReader:
 
     def _flow(self, node: SyntaxNode) -> Construct:
         opener, *between, closer = node.children
-        if comma := self._last_commas.get(closer.start_byte):
-            between = sorted([*between, comma], key=lambda each: each.start_byte)
         with self._cursor.within(3):
             first = self._cursor.token(opener)
             with self._cursor.deeper(between) as indent:
-                items = tuple(self._items(between))
+                items = tuple(self._items([each for each in between if each.type != ","], closer))
             last = self._cursor.token(closer)
         inside = Construct(kind=_FLOW[node.type], mode=Mode.LIST, children=items, indent=indent)
         return Construct(kind="group", children=(*first, inside, *last))
 
-    def _items(self, nodes: Sequence[SyntaxNode]) -> Iterator[Construct]:
+    def _items(self, nodes: Sequence[SyntaxNode], closer: SyntaxNode) -> Iterator[Construct]:
         """Split at the commas; a comment on a comma's line belongs to the item before it."""
         done: Construct | None = None
         children: list[Element] = []
         item: SyntaxNode | None = None
-        for node in nodes:
-            if node.type == ",":
+        for node in (*nodes, closer):
+            before, comma, _ = self._source[self._cursor.at : node.start_byte].partition(b",")
+            if comma:
                 if done:
                     yield done
-                comma = self._source[self._cursor.at : node.start_byte]
-                self._cursor.at = node.end_byte
-                done = evolve(self._item(item, children), comma=comma)
+                self._cursor.at += len(before) + 1
+                done = evolve(self._item(item, children), comma=before)
                 item, children = None, []
-            elif node.type != "comment":
+            if node is closer:
+                break
+            if node.type != "comment":
                 item = node
                 children += self._pair(node)
             elif item or not done or self._cursor.begins_line(node):
@@ -357,18 +353,10 @@ class _DataReader:
         return Construct(kind=ITEM, children=(*lead, *header, inside), key=_name([inside]))
 
 
-class _Comma(NamedTuple):
-    """A comma after the last item, which is not in the grammar of JSON."""
-
-    start_byte: int
-    end_byte: int
-    type: str = ","
-
-
 _EXTENDED = re.compile(
     rb"""
     "(?:[^"\\\n]|\\.)*+" | (?P<comment>//[^\n]*+ | /\*.*?\*/)
-    | (?P<comma>,)(?=(?:\s++ | //[^\n]*+ | /\*.*?\*/)*+(?P<closer>[}\]]))
+    | (?P<comma>,)(?=(?:\s++ | //[^\n]*+ | /\*.*?\*/)*+[}\]])
     | (?P<number>\b(?:NaN|Infinity)\b)
     """,
     re.VERBOSE | re.DOTALL,
@@ -376,23 +364,17 @@ _EXTENDED = re.compile(
 """Matches what programs accept beyond JSON, and strings, which are skipped."""
 
 
-def plain_json(
-    source: bytes, *, keeps_comments: bool = False
-) -> tuple[bytes, Mapping[int, SyntaxNode]]:
-    """Return plain JSON of the same length, and each extra comma by the place of its bracket."""
-    commas: dict[int, SyntaxNode] = {}
+def plain_json(source: bytes, *, keeps_comments: bool = False) -> bytes:
+    """Return plain JSON of the same length."""
 
     def plain(found: re.Match[bytes]) -> bytes:
-        if found["comma"]:
-            comma = _Comma(*found.span("comma"))
-            commas[found.start("closer")] = cast("SyntaxNode", comma)
-        elif found["number"]:
+        if found["number"]:
             return b"1" * len(found[0])
-        elif keeps_comments or not found["comment"]:
-            return found[0]
-        return re.sub(rb"[^\n]", b" ", found[0])
+        if found["comma"] or (found["comment"] and not keeps_comments):
+            return re.sub(rb"[^\n]", b" ", found[0])
+        return found[0]
 
-    return _EXTENDED.sub(plain, source), commas
+    return _EXTENDED.sub(plain, source)
 
 
 def _as_lines(value: Element) -> Element:
