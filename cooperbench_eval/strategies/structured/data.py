@@ -198,7 +198,9 @@ class DataMerge:
                 exc.between(old[start:end], *sides)
                 raise
             before, after = old[max(start - 1, 0) : start], old[end : end + 1]
-            is_sorted = all(_is_sorted((*before, *side, *after)) for side in sides)
+            is_sorted = all(
+                _is_ordered([_letters(each) for each in (*before, *side, *after)]) for side in sides
+            )
             out += sorted(found, key=_letters) if is_sorted else found
         return tuple(out)
 
@@ -310,20 +312,18 @@ def _order(
     if all(moved) and mine != other:
         raise DisagreementError("both sides put the same keys into different orders")
     lead, follower = (theirs, ours) if moved[1] else (ours, theirs)
-    is_sorted = all(list(side) == sorted(side) for side in (ours, theirs))
-    goes_first = theirs_first is (lead is ours)
-    own = {*lead} - {*follower} - {*base}
-    out, there = list(lead), {*lead}
-    at = next((out.index(key) for key in follower if key in there), 0)
-    for key in follower:
-        if key in there:
-            at = out.index(key) + 1
-            continue
-        while at < len(out) and out[at] in own and (out[at] < key if is_sorted else not goes_first):
-            at += 1
-        out.insert(at, key)
-        at += 1
+    out: list[bytes] = []
+    for first, second, both in weave(lead, follower, bytes, lambda _: True) or ():
+        after = both[:1] if both else ()
+        is_sorted = all(_is_ordered((*out[-1:], *own, *after)) for own in (first, second))
+        own = (*first, *second) if theirs_first is (lead is theirs) else (*second, *first)
+        out += (*(sorted(own) if is_sorted else own), *after)
     return out
+
+
+def _is_ordered(words: Sequence[bytes]) -> bool:
+    """Whether words are in alphabetical order, and there is more than one."""
+    return len(words) > 1 and all(words) and list(words) == sorted(words)
 
 
 _ORIGINS = frozenset(b"git image newName registry repo repository url".split())
@@ -440,12 +440,6 @@ def _bare(element: Element) -> tuple[bytes, ...]:
 def _letters(item: Element) -> bytes:
     """Return what an item of one word is sorted by; empty for others."""
     return unquoted(_argument(item)).lower()
-
-
-def _is_sorted(items: Elements) -> bool:
-    """Whether items of one word are in alphabetical order, and there is more than one."""
-    keys = list(map(_letters, items))
-    return len(keys) > 1 and all(keys) and keys == sorted(keys)
 
 
 def _emptied(element: Element) -> Element:
