@@ -269,14 +269,18 @@ def test_outputs_of_two_runs_are_not_mixed(is_old):
     assert not find_fault("a.ipynb", versions, notebook(2, "b"), is_whole=False)
 
 
-def test_yaml_without_its_grammar_is_not_merged(monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [("tree_sitter_yaml", "the grammar of YAML is missing"), ("yaml", "PyYAML is missing")],
+)
+def test_yaml_without_its_readers_is_not_merged(monkeypatch, module, words):
     """It says which extra is missing."""
-    monkeypatch.setitem(sys.modules, "tree_sitter_yaml", None)
+    monkeypatch.setitem(sys.modules, module, None)
     grammars._parser.cache_clear()
     grammars._tree.cache_clear()
     versions = (b"a: 1 # x\n", b"a: 2 # x\n", b"a: 3 # x\n")
 
-    fault = find_fault("no-grammar.yml", versions, b"a: 2 # x\n")
+    fault = find_fault(f"no-{module}.yml", versions, b"a: 2 # x\n")
 
-    assert "the base cannot be read (the grammar of YAML is missing: pip install" in fault
+    assert f"the base cannot be read ({words}: pip install" in fault
     grammars._parser.cache_clear()

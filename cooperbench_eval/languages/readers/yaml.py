@@ -11,8 +11,6 @@ from cooperbench_eval.languages.tree import StructureError, SyntaxFaultError, on
 if TYPE_CHECKING:
     import yaml
 
-_MOST_BYTES = 500_000
-"""The largest file that is checked, which takes a second."""
 MERGE = "<<"
 """The key that merges the aliased mappings into one; it may be repeated."""
 _BOOL = "tag:yaml.org,2002:bool"
@@ -24,10 +22,8 @@ def check_yaml(source: bytes) -> None:
 
     Raises:
         SyntaxFaultError: It is not valid, repeats a key, or has a key that is not a scalar.
-        StructureError: It is too large, or a package is not installed.
+        StructureError: It nests too deeply, or a package is not installed.
     """
-    if len(source) > _MOST_BYTES:
-        raise StructureError(f"YAML of more than {_MOST_BYTES:,} bytes is not checked")
     parse_soundly(Grammar.YAML, source)
     try:
         import yaml  # noqa: PLC0415 - optional
