@@ -1,29 +1,23 @@
 """Merges data files by key: mappings key by key, sequences item by item, scalars whole."""
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.languages.files import read_versions
 from cooperbench_eval.languages.readers.data import (
     CHECKSUMS,
     DOCUMENT,
     LINES,
     MAPPING,
-    NUMBER,
     SEQUENCE,
     TABLE,
     TAG,
-    package_name,
 )
-from cooperbench_eval.languages.readers.yaml import unquoted
-from cooperbench_eval.languages.sequences import CLASHING, clashing_options, weave
+from cooperbench_eval.languages.sequences import weave
 from cooperbench_eval.languages.tree import (
-    DATA,
     BindingError,
     Construct,
     DisagreementError,
@@ -32,10 +26,18 @@ from cooperbench_eval.languages.tree import (
     Mode,
     StructureError,
     Token,
-    excerpt,
-    one_line,
     render,
     same,
+)
+from cooperbench_eval.strategies.structured.data_values import (
+    bare_words,
+    check_revision,
+    check_versions,
+    has_edits,
+    has_place,
+    letters,
+    split_comments,
+    words_of,
 )
 from cooperbench_eval.strategies.structured.one_sided import changed, taken_whole
 from cooperbench_eval.strategies.structured.ordering import spread
@@ -71,11 +73,11 @@ class DataMerge:
         """
         if (taken := taken_whole(base, ours, theirs)) is not None:
             return taken
-        before, mine, other = map(_words, (base, ours, theirs))
         if LINES in {base.kind, ours.kind} or isinstance(base, Token):
-            if _has_edits(before, mine, other):
+            before, mine, other = map(words_of, (base, ours, theirs))
+            if has_edits(before, mine, other):
                 return ours
-            if _has_edits(before, other, mine):
+            if has_edits(before, other, mine):
                 return theirs
         if (
             isinstance(base, Construct)
@@ -115,15 +117,14 @@ class DataMerge:
 
     def _parts(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         """Merge corresponding parts, and the comments around them."""
-        (lead, before, tail), mine, other = map(_split, (base, ours, theirs))
+        (lead, before, tail), mine, other = map(split_comments, (base, ours, theirs))
         after = mine[1], other[1]
         tags = [[each for each in part if each.kind == TAG] for part in (before, *after)]
         if DOCUMENT in {each.kind for part in after for each in part} and before:
             parts = self._documents(before, *after)
         elif len({tuple(each.plain for each in part) for part in tags}) > 1:
-            parts = self._changed_items(
-                before, *after, is_fixed=True
-            )  # a tag says what its value means
+            # A tag says what its value means.
+            parts = self._changed_items(before, *after, is_fixed=True)
         elif len(before) <= len(mine[1]) == len(other[1]):
             before += tuple(map(_emptied, mine[1][len(before) :]))
             parts = tuple(map(self.merge, before, *after))
@@ -143,7 +144,7 @@ class DataMerge:
 
     def _mapping(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         old, mine, other = map(_by_key, (base, ours, theirs))
-        _check_revision(old, mine, other)
+        check_revision(old, mine, other)
         merged: dict[bytes, Element] = {}
         for key in {**mine, **other}:
             versions = old.get(key), mine.get(key), other.get(key)
@@ -182,7 +183,7 @@ class DataMerge:
         )
         out: list[Element] = []
         at = 0
-        has_places = base.kind == LINES or any(map(_has_place, old))
+        has_places = base.kind == LINES or any(map(has_place, old))
         overlaps = find_overlaps(mine, other, joins_adjacent=has_places)
         for start, end, *edits in (*overlaps, Overlap(len(old), len(old), [], [])):
             for i in range(at, start):
@@ -199,9 +200,9 @@ class DataMerge:
                 raise
             before, after = old[max(start - 1, 0) : start], old[end : end + 1]
             is_sorted = all(
-                _is_ordered([_letters(each) for each in (*before, *side, *after)]) for side in sides
+                _is_ordered([letters(each) for each in (*before, *side, *after)]) for side in sides
             )
-            out += sorted(found, key=_letters) if is_sorted else found
+            out += sorted(found, key=letters) if is_sorted else found
         return tuple(out)
 
     def _changed_items(
@@ -212,12 +213,12 @@ class DataMerge:
         Both sides may replace one item only if one of them replaces it by all that the other
         has, too.
         """
-        before, mine, other = (list(map(_words, side)) for side in (base, ours, theirs))
+        before, mine, other = (list(map(words_of, side)) for side in (base, ours, theirs))
         if mine in (other, before):
             return theirs
         if other == before:
             return ours
-        before, mine, other = (list(map(_bare, side)) for side in (base, ours, theirs))
+        before, mine, other = (list(map(bare_words, side)) for side in (base, ours, theirs))
         gone = {*before}.difference(mine), {*before}.difference(other)
         new = {*mine}.difference(before), {*other}.difference(before)
         is_repeated = any(len({*side}) < len(side) for side in (before, mine, other))
@@ -225,24 +226,24 @@ class DataMerge:
         if is_fixed or (base and is_repeated) or (gone[0] & gone[1] and not is_part):
             raise DisagreementError.at(*(base if any(each.plain for each in base) else ours))
         sides = (
-            [each for each in ours if _bare(each) not in gone[1]],
-            [each for each in theirs if _bare(each) not in gone[0]],
+            [each for each in ours if bare_words(each) not in gone[1]],
+            [each for each in theirs if bare_words(each) not in gone[0]],
         )
         added = (
-            [each for each in side if _bare(each) in there]
+            [each for each in side if bare_words(each) in there]
             for side, there in zip(sides, new, strict=True)
         )
-        _check_versions(*added)
+        check_versions(*added)
         first, second = reversed(sides) if self.theirs_first else sides
-        runs = weave(first, second, lambda each: b"\n".join(_bare(each)))
+        runs = weave(first, second, lambda each: b"\n".join(bare_words(each)))
         if runs is None:
             raise DisagreementError("both sides insert the same items in different orders")
-        known = {_bare(each): each for each in base}
+        known = {bare_words(each): each for each in base}
         out: list[Element] = []
         for run in runs:
             out += (*run.first, *run.second)
             if run.shared:
-                kept = known.get(_bare(run.shared[0]))
+                kept = known.get(bare_words(run.shared[0]))
                 out.append(self.merge(kept, *run.shared) if kept else run.shared[0])
         return tuple(out)
 
@@ -326,49 +327,6 @@ def _is_ordered(words: Sequence[bytes]) -> bool:
     return len(words) > 1 and all(words) and list(words) == sorted(words)
 
 
-_ORIGINS = frozenset(b"git image newName registry repo repository url".split())
-_REVISIONS = frozenset(b"branch checksum digest hash newTag ref rev sha sha256 tag".split())
-"""The keys that say what of an origin is meant."""
-
-
-def _check_revision(
-    base: Mapping[bytes, Element], ours: Mapping[bytes, Element], theirs: Mapping[bytes, Element]
-) -> None:
-    """Refuse one side's new origin of something with the other side's new revision of it.
-
-    Raises:
-        DisagreementError: There are such changes.
-    """
-    mine, other = (
-        {key for key, old in base.items() if key in side and _words(side[key]) != _words(old)}
-        for side in (ours, theirs)
-    )
-    for one, two in ((mine - other, other - mine), (other - mine, mine - other)):
-        if one & _ORIGINS and two & _REVISIONS:
-            origin, revision = min(one & _ORIGINS).decode(), min(two & _REVISIONS).decode()
-            raise DisagreementError(
-                f"one side changes {origin!r}, the other {revision!r} of the same thing"
-            )
-
-
-def _has_edits(base: Sequence[bytes], side: Sequence[bytes], other: Sequence[bytes]) -> bool:
-    """Whether a side has made all edits of the words of a value that the other made."""
-    before, *sides = (
-        [word for each in words for word in _WORD.findall(each)] for words in (base, side, other)
-    )
-    mine, there = (
-        {
-            (each.a_start, each.a_end, *words[each.b_start : each.b_end])
-            for each in diff_lines(before, words)
-        }
-        for words in sides
-    )
-    return there <= mine
-
-
-_WORD = re.compile(rb"\s+|[^\s]+")
-
-
 def _named_documents(documents: Elements) -> Construct:
     """Name documents by their kind, metadata, name and id, or by all of them."""
     named = []
@@ -379,67 +337,6 @@ def _named_documents(documents: Elements) -> Construct:
         name = b" ".join(known) or each.plain
         named.append(evolve(each, key=name) if isinstance(each, Construct) else each)
     return Construct(kind=SEQUENCE, mode=Mode.MEMBERS, children=tuple(named))
-
-
-def _split(construct: Construct) -> tuple[Elements, Elements, Elements]:
-    """Separate the comments at both ends of a construct's children."""
-    children = construct.children
-    end = len(children) - (construct.kind == DATA)
-    start = 0
-    while start < end and children[start].kind == "comment":
-        start += 1
-    stop = end
-    while stop > start and children[stop - 1].kind == "comment":
-        stop -= 1
-    return children[:start], children[start:stop], children[stop:]
-
-
-def _check_versions(ours: Sequence[Element], theirs: Sequence[Element]) -> None:
-    """Refuse two versions of one item, or two values of one option.
-
-    Raises:
-        DisagreementError: Both sides have them.
-    """
-    words = {_bare(each): _words(each) for each in ours}
-    names = {*map(_item_name, ours)} - {b""}
-    for each in theirs:
-        known = words.get(_bare(each))
-        if known != _words(each) if known else _item_name(each) in names:
-            raise DisagreementError(f"both sides insert their own version of {excerpt(each)!r}")
-    for clash in clashing_options(*(list(map(_argument, side)) for side in (ours, theirs))):
-        raise DisagreementError(CLASHING % tuple(map(one_line, clash)))
-
-
-def _words(element: Element) -> tuple[bytes, ...]:
-    """Return the words of an element, in which a string is the same with and without quotes."""
-    return tuple(map(_value, element.words()))
-
-
-def _value(word: bytes) -> bytes:
-    bare = unquoted(word)
-    if bare == word or b"\\" in bare:
-        return word
-    return b'"%s"' % bare if _TYPED.fullmatch(bare) else bare
-
-
-_TYPED = re.compile(
-    rb"[-+.\d][\d_]*\.?\d*(?:e[-+]?\d+)?|0[box]\w+|[-+.\d:TZ ]*\d[-:]\d[-+.\d:TZ ]*"
-    rb"|[-+]?\.?(?:inf|nan)|~?|true|false|null|yes|no|on|off|[yn]",
-    re.IGNORECASE,
-)
-"""Matches what means something other than a string if it has no quotes."""
-
-
-def _bare(element: Element) -> tuple[bytes, ...]:
-    """Return the words of an item without the comments around it."""
-    if isinstance(element, Token):
-        return _words(element)
-    return tuple(word for each in _split(element)[1] for word in _words(each))
-
-
-def _letters(item: Element) -> bytes:
-    """Return what an item of one word is sorted by; empty for others."""
-    return unquoted(_argument(item)).lower()
 
 
 def _emptied(element: Element) -> Element:
@@ -461,23 +358,6 @@ def _on_lines(members: Elements) -> Elements:
     )
 
 
-def _item_name(item: Element) -> bytes:
-    """Return the name of an item; a single word counts as the name of a package."""
-    return item.key or package_name(unquoted(_argument(item)))
-
-
-def _argument(item: Element) -> bytes:
-    """Return an item of one word; empty for others."""
-    words = [word for word in item.words() if word != b"-"]
-    return words[0] if len(words) == 1 else b""
-
-
-def _has_place(item: Element) -> bool:
-    """Whether an item is a number or an option, which may mean something by its place."""
-    word = _argument(item)
-    return unquoted(word).startswith(b"-") or bool(NUMBER.fullmatch(word))
-
-
 def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
     """Refuse new aliases of an anchor whose value the other side changes.
 
@@ -486,7 +366,7 @@ def _check_aliases(base: Construct, side: Construct, other: Construct) -> None:
     """
     old, new = (
         {
-            part.plain[1:]: tuple(map(_words, each.children[i + 1 :]))
+            part.plain[1:]: tuple(map(words_of, each.children[i + 1 :]))
             for each in tree.walk()
             for i, part in enumerate(each.children)
             if part.kind == "anchor"
