@@ -154,8 +154,8 @@ class ConflictFile(Generic[_Place]):
         """Return why an answer must not combine the sides' lines; empty if it may.
 
         Lines are joined only where both sides insert. If the base has a line there, a side
-        changed or removed it, and it would be repeated or restored. Data is combined only as
-        a merge by key does it.
+        changed or removed it, and it would be repeated or restored. Data is only resolved as a
+        merge by key does it.
         """
         is_data = find_format(self.path, self.versions[1]) is not None
         combined: list[Answer] = []
@@ -165,7 +165,7 @@ class ConflictFile(Generic[_Place]):
                 continue  # one side deleted the file
             is_one = not others and answer.text in {first.ours, first.theirs}
             is_joined = not others and answer.text in {both_of(first), _theirs_first(first)}
-            if is_one and (self.may_invent or not is_joined):
+            if is_one and (self.may_invent or not (is_joined or is_data)):
                 continue
             combined.append(answer)
             lines = self._changed_by_both(answer.conflicts.start) if is_joined else ()

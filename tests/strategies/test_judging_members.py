@@ -67,6 +67,23 @@ VALUES = (b"", b"run(2)\n", b"go(3)\n")
 ARGUMENTS = (b"f(\n    1,\n)\n", b"f(\n    1,\n    k=2,\n)\n", b"f(\n    1,\n    m=3,\n)\n")
 
 
+@pytest.mark.parametrize("name", ["a_yml", "a_toml", "a_json"])
+def test_a_side_of_data_is_not_taken_if_the_others_change_is_lost(name):
+    """Neither of one value, nor of two neighbouring ones, which a merge by key combines."""
+    form = {
+        "a_yml": b"a: %d\nb: %d\n",
+        "a_toml": b"a = %d\nb = %d\n",
+        "a_json": b'{\n  "a": %d,\n  "b": %d\n}\n',
+    }[name]
+    value = [form % each for each in ((1, 1), (2, 1), (3, 1))]
+    neighbours = [form % each for each in ((1, 1), (2, 1), (1, 2))]
+
+    for texts in (value, neighbours):
+        outcome, git = merge_by(answering(lambda conflict: conflict.ours), **{name: texts})
+
+        assert outcome.conflicts == git.conflicts
+
+
 def test_what_does_not_parse_is_left_open():
     """Union gives the function two heads; the row names it, and says why it was rejected."""
     outcome, git = merge_by("union", a_py=HEADS)
