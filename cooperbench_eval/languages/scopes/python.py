@@ -340,14 +340,13 @@ class PythonWalk(Walk):
         elif node.type == "try_statement":
             self.once(scope, self._caught(node))
         for each in parts:
+            is_clause = each.type in _CLAUSES
             # The `else` of a loop or of a `try` is executed as well as the body.
-            if each.type in _CLAUSES and (
-                each.type != "else_clause" or node.type == "if_statement"
-            ):
-                number += 1
-            is_branch = each.type in _CLAUSES or each.type == "block"
-            at = scope.branched(node.start_byte, number) if is_branch else scope
-            self.push(each.children if each.type in _CLAUSES else [each], at)
+            is_body = each.type == "else_clause" and node.type != "if_statement"
+            number += is_clause and not is_body
+            branch = scope.branched(node.start_byte, 0 if is_body else number)
+            at = branch if is_clause or each.type == "block" else scope
+            self.push(each.children if is_clause else [each], at)
 
     def _caught(self, node: SyntaxNode) -> Iterator[tuple[str, SyntaxNode]]:
         """Yield the exceptions that a statement catches."""

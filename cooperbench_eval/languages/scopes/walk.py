@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from cooperbench_eval.languages.model import (
     Arguments,
+    Branch,
     Clash,
     Declaration,
     Definition,
@@ -26,6 +27,8 @@ from cooperbench_eval.languages.scopes.scope import Scope
 _DEEPEST = 100
 """Scopes in more scopes than this are not read, since a use is looked up in each of them."""
 _LONGEST_ARGUMENT = 200
+_MOST_COMPARED = 100
+"""How many declarations of a name in one scope are compared with all others."""
 _MOST_FOLLOWED = 100_000
 """The longest piece whose paths are followed, which takes seconds for each megabyte."""
 _ANYWHERE = 2**62
@@ -347,18 +350,18 @@ class Walk:
     def clash(cls, name: str, label: str, found: Sequence[Declaration]) -> Clash | None:
         """Return the clash of declarations of one name in one scope, if there is one."""
         lines: list[int] = []
-        kinds: dict[str, Declaration] = {}
+        known: dict[tuple[str, Branch], Declaration] = {}
         is_certain = True
         for each in found:
-            others = (k for k, first in kinds.items() if not cls.may_share(k, each.kind))
-            other = next((k for k in others if not each.excludes(kinds[k])), None)
+            others = (one for one in known.values() if not cls.may_share(one.kind, each.kind))
+            other = next((one for one in others if not each.excludes(one)), None)
             if other is not None:
-                lines += [each.line] if lines else [kinds[other].line, each.line]
-                pair = kinds[other], each
+                lines += [each.line] if lines else [other.line, each.line]
                 is_certain = is_certain and not any(
-                    one.branch or one.kind in cls.uncertain for one in pair
+                    one.branch or one.kind in cls.uncertain for one in (other, each)
                 )
-            kinds.setdefault(each.kind, each)
+            if len(known) < _MOST_COMPARED:
+                known.setdefault((each.kind, each.branch), each)
         return Clash(name, label, tuple(sorted(lines)), is_certain) if lines else None
 
     @classmethod

@@ -90,6 +90,7 @@ BRANCHES = {
     "if": "if a:\n    def f(): 1\nelse:\n    def f(): 2\n",
     "elif": "if a:\n    def f(): 1\nelif b:\n    def f(): 2\nelse:\n    from c import f\n",
     "try": "try:\n    from a import f\nexcept ImportError:\n    def f(): 2\n",
+    "else": "try:\n    a()\nexcept E:\n    f: int = 1\nelse:\n    f: int = 2\n",
     "match": "match a:\n    case 1:\n        f: int = 1\n    case 2:\n        f: int = 2\n",
 }
 
