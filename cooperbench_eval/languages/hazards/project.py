@@ -95,13 +95,18 @@ class Project:
 
     @classmethod
     def of(cls, merged: Merged) -> "Project":
-        """Read the files of a merge."""
+        """Read the files of a merge; none if all source is that of one side."""
         files: dict[str, TouchedFile] = {}
         unknown: set[str] = set()
-        for path, versions in merged.files.items():
-            grammar = find_grammar(path)
-            if grammar not in WALKS:
-                continue
+        code = [
+            (path, each, grammar)
+            for path, each in merged.files.items()
+            if (grammar := find_grammar(path)) and grammar in WALKS
+        ]
+        for side in merged.sides:
+            if all(each.entries[MERGED] == each.entries[side.version] for _, each, _ in code):
+                return cls(merged, files, frozenset())
+        for path, versions, grammar in code:
             texts = versions.contents
             sources = tuple(_read(grammar, text) for text in texts)
             unit = _unit(grammar, path, sources)

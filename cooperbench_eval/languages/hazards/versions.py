@@ -4,7 +4,6 @@ The first version is the base, then comes one for each side, and the last one is
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -82,10 +81,10 @@ class FileVersions:
         """Whether a side changes, adds or removes the file."""
         return self.entries[side.version] != self.entries[BASE]
 
-    def new_lines(self, side: Side) -> Iterator[bytes]:
-        """Yield the lines that a side has more often than the base."""
+    def new_lines(self, side: Side) -> set[bytes]:
+        """Return the lines that a side has and the base lacks."""
         old, new = (self.contents[each] or b"" for each in (BASE, side.version))
-        return (Counter(new.split(b"\n")) - Counter(old.split(b"\n"))).elements()
+        return set(new.split(b"\n")).difference(old.split(b"\n"))
 
     @cached_property
     def words(self) -> frozenset[str]:
