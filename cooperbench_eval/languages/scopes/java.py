@@ -218,7 +218,7 @@ def _instance(node: SyntaxNode) -> tuple[str, bool] | None:
     """Return the class of a variable's value, if a name is all that a declaration says of it."""
     plain = [words(each).decode("utf-8", "replace") for each in fields(node, "type")]
     dimensions = any(fields(each, "dimensions") for each in (node, *fields(node, "declarator")))
-    is_plain = plain and plain != ["var"] and plain[0].isidentifier() and not dimensions
+    is_plain = plain and plain[0].isidentifier() and not dimensions
     return (plain[0], True) if is_plain else None
 
 

@@ -403,6 +403,11 @@ STILL_THERE = {
         {"A.java": around("class A {\n", "}\n")},
         {"A.java": around("class A {\n  B b = new B() { void f() {} };\n", "  int x = f;\n}\n")},
     ),
+    "a method of an array of Java": (
+        {"p/A.java": "package p;\nclass A {\n  void f() {}\n}\n", "p/B.java": "package p;\n"},
+        {"p/A.java": "package p;\nclass A {\n}\n"},
+        {"p/B.java": "package p;\nclass B {\n  A a[];\n  { a.f(); }\n}\n"},
+    ),
     "a method of an unknown object of Java": (
         {"p/A.java": "package p;\nclass A {\n  void f() {}\n}\n", "p/B.java": "package p;\n"},
         {"p/A.java": "package p;\nclass A {\n}\n"},
