@@ -478,3 +478,14 @@ def test_a_name_that_was_unbound_before_is_not_a_hazard(hazards_of):
     )
 
     assert found == ()
+
+
+def test_a_call_in_a_renamed_file_is_not_new(hazards_of):
+    """The side that renames the file did not write the call for the old parameters."""
+    caller = f"from c import f\n\n{GAP}\nf(1)\n"
+    base = {"a.py": caller, "c.py": "def f(a):\n    return a\n"}
+    ours = {"a.py": None, "b.py": caller}
+    theirs = {"c.py": "def f(a, b):\n    return a, b\n"}
+
+    assert hazards_of(base, ours, theirs) == ()
+    assert kinds(hazards_of(base, {"b.py": caller}, theirs)) == [(CHANGED, "f")]
