@@ -58,10 +58,13 @@ class TouchedFile:
         if not lines:
             return
         before = self.sources[BASE]
-        # A part that the base lacks is new, even if the side and the merge have the same part.
-        versions = (now, there, before) if before else ()
-        parts = [frozenset(piece for _, piece in each.pieces) for each in versions]
-        shared = frozenset.intersection(*parts) if parts else frozenset()
+        # A piece that the base lacks, or has less often, is new, even if the side and the merge
+        # have it alike.
+        versions = (now, there, before) if before else (now,)
+        often, *rest = (Counter(piece for _, piece in each.pieces) for each in versions)
+        shared = frozenset(
+            piece for piece, n in often.items() if rest and all(each[piece] == n for each in rest)
+        )
         added = _counted(there, shared)
         if before:
             added -= _counted(before, shared)
