@@ -67,14 +67,14 @@ def _next(numbers: Sequence[int]) -> set[int]:
 
 _ENTRY = re.compile(
     rb"""
-    [ \t]*+(?:\#[ \t]*+define[ \t]++)?(?:[\w.<>,?]++[ \t]++){0,4}?   # modifiers and types
+    ^[ \t]*+(?:\#[ \t]*+define[ \t]++)?(?:[\w.<>,?]++[ \t]++){0,4}?   # modifiers and types
     (?P<quote>["']?)(?P<name>[A-Za-z_][\w.-]*+)(?P=quote)
     (?:[ \t]*+(?::[ \t]*+[\w:.<>]++[ \t]*+=|[=:(])[ \t]*+|[ \t]++)(?:\([ \t]*+)?
     (?P<shift>1[uUlL]*+[ \t]*+<<[ \t]*+)?
     (?P<number>0[xX][0-9a-fA-F][0-9a-fA-F_]{0,20}|0[bB][01][01_]{0,80}|[0-9][0-9_]{0,20})[uUlL]*+
-    [ \t]*+\)*+[ \t]*+(?:\[[^\]\n]*+\])?[ \t]*+[,;]?[ \t]*+(?:(?://|\#|/\*)[^\n]*)?\r?\Z
+    [ \t]*+\)*+[ \t]*+(?:\[[^\]\n]*+\])?[ \t]*+[,;]?[ \t]*+(?:(?://|\#|/\*)[^\n]*)?\r?$
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
 )
 """Matches a line that gives a name a number: of a constant, a member of an enum, a field."""
 _REMARKS = (b"#", b"//", b"/*", b"*", b"@", b'"""')
@@ -83,10 +83,7 @@ _Entry = tuple[bool, int, str]
 """Whether a line shifts a bit, its number, and the name that gets it."""
 
 
-def _entry(line: bytes) -> _Entry | None:
-    found = _ENTRY.match(line)
-    if found is None:
-        return None
+def _entry(found: re.Match[bytes]) -> _Entry:
     number = found["number"].replace(b"_", b"")
     base = {b"0x": 16, b"0b": 2}.get(number[:2].lower(), 10)
     return bool(found["shift"]), int(number, base), found["name"].decode("utf-8", "replace")
@@ -96,7 +93,10 @@ def _in_lines(file: FileVersions, merged: Merged) -> Iterator[Hazard]:
     text = file.merged or b""
     if is_prose(file.path) or find_format(file.path, text):
         return
-    added = {side: set(filter(None, map(_entry, file.new_lines(side)))) for side in merged.sides}
+    added = {
+        side: set(map(_entry, _ENTRY.finditer(b"\n".join(file.new_lines(side.version)))))
+        for side in merged.sides
+    }
     taken = [{entry[:2] for entry in found} for found in added.values()]
     if not any(one & other for one, other in combinations(taken, 2)):
         return
@@ -127,7 +127,8 @@ def _lists(source: bytes) -> Iterator[list[tuple[int, _Entry]]]:
     open_lists: dict[tuple[int, bool], list[tuple[int, _Entry]]] = {}
     for number, line in enumerate(source.split(b"\n"), 1):
         text = line.strip()
-        entry = _entry(line) if text else None
+        found = _ENTRY.match(line)
+        entry = _entry(found) if found else None
         if not text or (entry is None and text.startswith(_REMARKS)):
             continue
         depth = len(line) - len(line.lstrip())

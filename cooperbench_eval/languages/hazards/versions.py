@@ -81,16 +81,19 @@ class FileVersions:
         """Whether a side changes, adds or removes the file."""
         return self.entries[side.version] != self.entries[BASE]
 
-    def new_lines(self, side: Side) -> set[bytes]:
-        """Return the lines that a side has and the base lacks."""
-        old, new = (self.contents[each] or b"" for each in (BASE, side.version))
-        return set(new.split(b"\n")).difference(old.split(b"\n"))
+    def new_lines(self, version: int) -> list[bytes]:
+        """Return the lines that a version has and the base lacks."""
+        text = self.contents[version] or b""
+        return [line for line in text.split(b"\n") if line not in self._base_lines]
+
+    @cached_property
+    def _base_lines(self) -> frozenset[bytes]:
+        return frozenset((self.contents[BASE] or b"").split(b"\n"))
 
     @cached_property
     def words(self) -> frozenset[str]:
         """The words of the merged file that are in lines that the base lacks."""
-        base = set((self.contents[BASE] or b"").split(b"\n"))
-        new = b"\n".join(line for line in (self.merged or b"").split(b"\n") if line not in base)
+        new = b"\n".join(self.new_lines(MERGED))
         return frozenset(_WORD.findall(new.decode("utf-8", "replace")))
 
     def added_by(self, side: Side) -> frozenset[int]:
