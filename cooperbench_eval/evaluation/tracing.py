@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from attrs import define, field
 
 from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
-from cooperbench_eval.languages.hazards.project import MERGED, FileVersions, Merged
+from cooperbench_eval.languages.hazards.versions import MERGED, FileVersions, Merged
 from cooperbench_eval.languages.outline import Function, UnreadableError, functions, is_known
 from cooperbench_eval.reporting.rows import FailureTrace, TracedFunction, TraceKind
 

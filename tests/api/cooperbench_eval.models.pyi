@@ -104,8 +104,12 @@ class Hazard:
 
 class HazardKind(StrEnum):
     DECLARED_TWICE = 'declared_twice'
+    KEY_REPEATED = 'key_repeated'
     NAME_REMOVED = 'name_removed'
     PARSE_ERROR = 'parse_error'
+    SAME_NUMBER = 'same_number'
+    SAME_PARENT = 'same_parent'
+    SAME_VERSION = 'same_version'
     SIGNATURE_CHANGED = 'signature_changed'
 
 class HunkPlacement:

@@ -18,6 +18,14 @@ class HazardKind(StrEnum):
     """One side removes or renames a name that the other side starts to use."""
     SIGNATURE_CHANGED = "signature_changed"
     """One side changes a function's parameters, and a new call by the other no longer fits."""
+    KEY_REPEATED = "key_repeated"
+    """A mapping of a data file has a key more often than in base, ours and theirs."""
+    SAME_PARENT = "same_parent"
+    """Two sides add a database migration that follows the same one."""
+    SAME_NUMBER = "same_number"
+    """Two sides take the same next number, for a file, a constant or a flag."""
+    SAME_VERSION = "same_version"
+    """Two sides change a package, and give it the same new version."""
 
 
 @frozen(kw_only=True, field_transformer=named_fields)

@@ -8,7 +8,8 @@ from posixpath import normpath
 
 from attrs import frozen
 
-from cooperbench_eval.languages.hazards.project import MERGED, Project, TouchedFile
+from cooperbench_eval.languages.hazards.project import Project, TouchedFile
+from cooperbench_eval.languages.hazards.versions import MERGED
 from cooperbench_eval.languages.model import Import, Use
 from cooperbench_eval.languages.readers.grammars import Grammar
 
@@ -39,6 +40,8 @@ def targets(use: Use, file: TouchedFile, project: Project) -> Iterator[Target]:
     source = file.sources[MERGED]
     if use.owner:
         yield from _member(file.unit, use.owner, rest, has_instance=use.is_instance)
+        for each in source.imported.get(use.owner, ()) if source else ():
+            yield from _imported(each, rest, file, project, has_instance=use.is_instance)
         known = len(rest) == 1
     elif use.via:
         yield from _imported(use.via, rest, file, project)
@@ -55,7 +58,8 @@ def targets(use: Use, file: TouchedFile, project: Project) -> Iterator[Target]:
             yield Target(unit=file.unit, name=first, is_whole=not rest)
             yield from _member(file.unit, first, rest)
         known = bool(imports) or any(each.is_class for each in source.by_name.get(first, ()))
-    if not known and rest:
+    # In Java, many libraries have a method of the same name.
+    if not known and rest and file.grammar is not Grammar.JAVA:
         yield Target(name=rest[-1], has_instance=True)
 
 
@@ -68,13 +72,18 @@ def _member(
 
 
 def _imported(
-    found: Import, rest: Sequence[str], file: TouchedFile, project: Project
+    found: Import,
+    rest: Sequence[str],
+    file: TouchedFile,
+    project: Project,
+    *,
+    has_instance: bool = False,
 ) -> Iterator[Target]:
     """Yield what attributes of an imported name refer to."""
     for unit, names in _units(found, rest, file, project):
         yield Target(unit=unit, name=names[0] if names else "", is_whole=len(names) <= 1)
         if names:
-            yield from _member(unit, names[0], names[1:])
+            yield from _member(unit, names[0], names[1:], has_instance=has_instance)
 
 
 def _units(
@@ -85,11 +94,9 @@ def _units(
         case Grammar.PYTHON:
             yield from _python(found, rest, file, project)
         case Grammar.GO:
-            folder = _go_folder(found.module, project)
-            for unit in project.units if folder is not None else ():
-                start, _, package = unit.rpartition(":")
-                if start == folder and not package.endswith("_test"):
-                    yield unit, rest
+            yield from ((unit, rest) for unit in _go(found, project))
+        case Grammar.JAVA:
+            yield from _java(found, rest, project)
         case Grammar.RUST:
             parts = [*found.module.split("::"), *filter(None, [found.attribute]), *rest]
             for size in range(1, len(parts) + 1):
@@ -98,6 +105,25 @@ def _units(
         case _:
             if unit := _script_file(found.module, file.path, project):
                 yield unit, [*filter(None, [found.attribute]), *rest]
+
+
+def _go(found: Import, project: Project) -> Iterator[str]:
+    """Yield the units of a package."""
+    folder = _go_folder(found.module, project)
+    for unit in project.units if folder is not None else ():
+        start, _, package = unit.rpartition(":")
+        if start == folder and not package.endswith("_test"):
+            yield unit
+
+
+def _java(
+    found: Import, rest: Sequence[str], project: Project
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the package of a class, or of a member of a class."""
+    parts = [*found.module.split("."), found.attribute]
+    for size in range(len(parts) - 1, 0, -1):
+        if (unit := ".".join(parts[:size])) in project.units:
+            yield unit, [*parts[size:], *rest]
 
 
 def _python(

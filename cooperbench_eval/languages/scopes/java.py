@@ -36,6 +36,7 @@ class JavaWalk(Walk):
     receivers: ClassVar = {"this": True}
     roots = rule_names("this super")
     assignments = rule_names("assignment_expression")
+    package_clause = "package_declaration"
     in_order = True
     # Types, values and methods have names of their own; an import may be repeated.
     sharing = frozenset(
@@ -80,6 +81,7 @@ class JavaWalk(Walk):
             self.define(scope, self.text(name), node, is_class=True, bases=bases)
             for components in fields(node, "parameters"):
                 self._parameters(components, inner, _FIELD)
+                self.define_function(inner, "constructor", node, takes_instance=True)
             self.push((each for each in node.children if each != name), inner)
 
     def _type_parameter(self, node: SyntaxNode, scope: Scope) -> None:
@@ -91,7 +93,9 @@ class JavaWalk(Walk):
     def _body(self, node: SyntaxNode, scope: Scope) -> None:
         """Read the body of a type, or of an anonymous class, which has a scope of its own."""
         is_named = node.parent is not None and node.parent.type.endswith("_declaration")
-        self.push(node.children, scope if is_named else self.open(scope))
+        inner = scope if is_named else self.open(scope)
+        inner.owner = scope.owner if is_named else ""
+        self.push(node.children, inner)
 
     def _method(self, node: SyntaxNode, scope: Scope) -> None:
         """Read a method or a constructor; overloads differ in the types of their parameters."""
@@ -107,7 +111,8 @@ class JavaWalk(Walk):
                 self._parameters(parameters, inner, _VARIABLE)
             is_constructor = node.type == "constructor_declaration"
             shown = "constructor" if is_constructor else self.text(name)
-            self.define_function(scope, shown, node, takes_instance=True)
+            words = [each.type for part in node.children for each in part.children]
+            self.define_function(scope, shown, node, takes_instance="static" not in words)
             body = node.child_by_field_name("body")
             self.push((each for each in node.children if each not in {name, body}), inner)
             if body is not None:  # its variables share a scope with the parameters
@@ -120,7 +125,7 @@ class JavaWalk(Walk):
                 name for part in each.children for name in fields(part, "name")
             ]
             for name in found[-1:] if each.type.endswith("parameter") else ():
-                self.declare(scope, name, kind)
+                self.declare(scope, name, kind, origin=_instance(each))
 
     def _lambda(self, node: SyntaxNode, scope: Scope) -> None:
         inner = self.open(scope, is_function=True)
@@ -144,14 +149,14 @@ class JavaWalk(Walk):
         for each in fields(node, "declarator"):
             for name in fields(each, "name"):
                 visible = name.start_byte if kind == _VARIABLE else 0
-                self.declare(scope, name, kind, visible_from=visible)
+                self.declare(scope, name, kind, visible_from=visible, origin=_instance(node))
                 if kind == _FIELD:
                     self.define(scope, f"{{{self.text(name)}}}", node, line=self.line(name))
         self.push(node.children, scope)
 
     def _constant(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
-            self.define(scope, f"{{{self.text(name)}}}", node)
+            self.define(scope, self.text(name), node)
         self.named(node, scope, kind=_FIELD)
 
     def _each(self, node: SyntaxNode, scope: Scope) -> None:
@@ -207,6 +212,14 @@ class JavaWalk(Walk):
         (_switch, "switch_block"),
         (_type_parameter, "type_parameter"),
     )
+
+
+def _instance(node: SyntaxNode) -> tuple[str, bool] | None:
+    """Return the class of a variable's value, if a name is all that a declaration says of it."""
+    plain = [words(each).decode("utf-8", "replace") for each in fields(node, "type")]
+    dimensions = any(fields(each, "dimensions") for each in (node, *fields(node, "declarator")))
+    is_plain = plain and plain[0].isidentifier() and not dimensions
+    return (plain[0], True) if is_plain else None
 
 
 def _bounds(node: SyntaxNode) -> Mapping[bytes, bytes]:

@@ -13,7 +13,7 @@ def changes_of(files):
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def hazards_of():
     """Find the hazards of a merge; feature 2 is ours, and feature 1 theirs.
 

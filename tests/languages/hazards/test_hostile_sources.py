@@ -84,6 +84,20 @@ enum E { A { b: u8 }, #[cfg(x)] C(D) }
 fn g() { match q { Some(x) => y, A { b, c: d } => e }; let z = |v, w: u8| T::<u8>::new(v); }
 mod n { pub use self::o::*; }
 """,
+    "A.java": b"""\
+package a.b;
+import a.c.D;
+import static a.c.E.f;
+@interface N { int x() default 1; }
+public class A<T extends B & C> extends D implements E.F {
+  static int x = 1, y[] = {2};
+  A(A this, int a, String... b) throws G { this(a); super.f(A::new); a().b(c -> c.d(x)); }
+  <U> void f(final U[] a) { for (A b : c) b.f(a); try (H h = new H(1) { int i; }) {} finally {} }
+  enum K { P(1) { void q() { r(); } }, Q; K() { new A.K(); } }
+  record R(int a) { R { this.a = a; } }
+  Object g() { return o instanceof S s ? switch (s) { case T t -> t.u(); default -> x; } : null; }
+}
+""",
     "a.json": b'{"a": [1, {"b": null}],\n"c": "d"}\n',
     "a.toml": b'[a]\nb = 1\n\n[[c]]\nd = "e"\n',
 }
@@ -147,6 +161,10 @@ HOSTILE = {
     "TOML in brackets": ("a.toml", b"a = " + b"[" * DEEP + b"]" * DEEP),
     "calls of Go": ("a.go", b"package a\nvar x = " + b"f(" * DEEP + b")" * DEEP + b"\n"),
     "attributes of TypeScript": ("a.ts", b"x" + b".y()" * DEEP + b"\n"),
+    "attributes of Java": ("A.java", b"class A { B b = x" + b".y" * DEEP + b"; }\n"),
+    "attributes of a call of Java": ("A.java", b"class A { B b = x()" + b".y" * DEEP + b"; }\n"),
+    "calls of Java": ("A.java", b"class A { B b = x" + b".y()" * DEEP + b"; }\n"),
+    "classes of Java": ("A.java", b"class A { " * 500 + b"}" * 500),
     "patterns of TypeScript": ("a.ts", b"const " + b"{a:" * 500 + b"b" + b"}" * 500 + b" = x\n"),
     "an import tree of Rust": ("a.rs", b"use " + b"a::{" * 500 + b"b" + b"}" * 500 + b";\n"),
     "many functions of Go": (
@@ -154,6 +172,13 @@ HOSTILE = {
         b"package a\n" + b"".join(b"func f%d() { f%d(1) }\n" % (n, n) for n in range(500)),
     ),
     "a method without a receiver": ("a.go", b"package a\nfunc () m() {}\nfunc ([]T) m() {}\n"),
+    "spaces": ("a.h", b"#define A" + b" " * 100_000 + b"x\n"),
+    "words": ("a.h", b"a " * 100_000 + b"= 1\n"),
+    "spaces after a version": ("setup.py", b"version" + b" " * 100_000 + b"x\n"),
+    "brackets of migrations": (
+        "a.py",
+        b"class M(migrations.Migration):\n    dependencies = [" + b"] \n" * 50_000,
+    ),
     "a large file": ("a.py", b"x = 1\n" * 400_000),
 }
 

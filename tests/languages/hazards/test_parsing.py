@@ -17,7 +17,14 @@ BROKEN = {
     "a.js": ("f()\n", "f(1)\n", "f()\ng()\n", "f()\nlet = ;\n", 2),
     "a.rs": ("fn f() {}\n", "fn f() {\n}\n", "fn f() {}\nfn g() {}\n", "fn f() {\nfn g( {}\n", 2),
     "a.json": ('{"a": 1}\n', '{"a": 2}\n', '{"a": 1,\n"b": 1}\n', '{"a": 2\n"b": 1}\n', 2),
-    "a.toml": ("a = 1\n", "a = 1\nb = 1\n", "b = 2\na = 1\n", "b = 2\na = 1\nb = 1\n", None),
+    "a.toml": ("a = 1\n", "a = 1\nb = 1\n", "b = 2\na = 1\n", "b = 2\na =\nb = 1\n", None),
+    "A.java": (
+        "class A {}\n",
+        "class A {\n}\n",
+        "class A {}\nclass B {}\n",
+        "class A {\nclass B {}\n",
+        2,
+    ),
 }
 
 

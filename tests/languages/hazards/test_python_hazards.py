@@ -478,3 +478,23 @@ def test_a_name_that_was_unbound_before_is_not_a_hazard(hazards_of):
     )
 
     assert found == ()
+
+
+def test_a_new_call_may_be_written_like_an_old_one(hazards_of):
+    """The other side changes the old call with the function."""
+    base = {"a.py": around("def f(a):\n    return a\n\n\nf(1)\n", "")}
+    ours = {"a.py": around("def f(a):\n    return a\n\n\nf(1)\n", "f(1)\n")}
+    theirs = {"a.py": around("def f(a, b):\n    return a, b\n\n\nf(1, 2)\n", "")}
+
+    assert kinds(hazards_of(base, ours, theirs)) == [(CHANGED, "f")]
+
+
+def test_a_call_in_a_renamed_file_is_not_new(hazards_of):
+    """The side that renames the file did not write the call for the old parameters."""
+    caller = f"from c import f\n\n{GAP}\nf(1)\n"
+    base = {"a.py": caller, "c.py": "def f(a):\n    return a\n"}
+    ours = {"a.py": None, "b.py": caller}
+    theirs = {"c.py": "def f(a, b):\n    return a, b\n"}
+
+    assert hazards_of(base, ours, theirs) == ()
+    assert kinds(hazards_of(base, {"b.py": caller}, theirs)) == [(CHANGED, "f")]

@@ -1,4 +1,4 @@
-"""Hazards of Go, TypeScript, JavaScript and Rust: what is found, and what is not one."""
+"""Hazards of Go, Java, TypeScript, JavaScript and Rust: what is found, and what is not one."""
 
 import sys
 
@@ -47,6 +47,7 @@ DECLARED_TWICE = {
     "a function of Rust": ("a.rs", "", "fn f() {}\n", "fn f() -> u8 { 1 }\n", "f"),
     "an import of Rust": ("a.rs", "", "use a::f;\n", "use b::{c, f};\n", "f"),
     "a struct of Rust": ("a.rs", "", "struct S;\n", "struct S { a: u8 }\n", "S"),
+    "a class of Java": ("A.java", "", "class A {}\n", "interface A {}\n", "A"),
 }
 
 
@@ -89,6 +90,20 @@ SCOPES = {
     "a local type": ("a.go", "package a\n\nfunc f() {\n", "}\n", "type T int // {}\n", "f.T"),
     "a group of types": ("a.go", "package a\n\ntype (\n", ")\n", "T [{}]int\n", "T"),
     "an interface": ("a.go", "package a\n\ntype I interface {\n", "}\n", "M() // {}\n", "I.M"),
+    "a method of Java": (
+        "A.java",
+        "class A {\n",
+        "}\n",
+        "void f(int a) {{ g({}); }}\n",
+        "A.f(int)",
+    ),
+    "a variable of Java": (
+        "A.java",
+        "class A { void f() { g(() -> {\n",
+        "}); } }\n",
+        "int x = {};\n",
+        "A.f().x",
+    ),
     "an alias": ("a.go", "package a\n\nimport (\n", ")\n", 'b "x/{}"\n', "b"),
     "a callback": ("a.ts", "g(() => {\n", "})\n", "const x = {}\n", "x"),
     "a curried function": ("a.js", "const f = a => b => {\n", "}\n", "const x = {}\n", "f.x"),
@@ -157,6 +172,13 @@ def test_what_go_lets_two_files_declare_is_not_a_hazard(case, hazards_of):
     assert hazards_of({}, {"a.go": ours}, {path: theirs}) == ()
 
 
+def test_one_class_of_two_modules_of_java_is_not_a_hazard(hazards_of):
+    """They are compiled apart from each other."""
+    text = "package p;\nclass A {}\n"
+
+    assert hazards_of({}, {"a/p/A.java": text}, {"b/p/A.java": text}) == ()
+
+
 HARMLESS = {
     "overloads": ("a.ts", "function f(a: 1): 1\n", "function f(a: 2): 2\n"),
     "interfaces": ("a.ts", "interface T { a: 1 }\n", "interface T { b: 1 }\n"),
@@ -168,6 +190,12 @@ HARMLESS = {
         "#[cfg(windows)]\nfn f() {}\n",
     ),
     "methods of types": ("a.rs", "impl A { fn f() {} }\n", "impl B { fn f() {} }\n"),
+    "overloads of Java": (
+        "A.java",
+        "class A {\n void f(int a) {}\n}\n",
+        "class B {\n void f(int a) {}\n}\n",
+    ),
+    "the same import of Java": ("A.java", "import a.B;\n", "import a.B;\n"),
     "imports without a name": ("a.rs", "use a::A as _;\n", "use b::B as _;\n"),
 }
 
@@ -234,6 +262,48 @@ NEW_USES = {
         {"src/b.rs": "fn h() {}\nfn i() { crate::a::f(); }\n"},
         "feature 2 removes `f` in src/a.rs, and feature 1 calls it in src/b.rs, line 2",
     ),
+    "a class of Java": (
+        {"p/A.java": "package p;\nclass A {}\n", "p/B.java": "package p;\nclass B {\n}\n"},
+        {"p/A.java": None},
+        {"p/B.java": "package p;\nclass B {\n A a;\n}\n"},
+        "feature 2 removes `A` in p/A.java, and feature 1 uses it in p/B.java, line 3",
+    ),
+    "an imported class of Java": (
+        {"s/p/A.java": "package p;\nclass A {}\nclass C {}\n", "t/q/B.java": "package q;\n"},
+        {"s/p/A.java": "package p;\nclass C {}\n"},
+        {"t/q/B.java": "package q;\nimport p.A;\n"},
+        "feature 2 removes `A` in s/p/A.java, and feature 1 uses it in t/q/B.java, line 2",
+    ),
+    "a static method of Java": (
+        {"p/A.java": "package p;\nclass A {\n static void f() { g(); }\n}\n", "q/B.java": "\n"},
+        {"p/A.java": "package p;\nclass A {\n static void h() { g(); }\n}\n"},
+        {"q/B.java": "import static p.A.f;\n"},
+        "feature 2 renames `A.f` in p/A.java to `h`, and feature 1 uses it in q/B.java, line 1",
+    ),
+    "a method of the same class of Java": (
+        {"A.java": around("class A {\n  void f() {}\n", "}\n")},
+        {"A.java": around("class A {\n", "}\n")},
+        {"A.java": around("class A {\n  void f() {}\n", "  void g() { f(); }\n}\n")},
+        "feature 2 removes `A.f` in A.java, and feature 1 calls it in A.java, line 10",
+    ),
+    "a method of a variable of Java": (
+        {"p/A.java": "package p;\nclass A {\n  void f() {}\n}\n", "p/B.java": "package p;\n"},
+        {"p/A.java": "package p;\nclass A {\n}\n"},
+        {"p/B.java": "package p;\nclass B {\n  B(A a) {\n    a.f();\n  }\n}\n"},
+        "feature 2 removes `A.f` in p/A.java, and feature 1 calls it in p/B.java, line 4",
+    ),
+    "a method of a variable of Java whose class is imported": (
+        {"p/A.java": "package p;\nclass A {\n  void f() {}\n}\n", "q/B.java": "package q;\n"},
+        {"p/A.java": "package p;\nclass A {\n}\n"},
+        {"q/B.java": "package q;\nimport p.A;\nclass B {\n  A a;\n  { a.f(); }\n}\n"},
+        "feature 2 removes `A.f` in p/A.java, and feature 1 calls it in q/B.java, line 5",
+    ),
+    "a constant of an enum of Java": (
+        {"p/K.java": "package p;\nenum K { A, B }\n", "p/B.java": "package p;\n"},
+        {"p/K.java": "package p;\nenum K { A }\n"},
+        {"p/B.java": "package p;\nclass B { K k = K.B; }\n"},
+        "feature 2 removes `K.B` in p/K.java, and feature 1 uses it in p/B.java, line 2",
+    ),
     "an import of Rust": (
         {"src/m/a.rs": "pub struct S;\npub fn g() {}\n", "src/m/b.rs": "fn h() {}\n"},
         {"src/m/a.rs": "pub fn g() {}\n"},
@@ -296,6 +366,53 @@ STILL_THERE = {
         {"src/a.rs": around("", "")},
         {"src/a.rs": around("fn f() {}\n", "fn g() { m!(f) }\n")},
     ),
+    "a class of another package of Java": (
+        {"p/A.java": "package p;\nclass A {}\n", "q/B.java": "package q;\n"},
+        {"p/A.java": "package p;\n"},
+        {"q/B.java": "package q;\nclass B { A a; }\n"},
+    ),
+    "a class of Java that an import may bring": (
+        {"p/A.java": "package p;\nclass A {}\n", "p/B.java": "package p;\n"},
+        {"p/A.java": "package p;\n"},
+        {"p/B.java": "package p;\nimport q.*;\nclass B { A a; }\n"},
+    ),
+    "an inherited method of Java": (
+        {"A.java": around("class A extends B {\n  void f() {}\n", "}\n")},
+        {"A.java": around("class A extends B {\n", "}\n")},
+        {"A.java": around("class A extends B {\n  void f() {}\n", "  void g() { f(); }\n}\n")},
+    ),
+    "a method of an anonymous class of Java": (
+        {"A.java": around("class A {\n  void f() {}\n", "}\n")},
+        {"A.java": around("class A {\n", "}\n")},
+        {
+            "A.java": around(
+                "class A {\n  void f() {}\n", "  B b = new B() { void g() { f(); } };\n}\n"
+            )
+        },
+    ),
+    "a method of a variable of Java with two types": (
+        {"p/A.java": "package p;\nclass A {\n  void f() {}\n}\n", "p/B.java": "package p;\n"},
+        {"p/A.java": "package p;\nclass A {\n}\n"},
+        {
+            "p/B.java": "package p;\nclass B {\n  void g() {\n    for (A a : x) {}\n"
+            "    for (C a : y) { a.f(); }\n  }\n}\n"
+        },
+    ),
+    "a field with the name of a method of an anonymous class of Java": (
+        {"A.java": around("class A {\n  B b = new B() { void f() {} };\n", "}\n")},
+        {"A.java": around("class A {\n", "}\n")},
+        {"A.java": around("class A {\n  B b = new B() { void f() {} };\n", "  int x = f;\n}\n")},
+    ),
+    "a method of an array of Java": (
+        {"p/A.java": "package p;\nclass A {\n  void f() {}\n}\n", "p/B.java": "package p;\n"},
+        {"p/A.java": "package p;\nclass A {\n}\n"},
+        {"p/B.java": "package p;\nclass B {\n  A a[];\n  { a.f(); }\n}\n"},
+    ),
+    "a method of an unknown object of Java": (
+        {"p/A.java": "package p;\nclass A {\n  void f() {}\n}\n", "p/B.java": "package p;\n"},
+        {"p/A.java": "package p;\nclass A {\n}\n"},
+        {"p/B.java": "package p;\nclass B {\n  void g() { Some.other().f(); x.f(); }\n}\n"},
+    ),
     "a glob import of Rust": (
         {"src/a.rs": around("fn f() {}\n", "")},
         {"src/a.rs": around("use b::*;\n", "")},
@@ -334,6 +451,34 @@ NEW_CALLS = {
         "class A { constructor(a, b) {} }",
         "new A(1)",
     ),
+    "a static method of Java": (
+        "A.java",
+        "",
+        "class A { static void f(int a, int b) {} }",
+        "class A { static void f(int a) {} }",
+        "class B { void g() { A.f(1, 2); } }",
+    ),
+    "a method of a variable of Java": (
+        "A.java",
+        "",
+        "class A { void f() {} }",
+        "class A { void f(int a) {} }",
+        "class B { void g(A a) { a.f(); } }",
+    ),
+    "a constructor of Java": (
+        "A.java",
+        "",
+        "class A { A() {} }",
+        "class A { A(int a) {} }",
+        "class B { A a = new A(); }",
+    ),
+    "a record of Java": (
+        "A.java",
+        "",
+        "record A(int a) {}",
+        "record A(int a, int b) {}",
+        "class B { A a = new A(1); }",
+    ),
     "a function of Rust": ("a.rs", "", "fn f(a: u8) {}", "fn f() {}", "fn g() { f(1) }"),
     "a method of Rust": (
         "a.rs",
@@ -360,8 +505,35 @@ def test_a_new_call_that_no_longer_fits_is_a_hazard(case, hazards_of):
     assert "feature 2 changes the parameters of" in found.message
 
 
+def test_a_call_of_a_method_of_the_same_class_of_java_no_longer_fits(hazards_of):
+    """No object precedes the call."""
+    base = around("class A {\n  void f(int a) {}\n", "}\n")
+
+    (found,) = hazards_of(
+        {"A.java": base},
+        {"A.java": base.replace("int a", "int a, int b")},
+        {"A.java": base.replace("\n}\n", "\n  void g() { f(1); }\n}\n")},
+    )
+
+    assert (found.kind, found.name, found.line) == (CHANGED, "f", 11)
+
+
 FITTING = {
     "a variadic parameter": ("a.go", GO, "func f() {}", "func f(a ...int) {}", "func g() { f() }"),
+    "a variadic parameter of Java": (
+        "A.java",
+        "",
+        "class A { static void f() {} }",
+        "class A { static void f(int... a) {} }",
+        "class B { void g() { A.f(); } }",
+    ),
+    "an overload of Java": (
+        "A.java",
+        "",
+        "class A { static void f() {} }",
+        "class A { static void f(int a) {} static void f() {} }",
+        "class B { void g() { A.f(); } }",
+    ),
     "the values of a call": (
         "a.go",
         GO,
@@ -407,7 +579,7 @@ def test_a_call_that_may_fit_is_not_a_hazard(case, hazards_of):
 
 def test_without_grammars_there_are_no_hazards(hazards_of, monkeypatch):
     """The packages are optional."""
-    for name in ("go", "javascript", "rust", "typescript"):
+    for name in ("go", "java", "javascript", "rust", "typescript"):
         monkeypatch.setitem(sys.modules, f"tree_sitter_{name}", None)
     caches = (grammars._parser, grammars._tree, reading.read_source)
     for cache in caches:
