@@ -2,6 +2,7 @@
 
     python benchmarks/real_merges.py --repo PATH [--repo PATH ...] [--limit N] [--jobs N]
         [--strategy NAME ...] [--show]
+    python benchmarks/real_merges.py --repo PATH [--repo PATH ...] --read
 
 Takes the merge commits with two parents whose merge has a conflict
 between lines, up to --limit of each repository, the newest first among merges that are
@@ -15,6 +16,11 @@ A closed file is *invalid* if it does not parse although all three versions do, 
 *invented* value if one of its numbers, versions, addresses, paths or quoted words is in no
 version. JSON is read with `json`, TOML with `tomllib`, YAML with PyYAML, Python with `ast`,
 other source with its grammar. The exit code is 1 if there is such a file.
+
+With --read it merges nothing, but reads the source files of each repository's newest commit:
+by language, how many are written again byte for byte, which others there are and why, and how
+many regions their grammar does not know, with their share of the lines. The exit code is 1 if a
+file is written differently.
 """
 
 import argparse
@@ -29,6 +35,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 import pygit2
@@ -39,7 +46,9 @@ from cooperbench_eval import Changes, MergeOutcome, Snapshot, merge
 from cooperbench_eval.errors import CooperBenchEvalError
 from cooperbench_eval.git.merging.tree_merge import merge_changes
 from cooperbench_eval.languages.data import DataFormat, find_format, why_generated
-from cooperbench_eval.languages.files import find_syntax_fault
+from cooperbench_eval.languages.files import find_syntax_fault, opaque_regions
+from cooperbench_eval.languages.reading import ending_of, read_trees
+from cooperbench_eval.languages.tree import StructureError, render
 
 STRATEGIES = ("structured", "cascade")
 MOST_BYTES = 1_000_000
@@ -48,7 +57,9 @@ TRIED = 40
 CODE = {
     ".py": "Python", ".pyi": "Python", ".js": "JavaScript", ".mjs": "JavaScript",
     ".cjs": "JavaScript", ".jsx": "JavaScript", ".ts": "TypeScript", ".tsx": "TypeScript",
-    ".go": "Go", ".java": "Java", ".rs": "Rust", ".md": "prose", ".rst": "prose",
+    ".go": "Go", ".java": "Java", ".rs": "Rust", ".c": "C", ".h": "C and C++ headers",
+    ".cc": "C++", ".cpp": "C++", ".cs": "C#", ".kt": "Kotlin", ".kts": "Kotlin", ".php": "PHP",
+    ".rb": "Ruby", ".html": "HTML", ".css": "CSS", ".md": "prose", ".rst": "prose",
     ".txt": "prose",
 }  # fmt: skip
 VALUE = re.compile(
@@ -278,6 +289,46 @@ def print_table(rows: Sequence[Row], strategies: Sequence[str]) -> None:
             print(f"{kind:<14}" + "".join(f"{counts[kind, each]:>9}" for each in COLUMNS))
 
 
+def print_readings(repos: Sequence[Path]) -> bool:
+    """Print how many files of the newest commits are read; return whether all are kept."""
+    counts: dict[str, Counter[str]] = {}
+    reasons: dict[str, Counter[str]] = {}
+    for path, source in chain.from_iterable(map(newest_files, repos)):
+        if not source.strip():
+            continue
+        kind = CODE[PurePosixPath(path).suffix]
+        found = counts.setdefault(kind, Counter())
+        found["files"] += 1
+        try:
+            tree, _ = read_trees(path, [source, b"\n"])  # what versions share is not read
+            regions = opaque_regions(path, source)
+        except StructureError as exc:
+            reasons.setdefault(kind, Counter())[re.sub(r" \(.*| \d+$", "", str(exc))] += 1
+            continue
+        text = source.replace(b"\r\n", b"\n") if ending_of(source) == b"\r\n" else source
+        is_kept = render(tree) == b"\n" + text.removesuffix(b"\n")
+        found["kept" if is_kept else "CHANGED"] += 1
+        found["regions"] += len(regions)
+        found["unread"] += sum(stop - start for start, stop in regions)
+        found["bytes"] += len(source)
+    print(f"{'':<20}{'files':>7}{'kept':>7}{'changed':>8}{'regions':>9}{'unread':>8}")
+    for kind, found in sorted(counts.items()):
+        share = 100 * found["unread"] / max(found["bytes"], 1)
+        columns = f"{found['files']:>7}{found['kept']:>7}{found['CHANGED']:>8}"
+        print(f"{kind:<20}{columns}{found['regions']:>9}{share:>7.2f}%")
+        for reason, number in reasons.get(kind, Counter()).most_common():
+            print(f"{'':<20}{number:>7} {reason}")
+    return not any(found["CHANGED"] for found in counts.values())
+
+
+def newest_files(repo: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the paths and texts of the source files of a repository's newest commit."""
+    snapshot = Snapshot.from_repo(repo, "HEAD")
+    for path in snapshot.paths():
+        if CODE.get(PurePosixPath(path).suffix, "prose") != "prose":
+            yield path, snapshot.read(path)
+
+
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -286,7 +337,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
     parser.add_argument("--strategy", action="append", help="may be repeated")
     parser.add_argument("--show", action="store_true", help="print every file")
+    parser.add_argument("--read", action="store_true", help="only read the newest files")
     options = parser.parse_args()
+    if options.read:
+        sys.exit(not print_readings(options.repo))
     strategies = tuple(options.strategy or STRATEGIES)
     look = partial(look_at, limit=options.limit, strategies=strategies)
     rows: list[Row] = []

@@ -176,6 +176,18 @@ def test_scenarios_are_compared_with_their_expected_files(tmp_path):
     assert [line[2] for line in rest] == ["other", "words", "declined", "words"]
 
 
+def test_all_files_of_a_repository_are_read_back(build):
+    """There is a row for each language."""
+    repos = build("pennybook")
+
+    header, *rows = run("--repo", repos / "pennybook", "--read", script="real_merges.py")
+
+    assert header == ["files", "kept", "changed", "regions", "unread"]
+    ((language, files, kept, *rest),) = rows
+    assert (language, rest) == ("Python", ["0", "0", "0.00%"])
+    assert files == kept != "0"
+
+
 @pytest.fixture
 def resolving(monkeypatch):
     """Make the modules of `resolve.py` importable."""

@@ -9,9 +9,10 @@ from cooperbench_eval.languages.data import (
     find_format,
     read_data_versions,
 )
-from cooperbench_eval.languages.readers.grammars import Grammar, parse_soundly
+from cooperbench_eval.languages.readers.grammars import Grammar
 from cooperbench_eval.languages.readers.prose import read_prose
 from cooperbench_eval.languages.readers.python_syntax import check_python
+from cooperbench_eval.languages.readers.regions import TOLERANT, parse_readable
 from cooperbench_eval.languages.readers.syntax import read_syntax
 from cooperbench_eval.languages.tree import Construct, StructureError, SyntaxFaultError
 from cooperbench_eval.languages.words import CURLY, SCRIPT, TEXT, Words
@@ -32,7 +33,26 @@ GRAMMARS: Mapping[str, Grammar] = {
     ".java": Grammar.JAVA,
     ".rs": Grammar.RUST,
 }
-"""The grammars by the suffixes of file names."""
+"""The grammars by the suffixes of file names, for languages whose names are analysed, too."""
+_OTHERS: Mapping[str, Grammar] = {
+    ".c": Grammar.C,
+    ".h": Grammar.CPP,
+    ".cc": Grammar.CPP,
+    ".cpp": Grammar.CPP,
+    ".cxx": Grammar.CPP,
+    ".hh": Grammar.CPP,
+    ".hpp": Grammar.CPP,
+    ".hxx": Grammar.CPP,
+    ".cs": Grammar.CSHARP,
+    ".css": Grammar.CSS,
+    ".html": Grammar.HTML,
+    ".kt": Grammar.KOTLIN,
+    ".kts": Grammar.KOTLIN,
+    ".php": Grammar.PHP,
+    ".rb": Grammar.RUBY,
+}
+_LAYOUTS = frozenset({None, Grammar.CSS, Grammar.HTML})
+"""What no program is written in; the order of its parts is checked line by line."""
 
 
 class SyntaxFault(NamedTuple):
@@ -48,13 +68,18 @@ class SyntaxFault(NamedTuple):
 
 
 def find_grammar(path: str) -> Grammar | None:
-    """Return the grammar of a file of source; `None` if it is in no supported language."""
+    """Return the grammar of a file of which the names are analysed; `None` for other files."""
     return GRAMMARS.get(PurePosixPath(path).suffix)
 
 
+def grammar_of(path: str) -> Grammar | None:
+    """Return the grammar of a file; `None` if it is in no supported language."""
+    return find_grammar(path) or _OTHERS.get(PurePosixPath(path).suffix)
+
+
 def is_code(path: str) -> bool:
-    """Whether a file is in one of the supported languages."""
-    return find_grammar(path) is not None
+    """Whether a file is in one of the supported languages of statements and definitions."""
+    return grammar_of(path) not in _LAYOUTS
 
 
 def is_prose(path: str) -> bool:
@@ -65,8 +90,10 @@ def is_prose(path: str) -> bool:
 
 def words_of(path: str) -> Words:
     """Return how a file is divided into tokens: source in one way, all else in another."""
-    grammar = find_grammar(path)
-    return SCRIPT if grammar is Grammar.PYTHON else CURLY if grammar else TEXT
+    grammar = grammar_of(path)
+    if grammar in _LAYOUTS:
+        return TEXT
+    return SCRIPT if grammar in {Grammar.PYTHON, Grammar.RUBY} else CURLY
 
 
 def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
@@ -79,7 +106,7 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
     known = max(versions, key=len)
     if found := find_format(path, known):
         return read_data_versions(found, versions)
-    grammar = find_grammar(path)
+    grammar = grammar_of(path)
     if grammar is None and not is_prose(path):
         suffix = PurePosixPath(path).suffix
         raise StructureError(f"the structure of {suffix or 'such'} files is not known")
@@ -96,16 +123,29 @@ def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
     Returns:
         The fault; `None` if there is none, or if files of this kind cannot be parsed here.
     """
-    grammar = find_grammar(path)
+    grammar = grammar_of(path)
     try:
         if found := find_format(path, source):
             check_data(path, found, source)
         elif grammar is Grammar.PYTHON:
             check_python(source)
         elif grammar:
-            parse_soundly(grammar, source)
+            parse_readable(grammar, source)
     except SyntaxFaultError as exc:
         return SyntaxFault(str(exc), exc.line)
     except StructureError:
         return None
     return None
+
+
+def opaque_regions(path: str, source: bytes) -> list[tuple[int, int]]:
+    """Return where the parts of a file begin and end that its grammar does not read.
+
+    Raises:
+        StructureError: The file cannot be parsed.
+    """
+    grammar = grammar_of(path)
+    if grammar not in TOLERANT:
+        return []
+    opaque = parse_readable(grammar, source).opaque
+    return [(region[0].start_byte, region[-1].end_byte) for region in opaque]

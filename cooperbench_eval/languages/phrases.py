@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from cooperbench_eval.languages.words import DIVIDED, TEXT, WORD, Words
+from cooperbench_eval.languages.words import DIVIDED, SCRIPT, TEXT, WORD, Words
 
 _NUMBER = re.compile(rb"[^\w\x80-\xff\"'`]*[0-9]")
 _QUOTES = (b'"', b"'", b"`")
@@ -34,7 +34,7 @@ def phrases(words: Words, line: bytes) -> Iterator[bytes]:
             yield from phrases(TEXT, remark or body)
     for text in _ELEMENT.findall(line):
         yield from phrases(TEXT, text)
-    yield from _code_phrases(signs)
+    yield from _code_phrases(signs, has_sets=words is SCRIPT)
 
 
 def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
@@ -74,8 +74,11 @@ def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
     yield from _windows(units)
 
 
-def _code_phrases(tokens: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield runs of numbers, in round brackets also of strings, with no name between."""
+def _code_phrases(tokens: Sequence[bytes], *, has_sets: bool) -> Iterator[bytes]:
+    """Yield runs of numbers, in round brackets also of strings, with no name between.
+
+    Neighbours in a set of Python are no phrase.
+    """
     run: list[bytes] = []
     stack: list[bytes] = []
     is_list = False
@@ -89,7 +92,9 @@ def _code_phrases(tokens: Sequence[bytes]) -> Iterator[bytes]:
             is_list |= token == b"," and stack[-1:] not in ([], [b"("])
         else:
             values = [each for each in run if WORD.search(each) or each.endswith(_QUOTES)]
-            if is_list:
+            if is_list and has_sets and stack[-1:] == [b"{"] and _NAMING.isdisjoint(run):
+                yield from values
+            elif is_list:
                 yield from _windows(values)
             elif len(values) > 1:
                 yield b" ".join(run[: len(run) - run[::-1].index(values[-1])])

@@ -277,7 +277,7 @@ def test_yaml_without_its_readers_is_not_merged(monkeypatch, module, words):
     """It says which extra is missing."""
     monkeypatch.setitem(sys.modules, module, None)
     grammars._parser.cache_clear()
-    grammars._tree.cache_clear()
+    grammars.parse.cache_clear()
     versions = (b"a: 1 # x\n", b"a: 2 # x\n", b"a: 3 # x\n")
 
     fault = find_fault(f"no-{module}.yml", versions, b"a: 2 # x\n")

@@ -296,7 +296,7 @@ def test_without_its_package_a_language_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
     read_syntax.cache_clear()
     grammars._parser.cache_clear()
-    grammars._tree.cache_clear()
+    grammars.parse.cache_clear()
 
     with pytest.raises(StructureError, match=r"Go .*cooperbench-eval\[languages\]"):
         read("a.go", b"package a\n")
@@ -315,7 +315,7 @@ def test_without_its_package_nothing_is_merged_unchecked(monkeypatch, package):
     base, *sides = (ce.Snapshot.from_files({path: frame % new}) for new in (b"", *added))
     changes = [ce.Changes.between(base, side) for side in sides]
     monkeypatch.setitem(sys.modules, package, None)
-    for cached in (read_syntax, grammars._parser, grammars._tree):
+    for cached in (read_syntax, grammars._parser, grammars.parse):
         cached.cache_clear()
 
     for strategy in ("structured", "tokens", "cascade"):

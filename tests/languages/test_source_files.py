@@ -124,14 +124,14 @@ def test_a_missing_grammar_is_not_used(monkeypatch):
     """The checks go without."""
     monkeypatch.setitem(sys.modules, "tree_sitter_rust", None)
     grammars._parser.cache_clear()
-    grammars._tree.cache_clear()
+    grammars.parse.cache_clear()
 
     assert find_syntax_fault("a.rs", b"}\n") is None
 
 
 @pytest.mark.parametrize(
     ("path", "reason"),
-    [("a.rb", "of .rb files is not known"), ("Makefile", "of such files is not known")],
+    [("a.lua", "of .lua files is not known"), ("Makefile", "of such files is not known")],
 )
 def test_other_languages_are_refused(path, reason):
     """The reason names the ending."""

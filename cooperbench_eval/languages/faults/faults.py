@@ -12,12 +12,18 @@ suspicion.
 """
 
 import re
+from collections import Counter
 from functools import lru_cache
+from itertools import repeat
 
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.data import find_data_fault
 from cooperbench_eval.languages.faults.keys import find_repeated_key
-from cooperbench_eval.languages.faults.losses import find_lost_token, find_new_value
+from cooperbench_eval.languages.faults.losses import (
+    find_lost_token,
+    find_new_value,
+    more_often,
+)
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.order import find_misordered
 from cooperbench_eval.languages.faults.places import find_misplaced_value
@@ -26,11 +32,13 @@ from cooperbench_eval.languages.faults.repeated import find_repeated
 from cooperbench_eval.languages.faults.texts import find_text_fault
 from cooperbench_eval.languages.files import (
     SyntaxFault,
-    find_grammar,
     find_syntax_fault,
+    grammar_of,
     is_code,
+    opaque_regions,
 )
 from cooperbench_eval.languages.readers.grammars import why_missing
+from cooperbench_eval.languages.tree import StructureError, one_line
 
 
 def find_fault(
@@ -54,7 +62,7 @@ def find_fault(
         may_invent: Whether it may have names and values that no version has, because a
             model wrote it.
     """
-    if is_code(path) and (fault := _unreadable(path, versions)):
+    if grammar_of(path) and (fault := _unreadable(path, versions)):
         return fault
     fault = find_data_fault(path, versions, merged)
     # Data is merged by key, which removes what either side removed.
@@ -89,7 +97,7 @@ _MOST_BYTES = 500_000
 
 def _unreadable(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
     """Return why a merge of source cannot be checked; empty if it can."""
-    grammar = find_grammar(path)
+    grammar = grammar_of(path)
     if grammar and (problem := why_missing(grammar)):
         return problem
     if max(map(len, versions)) > _MOST_BYTES:
@@ -107,7 +115,30 @@ def find_parse_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: by
     if any(_syntax_fault(path, source) for source in versions):
         return ""
     fault = find_syntax_fault(path, merged)
-    return f"it would not parse ({show_syntax_fault(fault)})" if fault else ""
+    if fault:
+        return f"it would not parse ({show_syntax_fault(fault)})"
+    return _find_new_region(path, versions, merged)
+
+
+def _find_new_region(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Find lines that the grammar cannot read and that it could not read in a version."""
+    try:
+        base, ours, theirs, now = map(_unread, repeat(path), (*versions, merged))
+    except StructureError as exc:
+        return str(exc)
+    lines = next(more_often((base, ours, theirs), now), b"")
+    return f"{one_line(lines)!r} would not parse" if lines else ""
+
+
+def _unread(path: str, source: bytes) -> Counter[bytes]:
+    """Count the lines of each region that the grammar does not read, without their layout."""
+    found = Counter[bytes]()
+    for start, end in opaque_regions(path, source):
+        first = source.rfind(b"\n", 0, start) + 1
+        last = source.find(b"\n", end)
+        lines = source[first : last if last >= 0 else len(source)]
+        found[b" ".join(lines.split())] += 1
+    return found
 
 
 def show_syntax_fault(fault: SyntaxFault) -> str:

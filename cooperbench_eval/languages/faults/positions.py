@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from cooperbench_eval.languages.faults.gaps import changed_by_both
-from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.files import find_grammar, is_code
 from cooperbench_eval.languages.tree import (
     ASSIGNING,
     DECLARING,
@@ -50,6 +50,8 @@ def find_repositioned(path: str, versions: tuple[bytes, bytes, bytes], merged: b
         for parts in changed
         if parts[0].kind == "parameters"
     )
+    if has_parameters and find_grammar(path) is None:
+        return "both sides add parameters to a function, so calls may mix up its arguments"
     attributes = (parts[0] for parts in changed if parts[0].plain[:2] == b"#\x1f")  # in Rust
     named = {id(each) for attribute in attributes for each in attribute.walk()}
     for parts in changed:

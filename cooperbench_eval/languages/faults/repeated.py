@@ -11,12 +11,14 @@ from itertools import takewhile
 
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps_of_both
-from cooperbench_eval.languages.faults.losses import differing_lines
-from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.faults.losses import differing_lines, more_often
+from cooperbench_eval.languages.files import find_grammar, grammar_of, is_code
+from cooperbench_eval.languages.reading import read_trees
 from cooperbench_eval.languages.sequences import has_word
 from cooperbench_eval.languages.tree import (
     Construct,
     Mode,
+    StructureError,
     excerpt,
     head_of,
     one_line,
@@ -39,6 +41,8 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
     Returns:
         What is wrong; empty if nothing is, or if a version cannot be read.
     """
+    if fault := _defined_twice(path, versions, merged):
+        return fault
     found = differing_lines(versions, merged)
     repeated = _too_many(found)
     if not repeated and not _too_many(
@@ -52,6 +56,43 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
         if not is_remark and _is_near(lines, line, b"@" if is_annotation else b""):
             return TWICE % one_line(line)
     return next(_repeated(changed_by_both(path, versions, merged)), "") if is_code(path) else ""
+
+
+def _defined_twice(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Find two definitions of one name in one place, in a language without scopes of names."""
+    if grammar_of(path) is None or find_grammar(path):
+        return ""
+    try:
+        *before, now = map(_excess, read_trees(path, (*versions, merged)))
+    except StructureError:
+        return ""
+    for _, key in more_often(before, now):
+        return f"{one_line(key)!r} would be declared more than once"
+    return ""
+
+
+def _excess(tree: Construct) -> Counter[tuple[str, bytes]]:
+    """Count how many definitions too many there are, by their kind and name."""
+    found = Counter[tuple[str, bytes]]()
+    for place in tree.walk():
+        if place.kind in _PLACES:
+            named = (each for each in place.parts if each.key and _is_definition(each))
+            names = Counter((each.kind, each.key) for each in named)
+            found.update({name: count - 1 for name, count in names.items() if count > 1})
+    return found
+
+
+def _is_definition(member: Construct) -> bool:
+    """Whether a member defines its name; an assignment does so after a word such as a type."""
+    if member.kind not in {"assignment", "declaration"}:
+        return member.kind in _DEFINITIONS
+    return not member.key.startswith(member.words()[0])
+
+
+_PLACES = frozenset({"attributes", "file", "items", "parameters", "suite"})
+_DEFINITIONS = frozenset(
+    {"attribute", "class", "def", "enum", "field", "interface", "item", "struct", "type"}
+)
 
 
 def _too_many(counts: Sequence[Mapping[bytes, int]]) -> list[bytes]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from cooperbench_eval.languages.readers.grammars import SyntaxNode
+from cooperbench_eval.languages.readers.profiles import TEXTS
 from cooperbench_eval.languages.tree import Element, StructureError, Token, indented, relative_lines
 
 _DEEPEST = 120
@@ -39,19 +40,19 @@ class SourceCursor:
         self.at = start + len(word)
         return Token(space, word, kind)
 
-    def token(self, node: SyntaxNode, kind: str = "token") -> list[Element]:
+    def token(self, node: SyntaxNode, kind: str = "token", end: int = 0) -> list[Element]:
         """Make a token of a node, preceded by text that the grammar skipped.
 
-        A node of white space gives no token.
+        A node of white space gives no token. An *end* after that of the node may be given.
         """
         start = node.start_byte
-        word = self._source[start : node.end_byte]
+        word = self._source[start : end or node.end_byte]
         if not (stripped := word.strip()):
             return []
         start += word.index(stripped)
         missed = self._missed(start)
         token = self.word(start, stripped, kind)
-        if b"\n" in stripped and kind != "token":
+        if b"\n" in stripped and kind in {"comment", "text"}:
             token = token._replace(word=relative_lines(stripped, self.indent))
         return [*missed, token]
 
@@ -99,7 +100,7 @@ class SourceCursor:
         end = self.at
         for node in nodes:
             start = node.start_byte
-            if node.type == "jsx_text":
+            if node.type in TEXTS:
                 text = self._source[start : node.end_byte]
                 start += len(text) - len(text.lstrip())
                 if start == node.end_byte:

@@ -20,8 +20,10 @@ __all__ = [
     "Grammar",
     "SyntaxNode",
     "by_rule",
+    "parse",
     "parse_soundly",
     "rule_names",
+    "syntax_fault",
     "why_missing",
 ]
 
@@ -42,6 +44,14 @@ class Grammar(StrEnum):
     JSON = "JSON"
     TOML = "TOML"
     YAML = "YAML"
+    C = "C"
+    CPP = "C++"
+    CSHARP = "C#"
+    KOTLIN = "Kotlin"
+    PHP = "PHP"
+    RUBY = "Ruby"
+    HTML = "HTML"
+    CSS = "CSS"
 
 
 def rule_names(names: str) -> frozenset[str]:
@@ -69,28 +79,35 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
         SyntaxFaultError: The file has a syntax error.
         StructureError: The packages are not installed.
     """
-    root = _tree(grammar, source).root_node
+    root = parse(grammar, source).root_node
     if root.has_error:
-        line = _line_of_fault(root)
-        raise SyntaxFaultError(f"line {line}", line)
+        raise syntax_fault(root)
     return root
 
 
 @lru_cache(maxsize=32)
-def _tree(grammar: Grammar, source: bytes) -> Tree:
-    """Parse a file; cached, as merges ask for each version in both orders and for each block."""
+def parse(grammar: Grammar, source: bytes) -> Tree:
+    """Parse a file, which may have errors.
+
+    It is cached, as merges ask for each version in both orders and for each block.
+
+    Raises:
+        StructureError: The packages are not installed, or the grammar fails on such a file.
+    """
     parser = _parser(grammar)
     if grammar is Grammar.YAML:
         _check_depth(source)
     if grammar is Grammar.PYTHON and source.count(b"#") > _MOST_COMMENTS:
         _check_comments(source)
-    if grammar is not Grammar.RUST:
-        return parser.parse(source)
-    source = _DEFAULT.sub(b"defaul_", source)
+    if grammar is Grammar.HTML and source.count(b"<") > _MOST_TAGS:
+        _check_tags(source)
+    if grammar is Grammar.RUST:
+        source = _DEFAULT.sub(b"defaul_", source)
     tree = parser.parse(source)
-    if not tree.root_node.has_error:
+    unknown = _UNKNOWN.get(grammar)
+    if unknown is None or not tree.root_node.has_error:
         return tree
-    return parser.parse(_ATTRIBUTE.sub(_as_comment, source))
+    return parser.parse(unknown.sub(_as_comment, source))
 
 
 def _check_comments(source: bytes) -> None:
@@ -103,6 +120,15 @@ def _check_comments(source: bytes) -> None:
             raise StructureError(
                 f"a version has more than {_MOST_COMMENTS:,} lines of comments in a row"
             )
+
+
+def _check_tags(source: bytes) -> None:
+    """Refuse many open tags: at each tag, HTML's grammar looks at all that are open."""
+    depth = 0
+    for found in _TAG.finditer(source):
+        depth += -1 if found[1] else 1
+        if depth > _MOST_TAGS:
+            raise StructureError(f"more than {_MOST_TAGS:,} tags are open in HTML")
 
 
 def _check_depth(source: bytes) -> None:
@@ -121,14 +147,19 @@ def _check_depth(source: bytes) -> None:
 
 _MOST_COMMENTS = 3000
 """How many lines of comments may follow each other in Python."""
+_MOST_TAGS = 2000
+"""How many tags may be open in HTML."""
+_TAG = re.compile(
+    rb"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)[a-zA-Z]"
+)
 _MOST_LEVELS = 110
 """How deep YAML may nest; a mapping and a sequence may begin at one column."""
 _LINE_END = re.compile(rb"\r\n?|\n")
 _INDICATOR = re.compile(rb"(?<!\S)[-?:](?!\S)")
 
 
-def _as_comment(attribute: re.Match[bytes]) -> bytes:
-    return b"/*" + b"_" * (len(attribute.group()) - 4) + b"*/"
+def _as_comment(found: re.Match[bytes]) -> bytes:
+    return b"/*" + re.sub(rb"[^\n]", b"_", found.group()[2:-2]) + b"*/"
 
 
 _DEFAULT = re.compile(rb"\bdefault\b(?!\s+(?:async|const|extern|fn|impl|type|unsafe)\b)")
@@ -138,9 +169,15 @@ _ATTRIBUTE = re.compile(
 )
 """Matches a Rust attribute that another attribute follows.
 
-It is turned into a comment if the file does not parse, because the grammar allows only
-one attribute before a parameter.
+The grammar allows only one attribute before a parameter.
 """
+_EXTERN = re.compile(
+    rb"#[ \t]*if(?:def[ \t]+|[ \t]+defined[ \t(]+)__cplusplus\b[^\n]*\n\s*"
+    rb"(?:extern[ \t]+\"C\"[ \t]*\{|\}[^\n#]*)\s*\n[ \t]*#[ \t]*endif\b[^\n/]*"
+)
+"""Matches what begins or ends the functions that C++ also knows, in a header of C."""
+_UNKNOWN = {Grammar.RUST: _ATTRIBUTE, Grammar.C: _EXTERN, Grammar.CPP: _EXTERN}
+"""What becomes a comment if a file does not parse, because the grammar does not know it."""
 
 
 def why_missing(grammar: Grammar) -> str:
@@ -175,15 +212,25 @@ _PACKAGES = {
     Grammar.JSON: ("tree_sitter_json", "language"),
     Grammar.TOML: ("tree_sitter_toml", "language"),
     Grammar.YAML: ("tree_sitter_yaml", "language"),
+    Grammar.C: ("tree_sitter_c", "language"),
+    Grammar.CPP: ("tree_sitter_cpp", "language"),
+    Grammar.CSHARP: ("tree_sitter_c_sharp", "language"),
+    Grammar.KOTLIN: ("tree_sitter_kotlin", "language"),
+    Grammar.PHP: ("tree_sitter_php", "language_php"),
+    Grammar.RUBY: ("tree_sitter_ruby", "language"),
+    Grammar.HTML: ("tree_sitter_html", "language"),
+    Grammar.CSS: ("tree_sitter_css", "language"),
 }
 """The packages of the grammars, and the functions in them that return them."""
 
 
-def _line_of_fault(root: SyntaxNode) -> int:
+def syntax_fault(root: SyntaxNode) -> SyntaxFaultError:
+    """Return the first error in a file."""
     node = root
     while not (node.is_error or node.is_missing):
         inner = next((child for child in node.children if child.has_error), None)
         if inner is None:
             break
         node = inner
-    return node.start_point.row + 1
+    line = node.start_point.row + 1
+    return SyntaxFaultError(f"line {line}", line)

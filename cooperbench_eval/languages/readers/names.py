@@ -1,15 +1,28 @@
 """Finds the kind and the name of each construct in a syntax tree."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import ClassVar, NamedTuple
 
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
-from cooperbench_eval.languages.readers.profiles import FUNCTIONS, NAMED, PREFIXES, WORDS, Profile
+from cooperbench_eval.languages.readers.profiles import (
+    FUNCTIONS,
+    HOLDERS,
+    NAMED,
+    PREFIXES,
+    WORDS,
+    Profile,
+)
 
 _KEYED = rule_names("arm class const def enum field interface macro signature spec struct type var")
 """The kinds whose names are unique among siblings."""
 _PATTERN = b"{}"
 """The name of a parameter that is a pattern: its members may differ between versions."""
+
+
+_ROLES = ("key", "designator", "field", "pattern", "left", "type")
+"""The roles of the part that names a construct."""
+_LOADING = frozenset({b"load", b"require", b"require_relative"})
 
 
 class Description(NamedTuple):
@@ -70,7 +83,7 @@ class ConstructNamer:
             return None
         if node.type == "export_statement":
             return node.child_by_field_name("declaration") or node.child_by_field_name("value")
-        return next(iter(self._named(node)), None)
+        return next(reversed(self._named(node)), None)
 
     def text(self, node: SyntaxNode) -> bytes:
         """Return the source text of a construct, with single spaces."""
@@ -87,22 +100,43 @@ class ConstructNamer:
         if name := self._NAMES.get(node.type):
             return name(self, node)
         is_keyed = self._profile.kinds.get(node.type) in _KEYED
-        if not is_keyed and node.type not in NAMED:
-            return b""
-        roles = ("alias", "name", "key", "field", "pattern", "left")
-        return next((key for role in roles if (key := self._text(node, role))), b"")
+        return self._name(node) if is_keyed or node.type in NAMED else b""
 
-    def _receiver(self, node: SyntaxNode) -> bytes:
-        """Name a method by its receiver, or if it has none, by the types of its parameters."""
-        name = self._text(node, "name")
-        if node.child_by_field_name("receiver") is None:
-            return name + self._types(node)
-        return self._text(node, "receiver") + b"." + name
+    def _name(self, node: SyntaxNode) -> bytes:
+        """Name a construct by its parts: the names that it declares, or another part."""
+        key = self._text(node, "alias") or b",".join(self._declared(node))
+        key = key or next((key for role in _ROLES if (key := self._text(node, role))), b"")
+        if node.type in self._profile.overloaded:
+            key += self._types(node)
+        receiver = self._text(node, "receiver")
+        return receiver + b"." + key if receiver else key
+
+    def _declared(self, node: SyntaxNode) -> list[bytes]:
+        """Return the names that a declaration or a part of it declares."""
+        if named := node.children_by_field_name("name"):
+            return list(map(self.text, named))
+        names: list[bytes] = []
+        stack = [node]
+        while stack:
+            holder = stack.pop()
+            roles = [
+                (each, holder.field_name_for_child(i)) for i, each in enumerate(holder.children)
+            ]
+            inner = [each for each, _ in roles if each.type in HOLDERS]
+            found = [e for e, role in roles if role in {"name", "declarator"} and e not in inner]
+            if not (found or inner or any(role in _ROLES for _, role in roles)):
+                found = [each for each, _ in roles if each.type in {"identifier", "constant"}][:1]
+            names += map(self.text, found)
+            stack += reversed(inner)
+        return names
 
     def _types(self, node: SyntaxNode) -> bytes:
-        parameters = node.child_by_field_name("parameters")
-        given = self._named(parameters) if parameters else []
-        types = [self._text(each, "type") or self.text(each.children[0]) for each in given]
+        """Return the types of the parameters; empty if it has no list of parameters."""
+        parameters = _parameters(node)
+        if parameters is None:
+            return b""
+        given = self._named(parameters)
+        types = [self._text(each, "type") or self.text(_type(each)) for each in given]
         return b"(" + b", ".join(types) + b")"
 
     def _implementation(self, node: SyntaxNode) -> bytes:
@@ -123,14 +157,12 @@ class ConstructNamer:
     def _typed(self, node: SyntaxNode) -> bytes:
         return self.text(node.children[0])
 
-    def _several(self, node: SyntaxNode) -> bytes:
-        """Name a construct that may have several names, such as a field."""
-        names = node.children_by_field_name("name") or [
-            name
-            for each in node.children_by_field_name("declarator")
-            for name in each.children_by_field_name("name")
-        ]
-        return b",".join(map(self.text, names)) or self._text(node, "type")
+    def _before_arrow(self, node: SyntaxNode) -> bytes:
+        return re.split(rb"->|=>", self.text(node))[0]
+
+    def _selected(self, node: SyntaxNode) -> bytes:
+        """Name a rule of a style sheet by what it selects."""
+        return self._outside(node, "block")
 
     def _method(self, node: SyntaxNode) -> bytes:
         """Name a method; a getter and a setter of one property get different names."""
@@ -148,17 +180,31 @@ class ConstructNamer:
         found = [each for each in self._named(node) if each.type == "variable_declarator"]
         if len(found) == 1:
             return self._variable(found[0], "declaration")
-        return Description("declaration", b",".join(self._text(each, "name") for each in found))
+        return Description("declaration", b",".join(self._declared(node)))
 
     def _field(self, node: SyntaxNode) -> Description:
         return self._variable(node, "field")
 
     def _variable(self, node: SyntaxNode, kind: str) -> Description:
         key = self._text(node, "name") or self._text(node, "property")
-        value = node.child_by_field_name("value")
+        value = node.child_by_field_name("value") or _assigned(node)
         if value and value.type in FUNCTIONS and value.type != "class":
             return Description("def", key, value)
         return Description("assignment" if value and kind != "field" else kind, key)
+
+    def _declaration(self, node: SyntaxNode) -> Description:
+        """Describe a declaration of variables or a function, or one in a style sheet."""
+        if node.children[0].type == "property_name":
+            return Description("field", self.text(node.children[0]))
+        if _parameters(node) is not None:
+            return Description("signature", self._name(node))
+        has_value = any(child.type == "init_declarator" for child in node.children)
+        return Description("assignment" if has_value else "declaration", self._name(node))
+
+    def _property(self, node: SyntaxNode) -> Description:
+        """Describe a property, or a variable of a function in Kotlin."""
+        is_local = node.parent is not None and node.parent.type == "block" and _assigned(node)
+        return Description("assignment" if is_local else "field", b",".join(self._declared(node)))
 
     def _assignment(self, node: SyntaxNode) -> Description:
         operator = node.child_by_field_name("operator")
@@ -173,6 +219,16 @@ class ConstructNamer:
         if not takes_function or given[0].type not in WORDS:
             return Description("expression")
         return Description("expression", self._text(node, "function") + b" " + self.text(given[0]))
+
+    def _sent(self, node: SyntaxNode) -> Description:
+        """Describe a call in Ruby, of which some load files, and some name a block."""
+        arguments = node.child_by_field_name("arguments")
+        given = self._named(arguments) if arguments else []
+        name = self._text(node, "method")
+        if name in _LOADING:
+            return Description("import", self.text(node))
+        is_named = bool(given) and node.child_by_field_name("block") is not None
+        return Description("expression", name + b" " + self.text(given[0]) if is_named else b"")
 
     def _export(self, node: SyntaxNode) -> Description:
         """Describe an export; re-exports from one module merge like imports."""
@@ -222,11 +278,14 @@ class ConstructNamer:
         by_rule(
             (_assignment, "assignment_expression assignment_statement short_var_declaration"),
             (_call, "call_expression"),
+            (_declaration, "declaration"),
             (_export, "export_statement"),
             (_field, "field_definition public_field_definition"),
             (_imports, "import_declaration"),
             (_import, "import_statement"),
             (_let, "let_declaration"),
+            (_property, "property_declaration"),
+            (_sent, "call"),
             (_variables, "lexical_declaration local_variable_declaration variable_declaration"),
             (_use, "use_declaration"),
             (_names_imported, "future_import_statement import_from_statement"),
@@ -235,24 +294,61 @@ class ConstructNamer:
         )
     )
     _NAMES: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], bytes]]] = by_rule(
-        (text, "attribute_item import_spec inner_attribute_item type_elem"),
+        (
+            text,
+            """attribute_item charset_statement import import_spec inner_attribute_item
+            linkage_specification namespace_statement namespace_use_declaration preproc_include
+            type_elem using_declaration using_directive""",
+        ),
+        (
+            _before_arrow,
+            """array_element_initializer match_conditional_expression match_default_expression
+            when_entry""",
+        ),
+        (
+            _selected,
+            """at_rule keyframe_block keyframes_statement media_statement rule_set
+            supports_statement""",
+        ),
         (
             _case,
-            """case_clause communication_case expression_case
-            switch_block_statement_group switch_case type_case""",
+            """case_clause case_statement communication_case default_statement expression_case
+            switch_block_statement_group switch_case switch_section type_case""",
         ),
         (_only, "const_declaration type_declaration var_declaration"),
-        (
-            _several,
-            """const_spec constant_declaration field_declaration parameter_declaration
-            var_spec""",
-        ),
         (_typed, "typed_parameter"),
         (_default, "default_case switch_default"),
         (_implementation, "impl_item"),
-        (_receiver, "constructor_declaration method_declaration"),
         (_method, "method_definition"),
     )
+
+
+def _parameters(node: SyntaxNode) -> SyntaxNode | None:
+    """Return the parameters of a function, which may belong to its declarator."""
+    if found := node.child_by_field_name("parameters"):
+        return found
+    inner: SyntaxNode | None = node
+    while inner is not None:
+        for i, child in enumerate(inner.children):
+            role = inner.field_name_for_child(i)
+            if role == "parameters" or child.type == "function_value_parameters":
+                return child
+        inner = next((child for child in inner.children if child.type in HOLDERS), None)
+    return None
+
+
+def _type(parameter: SyntaxNode) -> SyntaxNode:
+    """Return the type of a parameter: its last part after a colon, otherwise the first one."""
+    parts = parameter.children
+    if not parts:
+        return parameter
+    return parts[-1] if any(each.type == ":" for each in parts) else parts[0]
+
+
+def _assigned(node: SyntaxNode) -> SyntaxNode | None:
+    """Return what follows the equals sign of a declaration."""
+    children = node.children
+    return children[-1] if any(child.type == "=" for child in children[:-1]) else None
 
 
 def is_long_string(node: SyntaxNode) -> bool:

@@ -5,22 +5,22 @@ expressions become flat sequences of their tokens.
 """
 
 import codecs
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 
 from attrs import evolve
 
 from cooperbench_eval.languages.readers import profiles
-from cooperbench_eval.languages.readers.cursor import SourceCursor
+from cooperbench_eval.languages.readers.expressions import ExpressionReader, NodeReader, Part
 from cooperbench_eval.languages.readers.grammars import (
     COMMENTS,
     Grammar,
     SyntaxNode,
     by_rule,
-    parse_soundly,
 )
-from cooperbench_eval.languages.readers.names import ConstructNamer, Description, is_long_string
+from cooperbench_eval.languages.readers.names import Description
+from cooperbench_eval.languages.readers.regions import OPAQUE
 from cooperbench_eval.languages.tree import (
     RESERVED,
     Construct,
@@ -28,17 +28,20 @@ from cooperbench_eval.languages.tree import (
     Elements,
     Mode,
     StructureError,
-    SyntaxFaultError,
-    Token,
     check_size,
     has_suite,
-    split_tail,
     suite,
 )
 from cooperbench_eval.support.memo import TextMemo
 
-_CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "|": "|"}
-_SEPARATORS = frozenset({";", ","})
+_FOLLOWING = frozenset({";", ",", ":", "heredoc_body"})
+"""What belongs to the member before it."""
+_ENDS = frozenset({"end", "#endif"})
+"""What ends a statement after its last clause."""
+_END_WORDS = frozenset({b"end", b"#endif"})
+_WITH_SECTIONS = frozenset({Grammar.CPP, Grammar.RUBY})
+_REPEATED = frozenset({b"#elif", b"#elifdef", b"elseif", b"elsif", b"in", b"rescue", b"when"})
+"""The first words of clauses of which a statement may have several."""
 
 
 @lru_cache(maxsize=8)
@@ -97,25 +100,18 @@ _Piece = list[SyntaxNode]
 """The nodes of a member: its prefixes, itself, and what follows it on its line."""
 
 
-class _SyntaxReader:
+class _SyntaxReader(ExpressionReader):
     """Builds the tree of one version, from its first byte to its last."""
 
     def __init__(self, grammar: Grammar, source: bytes) -> None:
-        self._grammar = grammar
-        self._is_python = grammar is Grammar.PYTHON
-        self._profile = profiles.PROFILES[grammar]
-        self._readers = _READERS[grammar]
-        self._source = source
-        try:
-            root = parse_soundly(grammar, source)
-        except SyntaxFaultError as exc:
-            raise StructureError(f"a version has a syntax error ({exc})") from exc
+        super().__init__(grammar, source)
         # The grammar may have parsed an altered text, which depends on the rest of the file.
-        self._parsed = source[: root.start_byte] + (root.text or b"")
-        self._namer = ConstructNamer(self._profile, source)
-        self._cursor = SourceCursor(source)
-        self._bases: SyntaxNode | None = None  # of the Python class that is being read
-        self._pieces = list(self._cut(root.children))
+        self._parsed = source[: self._root.start_byte] + (self._root.text or b"")
+        self._pieces = list(self._cut(self._root.children))
+
+    @property
+    def readers(self) -> Mapping[str, NodeReader]:
+        return _READERS[self._grammar]
 
     def texts(self) -> Iterator[bytes]:
         for piece in self._pieces:
@@ -134,71 +130,52 @@ class _SyntaxReader:
         children.append(self._cursor.word(len(self._source) - 1, b"", "end"))
         return suite(_documented(children), kind="file")
 
-    def _text(self, piece: _Piece) -> bytes:
-        return self._source[piece[0].start_byte : piece[-1].end_byte]
-
-    def _flat(
-        self, nodes: Sequence[SyntaxNode], through: frozenset[int] = frozenset()
-    ) -> list[Element]:
-        """Read consecutive nodes into tokens and constructs.
-
-        Nodes with an id in *through* do not become constructs; their children are read instead.
-        """
-        out: list[Element] = []
-        stack = list(reversed(nodes))
-        while stack:
-            node = stack.pop()
-            read = self._readers.get(node.type)
-            if node.type == "comment" and self._is_python and self._cursor.begins_line(node):
-                out += self._before_block(node, stack)
-            elif read is not None and node.is_named and node.id not in through:
-                out += read(self, node)
-            elif children := node.children:
-                stack += reversed(children)
-            elif node.type != "line_continuation":
-                out += self._cursor.token(node)
-        return out
-
-    def word(self, node: SyntaxNode) -> Sequence[Element]:
-        if not self._is_python or not is_long_string(node):
-            return self._cursor.token(node)
-        return [self._cursor.word(node.start_byte, self._text([node]), "text")]
-
-    def block(self, node: SyntaxNode) -> Sequence[Element]:
-        """Read the statements after a colon; those on the same line are not a suite."""
-        if not node.children:
-            raise StructureError("a block is empty")
-        if self._cursor.begins_line(node.children[0]):
-            return [self._suite(node.children)]
-        return self._flat(node.children)
-
-    def _before_block(self, comment: SyntaxNode, stack: list[SyntaxNode]) -> Sequence[Element]:
-        """Read comments on their own lines, with the Python block that may begin with them."""
-        comments = [comment]
-        while stack and stack[-1].type in COMMENTS:
-            comments.append(stack.pop())
-        if stack and stack[-1].type == "block":
-            return [self._suite([*comments, *stack.pop().children])]
-        return [each for node in comments for each in self.comment(node)]
-
-    def comment(self, node: SyntaxNode) -> Sequence[Element]:
-        return self._cursor.token(node, "comment")
-
     def inner(self, node: SyntaxNode) -> Sequence[Element]:
+        if node.type in profiles.SPECIFIERS and node.child_by_field_name("body") is None:
+            return self._flat(node.children)
         return [self._member([node])]
+
+    def open(self, node: SyntaxNode) -> Sequence[Element]:
+        """Read a construct with members that no brackets enclose."""
+        return self._flat(self._opened(node))
+
+    def _opened(self, node: SyntaxNode) -> list[Part]:
+        """Return the children of a node, with the members among them as one list.
+
+        Members have no role, unlike conditions, and are no clauses.
+        """
+        children = node.children
+        members = [
+            i
+            for i, child in enumerate(children)
+            if child.is_named
+            and child.type not in self._profile.clauses
+            and node.field_name_for_child(i) is None
+        ]
+        if not members:
+            return list(children)
+        start, stop = members[0], members[-1] + 1
+        while stop < len(children) and children[stop].type in _FOLLOWING:
+            stop += 1
+        return [*children[:start], children[start:stop], *children[stop:]]
 
     def _cut(self, nodes: Sequence[SyntaxNode]) -> Iterator[_Piece]:
         current: list[SyntaxNode] = []
         is_pending = False
-        for node in chain.from_iterable(map(_decorated, nodes)):
+        unread = self._unread
+        if unread or self._is_python:
+            nodes = list(chain.from_iterable(map(self._unwrapped, nodes)))
+        for node in nodes:
             if node.start_byte == node.end_byte or node.type.isspace():
                 continue
-            if node.type in COMMENTS:
+            is_covered = bool(unread) and unread.get(node.id) == 0
+            if node.type in COMMENTS and not is_covered:
                 goes_on = is_pending or (
                     bool(current) and not self._cursor.breaks(current[-1], node)
                 )
             else:
-                goes_on = is_pending or (bool(current) and node.type in _SEPARATORS)
+                follows = is_covered or node.type in _FOLLOWING
+                goes_on = is_pending or (bool(current) and follows)
                 is_pending = node.type in profiles.PREFIXES
             if current and not goes_on:
                 yield current
@@ -207,10 +184,16 @@ class _SyntaxReader:
         if current:
             yield current
 
+    def _unwrapped(self, node: SyntaxNode) -> Sequence[SyntaxNode]:
+        """Return the decorators with their definition, or the parts of what is partly read."""
+        is_partly_read = node.is_error and node.id not in self._unread
+        is_pair = node.type == "decorated_definition"
+        return node.children if is_partly_read or is_pair else [node]
+
     def _member(self, piece: _Piece) -> Element:
         """Read a member, or reuse one with the same text."""
         text, start = self._text(piece), piece[0].start_byte
-        if len(text) not in _KNOWN_SIZES:
+        if len(text) not in _KNOWN_SIZES or (self._unread and any(n.has_error for n in piece)):
             return self._statement(piece)
         known = _known(text)
         parsed = self._parsed[start : start + len(text)]
@@ -232,11 +215,14 @@ class _SyntaxReader:
         core = nodes[at]
         if core.type in _BESIDES and len(nodes) == 1:
             return self._beside(core)
+        if core.id in self._unread:
+            return Construct(kind=OPAQUE, children=tuple(self._flat(nodes)))
         with self._cursor.within(2):
             prefixes = [self._beside(node) for node in nodes[:at]]
             about = self._namer.describe(core)
             clauses = list(self._clauses(core, about))
             clauses[-1] += self._flat(nodes[at + 1 :])
+        end = clauses.pop() if len(clauses) > 1 and clauses[-1][0].plain in _END_WORDS else []
         first = Construct(kind=about.kind, children=tuple(clauses[0]), key=about.key)
         may_grow = core.type in self._profile.chains or about.kind in _DEFINING
         if not prefixes and len(clauses) == 1 and not has_suite(first) and not may_grow:
@@ -244,7 +230,10 @@ class _SyntaxReader:
         kind = "statement" if about.kind in {"assignment", "return"} else about.kind
         others = [self._further_clause(clause) for clause in clauses[1:]]
         return Construct(
-            kind=kind, mode=Mode.MEMBERS, children=(*prefixes, first, *others), key=about.key
+            kind=kind,
+            mode=Mode.MEMBERS,
+            children=(*prefixes, first, *others, *end),
+            key=about.key,
         )
 
     def _further_clause(self, children: Sequence[Element]) -> Construct:
@@ -253,7 +242,8 @@ class _SyntaxReader:
         if self._is_python:
             key = b" ".join(words[: words.index(b":")])
             return Construct(kind=words[0].decode(), children=tuple(children), key=key)
-        key = b"" if words[:2] == [b"else", b"if"] else words[0]
+        is_one_of_many = words[0] in _REPEATED or words[:2] == [b"else", b"if"]
+        key = b"" if is_one_of_many else words[0]
         return Construct(kind="clause", children=tuple(children), key=key)
 
     def _beside(self, node: SyntaxNode) -> Element:
@@ -265,11 +255,13 @@ class _SyntaxReader:
         """Read each part of a statement that has a body."""
         inner = self._namer.unwrap(core)
         if inner.type in self._profile.chains:
-            yield from map(self._flat, _split_clauses(core, self._profile))
+            yield from map(self._flat, self._split_clauses(core))
         elif core.type in profiles.CASES:
             yield self._case(core)
         elif core.type in self._profile.modes:
             yield self.brackets(core)
+        elif core.type in self._profile.open:
+            yield list(self.open(core))
         elif core.type in _NAMES_IMPORTED and self._is_python:
             yield self._names_imported(core)
         elif about.kind == "docstring":
@@ -281,6 +273,31 @@ class _SyntaxReader:
             through = {each.id for each in path if each.type not in kept}
             through |= {about.body.id} if about.body else set()
             yield self._flat([core], frozenset(through))
+
+    def _split_clauses(self, core: SyntaxNode) -> list[list[Part]]:
+        """Split a statement before each `else`, `catch` or `finally`, and before its end."""
+        profile = self._profile
+        links: list[list[Part]] = [[]]
+        stack: list[Part] = [core]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, list) or node.id in self._unread:
+                links[-1].append(node)
+                continue
+            is_first = not links[0]
+            last = links[-1][-1] if links[-1] else None
+            is_next = isinstance(last, SyntaxNode) and last.type == "else"
+            if node.is_named and node.type in profile.clauses:
+                links.append([])
+            elif not (is_first and node.type in profile.wrappers) and not (
+                node.is_named and node.type in profile.chains and (is_first or is_next)
+            ):
+                if links[-1] and not node.is_named and node.type in {"else", *_ENDS}:
+                    links.append([])
+                links[-1].append(node)
+                continue
+            stack += reversed(self._opened(node) if node.type in profile.open else node.children)
+        return links
 
     def _names_imported(self, node: SyntaxNode) -> list[Element]:
         """Read a statement that ends with a list of names, with or without brackets."""
@@ -302,122 +319,36 @@ class _SyntaxReader:
         lists = (node.children if node.type == "statement_list" else [node] for node in nodes)
         nodes = list(chain.from_iterable(lists))
         with self._cursor.deeper(nodes) as indent, self._cursor.within(1):
-            children = _documented(self._member(piece) for piece in self._cut(nodes))
-        return suite(children, indent, kind)
+            has_sections = self._grammar in _WITH_SECTIONS
+            starts = [i for i, each in enumerate(nodes) if has_sections and self._begins(each)]
+            plain = nodes[: starts[0]] if starts else nodes
+            children = _documented(self._member(piece) for piece in self._cut(plain))
+            ends = [*starts[1:], len(nodes)]
+            sections = (self._section(nodes[i:j]) for i, j in zip(starts, ends, strict=False))
+            children = (*children, *sections)
+        body = suite(children, indent, kind)
+        return _returning(body) if self._give_value(nodes) else body
 
-    def brackets(self, node: SyntaxNode) -> list[Element]:
-        """Read brackets, their contents, and what precedes them in their node."""
-        children = node.children
-        mode = self._profile.modes[node.type]
-        closer = children[-1].type if children else ""
-        pairs = (i for i, each in enumerate(children[:-1]) if _CLOSERS.get(each.type) == closer)
-        start = next(pairs, None)
-        if start is None:
-            return self._flat(children)
-        is_suite = mode is Mode.MEMBERS and node.type not in profiles.GROUPS
-        before = self._flat(children[:start])
-        between = children[start + 1 : -1]
-        with self._cursor.within(0 if is_suite else 1):
-            opener = self._cursor.token(children[start])
-            if mode is Mode.MEMBERS:
-                kind = "items" if node.type == "import_spec_list" else "suite"
-                body = self._suite(between, kind)
-                inside: list[Element] = [_returning(body) if _gives_value(node) else body]
-            elif mode is Mode.LIST:
-                kind = "items" if node == self._bases else profiles.list_kind(node.type)
-                inside = [self._list(kind, between)]
-            else:
-                inside = self._flat(between)
-            parts = [*opener, *inside, *self._cursor.token(children[-1])]
-        if not is_suite:
-            parts = [Construct(kind="group", children=tuple(parts))]
-        return [*before, *parts]
+    def _give_value(self, members: Sequence[SyntaxNode]) -> bool:
+        """Whether a function returns the value of the last of its members, as in Rust."""
+        parent = members[0].parent if members and self._profile.giving else None
+        holders = {each.type for each in (parent, parent and parent.parent) if each}
+        return not holders.isdisjoint(self._profile.giving) and not _is_ended(members)
 
-    def _list(self, kind: str, between: Sequence[SyntaxNode]) -> Construct:
-        with self._cursor.within(2):
-            items = tuple(self._items(between))
-        return Construct(kind=kind, mode=Mode.LIST, children=items)
+    def _begins(self, node: SyntaxNode) -> bool:
+        is_word = node.type == "identifier" and self._grammar is Grammar.RUBY
+        is_word = is_word and self._text([node]) in {b"private", b"protected", b"public"}
+        return is_word or (node.type in profiles.SECTIONS and node.id not in self._unread)
 
-    def _items(self, nodes: Sequence[SyntaxNode]) -> Iterator[Construct]:
-        """Split at the commas; a comment on a comma's line belongs to the item before the comma."""
-        done: Construct | None = None
-        item: list[SyntaxNode] = []
-        children: list[Element] = []
-        for node in nodes:
-            if node.type == ",":
-                if done:
-                    yield done
-                comma = self._source[self._cursor.at : node.start_byte]
-                self._cursor.at = node.end_byte
-                done = self._item(item, children, comma)
-                item, children = [], []
-            elif node.type in COMMENTS and not item and done and not self._cursor.begins_line(node):
-                done = evolve(done, tail=(*done.tail, *_tokens(self._flat([node]))))
-            elif found := self._flat([node]):
-                item.append(node)
-                children += found
-        if done:
-            yield done
-        if item:
-            kept, tail = split_tail(tuple(children))
-            yield evolve(self._item(item, kept, None), tail=tail)
-
-    def _item(
-        self, nodes: list[SyntaxNode], children: Sequence[Element], comma: bytes | None
-    ) -> Construct:
-        key = self._namer.item(nodes)
-        return Construct(kind="item", children=tuple(children), key=key, comma=comma)
-
-    def function(self, node: SyntaxNode) -> Sequence[Element]:
-        kind = "class" if node.type == "class" else "def"
-        with self._cursor.within(1):
-            return [Construct(kind=kind, children=tuple(self._flat(node.children)))]
-
-    def element(self, node: SyntaxNode) -> Sequence[Element]:
-        """Read a single tag, or an opening and a closing tag with their contents."""
-        with self._cursor.within(1):
-            if node.type in profiles.TAGS:
-                children = self._tag(node)
-            else:
-                first, *between, last = node.children
-                children = [*self._tag(first), self._content(between), *self._flat([last])]
-        return [Construct(kind="element", children=tuple(children))]
-
-    def _tag(self, node: SyntaxNode) -> list[Element]:
-        """Read a tag; its attributes are a construct even if there are none."""
-        children = node.children
-        places = [i for i, each in enumerate(children) if each.type in _ATTRIBUTES]
-        bare = len(children) - (2 if children[-2].type == "/" else 1)
-        start, end = (places[0], places[-1] + 1) if places else (bare, bare)
-        before = self._flat(children[:start])
-        nodes = children[start:end]
-        with self._cursor.deeper(nodes) as indent, self._cursor.within(2):
-            attributes = tuple(each for node in nodes for each in self._attribute(node))
-        return [*before, suite(attributes, indent, "attributes"), *self._flat(children[end:])]
-
-    def _attribute(self, node: SyntaxNode) -> list[Element]:
-        parts = self._flat([node])
-        if node.type not in _ATTRIBUTES:
-            return parts
-        key = b"" if node.type == "jsx_expression" else parts[0].plain
-        return [Construct(kind="attribute", children=tuple(parts), key=key)]
-
-    def _content(self, nodes: Sequence[SyntaxNode]) -> Construct:
-        with self._cursor.deeper(nodes) as indent, self._cursor.within(2):
-            children = tuple(each for node in nodes for each in self._part(node))
-        return suite(children, indent)
-
-    def _part(self, node: SyntaxNode) -> list[Element]:
-        if node.type == "jsx_expression":
-            return [Construct(kind="expression", children=tuple(self._flat([node])))]
-        if node.type == "jsx_text":
-            return self._cursor.token(node, "text")
-        return self._flat([node])
+    def _section(self, nodes: list[SyntaxNode]) -> Construct:
+        """Read what begins a section of a class, and its members."""
+        at = 2 if nodes[1:] and nodes[1].type == ":" else 1
+        key = self._text(nodes[:1])
+        head = self._flat(nodes[:at])
+        return Construct(kind="section", children=(*head, self._suite(nodes[at:])), key=key)
 
 
-_READERS: Mapping[
-    Grammar, Mapping[str, Callable[[_SyntaxReader, SyntaxNode], Sequence[Element]]]
-] = {
+_READERS: Mapping[Grammar, Mapping[str, NodeReader]] = {
     grammar: by_rule(
         (_SyntaxReader.brackets, profile.modes),
         (_SyntaxReader.function, profiles.FUNCTIONS),
@@ -425,27 +356,20 @@ _READERS: Mapping[
         (_SyntaxReader.inner, profile.kinds),
         (_SyntaxReader.comment, COMMENTS),
         (_SyntaxReader.word, profiles.WORDS),
+        (_SyntaxReader.open, profile.open),
+        (_SyntaxReader.bounds, profiles.BOUNDS),
         *([(_SyntaxReader.block, ("block",))] if grammar is Grammar.PYTHON else []),
     )
     for grammar, profile in profiles.PROFILES.items()
 }
 """What reads a node within an expression, by its rule; any other node becomes its children."""
 _BESIDES = COMMENTS | profiles.PREFIXES
-_ATTRIBUTES = frozenset({"jsx_attribute", "jsx_expression"})
-
-
-def _tokens(elements: Sequence[Element]) -> tuple[Token, ...]:
-    return tuple(each for each in elements if isinstance(each, Token))
 
 
 _NAMES_IMPORTED = frozenset(
     {"future_import_statement", "import_from_statement", "import_statement"}
 )
 _DEFINING = frozenset({"class", "def"})
-
-
-def _decorated(node: SyntaxNode) -> Sequence[SyntaxNode]:
-    return node.children if node.type == "decorated_definition" else [node]
 
 
 def _documented(members: Iterable[Element]) -> Elements:
@@ -459,36 +383,9 @@ def _documented(members: Iterable[Element]) -> Elements:
     return tuple(found)
 
 
-def _split_clauses(core: SyntaxNode, profile: profiles.Profile) -> list[list[SyntaxNode]]:
-    """Split a statement before each `else`, `catch` or `finally`."""
-    links: list[list[SyntaxNode]] = [[]]
-    stack = [core]
-    while stack:
-        node = stack.pop()
-        is_first = not links[0]
-        is_next = bool(links[-1]) and links[-1][-1].type == "else"
-        if node.type in profiles.CLAUSES:
-            links.append([])
-        elif not (is_first and node.type in profile.wrappers) and not (
-            node.type in profile.chains and (is_first or is_next)
-        ):
-            if node.type == "else" and links[-1]:
-                links.append([])
-            links[-1].append(node)
-            continue
-        stack += reversed(node.children)
-    return links
-
-
-def _gives_value(block: SyntaxNode) -> bool:
-    """Whether a function returns the value of its last statement, as in Rust."""
-    parent = block.parent if block.type == "block" else None
-    return parent is not None and parent.type == "function_item" and not _is_ended(block)
-
-
-def _is_ended(block: SyntaxNode) -> bool:
-    """Whether a block is empty, or its last statement ends with a semicolon."""
-    nodes = [node for node in block.children[1:-1] if not node.type.endswith("comment")]
+def _is_ended(nodes: Sequence[SyntaxNode]) -> bool:
+    """Whether there is no statement, or the last one ends with a semicolon."""
+    nodes = [node for node in nodes if not node.type.endswith("comment")]
     return not nodes or (nodes[-1].children[-1:] != [] and nodes[-1].children[-1].type == ";")
 
 

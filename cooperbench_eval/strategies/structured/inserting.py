@@ -115,7 +115,7 @@ def interleave(
     return found
 
 
-_LISTS = POSITIONAL | {"parameters", "items"}
+_LISTS = POSITIONAL | {"items", "names", "parameters"}
 
 
 def flat(pieces: Iterable[Piece]) -> Elements:

@@ -246,10 +246,18 @@ class TreeMerge:
             problem = "both sides insert a statement that leaves the block, at one place"
             raise DisagreementError(problem).between((), ours[-1:], theirs[-1:])
         theirs_first = self.theirs_first if mine is other else mine > other
+        if _documents(ours) != _documents(theirs) and mine is other:
+            return (theirs, ours) if _documents(ours) else (ours, theirs)
         if mine is other and changes_for(ours, theirs) != changes_for(theirs, ours):
             # What a side only reads is as it was in that side's version if it comes first.
             theirs_first = self.theirs_first != changes_for(ours, theirs)
         return (theirs, ours) if theirs_first else (ours, theirs)
+
+
+def _documents(insertion: Elements) -> bool:
+    """Whether an insertion ends with a comment on what follows it."""
+    last = insertion[-1] if insertion else None
+    return last is not None and last.kind == "comment" and b"\n" in last.space
 
 
 def _merge_words(

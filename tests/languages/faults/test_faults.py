@@ -180,7 +180,7 @@ def test_no_fault_is_found_in_a_sound_file(base, ours, theirs, merged):
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [("a.py", "not parse"), ("a.pyi", "not parse"), ("a.rb", ""), ("a.python", ""), ("py", "")],
+    [("a.py", "not parse"), ("a.pyi", "not parse"), ("a.lua", ""), ("a.python", ""), ("py", "")],
 )
 def test_only_files_of_known_languages_are_parsed(path, words):
     """The file's suffix gives the language."""

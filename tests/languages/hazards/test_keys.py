@@ -138,7 +138,7 @@ def test_without_grammars_the_file_does_not_parse(hazards_of, monkeypatch):
     """The standard library finds the key as well, but not where it is."""
     path, (ours, theirs, *rest), _ = REPEATED["a key of JSON"]
     monkeypatch.setitem(sys.modules, "tree_sitter_json", None)
-    caches = (grammars._parser, grammars._tree)
+    caches = (grammars._parser, grammars.parse)
     for cache in caches:
         cache.cache_clear()
 

@@ -581,7 +581,7 @@ def test_without_grammars_there_are_no_hazards(hazards_of, monkeypatch):
     """The packages are optional."""
     for name in ("go", "java", "javascript", "rust", "typescript"):
         monkeypatch.setitem(sys.modules, f"tree_sitter_{name}", None)
-    caches = (grammars._parser, grammars._tree, reading.read_source)
+    caches = (grammars._parser, grammars.parse, reading.read_source)
     for cache in caches:
         cache.cache_clear()
 

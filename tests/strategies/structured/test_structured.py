@@ -107,7 +107,7 @@ def test_both_may_add_the_same_file():
 
 REFUSED = {
     "both changed it": ("f.py", (b"a = 1\n", b"a = 2\n", b"a = 3\n"), "both sides changed 'a = 1'"),
-    "another language": ("f.rb", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), ".rb files"),
+    "another language": ("f.lua", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), ".lua files"),
     "no name": ("f", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), "such files"),
     "no Python": (
         "f.py",

@@ -1,0 +1,205 @@
+"""Finds the smallest parts of a file around what a grammar cannot read.
+
+A grammar of C does not expand macros, so that it meets errors in files that compile. All
+but the parts around these errors is read and merged.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from operator import itemgetter, lt
+from typing import NamedTuple
+
+from attrs import field, frozen
+
+from cooperbench_eval.languages.readers.grammars import (
+    COMMENTS,
+    Grammar,
+    SyntaxNode,
+    parse,
+    syntax_fault,
+)
+from cooperbench_eval.languages.readers.profiles import PROFILES
+
+OPAQUE = "opaque"
+"""The kind of a region that is not read."""
+TOLERANT = frozenset(
+    {Grammar.C, Grammar.CPP, Grammar.CSHARP, Grammar.CSS, Grammar.HTML, Grammar.KOTLIN}
+)
+"""The grammars that do not read all valid files; in other languages, an error is a fault."""
+
+
+Region = Sequence[SyntaxNode]
+"""A node that is not read, or several neighbours."""
+
+
+class Parsed(NamedTuple):
+    """The syntax tree of a file, and the regions that are not read."""
+
+    root: SyntaxNode
+    opaque: Sequence[Region]
+
+
+def parse_readable(grammar: Grammar, source: bytes) -> Parsed:
+    """Parse a file; if it has errors, find the smallest regions around them.
+
+    In such a region, all brackets match. This shows that what is around it was read as it
+    is meant. It is a node, or some neighbours among statements or definitions.
+
+    Raises:
+        SyntaxFaultError: There is no such region but the whole file, or the language is one
+            of which the grammar reads every valid file.
+        StructureError: The packages are not installed, or the grammar fails on such a file.
+    """
+    root = parse(grammar, source).root_node
+    if not root.has_error:
+        return Parsed(root, ())
+    if grammar not in TOLERANT or root.is_error:
+        raise syntax_fault(root)
+    return _around_errors(grammar, source)
+
+
+# A node keeps all nodes in it. So few are remembered, and none of files without errors.
+@lru_cache(maxsize=4)
+def _around_errors(grammar: Grammar, source: bytes) -> Parsed:
+    root = parse(grammar, source).root_node
+    brackets = _Brackets.of(root)
+    found: list[Region] = []
+    for fault in _faults(root):
+        if found and fault.end_byte <= found[-1][-1].end_byte:
+            continue
+        node, region = _around(fault), None
+        while node is not None and node != root and region is None:
+            if node.start_byte < node.end_byte:
+                region = brackets.around([node], 0) or brackets.around(*_neighbours(node))
+            node = node.parent
+        if region is None:
+            raise syntax_fault(fault)
+        region = _without_whole(grammar, brackets, region)
+        while found and region[0].start_byte <= found[-1][0].start_byte:
+            found.pop()
+        found.append(region)
+    return Parsed(root, tuple(found))
+
+
+def _without_whole(grammar: Grammar, brackets: "_Brackets", region: Region) -> Region:
+    """Leave out the statements and definitions with which a node that was not read ends."""
+    if len(region) > 1 or not region[0].is_error:
+        return region
+    whole = PROFILES[grammar].kinds.keys() | COMMENTS
+    inner = region[0].children
+    start, stop = 0, len(inner)
+    while start < stop and inner[stop - 1].type in whole and not inner[stop - 1].has_error:
+        stop -= 1
+    while start < stop and inner[start].type in whole and not inner[start].has_error:
+        start += 1
+    rest = inner[start:stop]
+    return rest if rest and not any(brackets.lacking(rest)) else region
+
+
+def _neighbours(node: SyntaxNode) -> tuple[Region, int]:
+    """Return the statements or definitions beside a node, and its place among them."""
+    siblings = node.parent.children if node.parent else [node]
+    at = siblings.index(node)
+    start, stop = at, at + 1
+    while start and _is_member(siblings[start - 1]):
+        start -= 1
+    while stop < len(siblings) and _is_member(siblings[stop]):
+        stop += 1
+    return siblings[start:stop], at - start
+
+
+def _is_member(node: SyntaxNode) -> bool:
+    """Whether a node may be a statement, and no part of one."""
+    return node.is_named or node.type == ";"
+
+
+def _around(fault: SyntaxNode) -> SyntaxNode | None:
+    """Return a node that was not read, or what lacks a sign, such as a statement its end."""
+    if not fault.is_missing:
+        return fault
+    before = fault.prev_sibling if fault.type == ";" else None
+    return before if before is not None and before.is_named else fault.parent
+
+
+def _faults(root: SyntaxNode) -> Iterator[SyntaxNode]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.is_error or node.is_missing:
+            yield node
+        elif node.has_error:
+            stack += reversed(node.children)
+
+
+@frozen
+class _Brackets:
+    """How deep brackets and the preprocessor's conditions nest, after each place in a file.
+
+    Of alternatives such as `#if` and `#else`, each begins as deep as the first one.
+    """
+
+    _places: Sequence[int] = field(repr=False)
+    _depths: Sequence[tuple[int, int]] = field(repr=False)
+
+    @classmethod
+    def of(cls, root: SyntaxNode) -> "_Brackets":
+        places, depths = [0], [(0, 0)]
+        depth, branches = 0, list[int]()
+        for leaf in _leaves(root):
+            kind = leaf.type
+            if kind == "preproc_directive":
+                kind = (leaf.text or b"").decode().replace(" ", "")
+            if kind in _STEPS:
+                depth += _STEPS[kind]
+            elif kind.startswith("#if"):
+                branches.append(depth)
+            elif kind.startswith("#el") and branches:
+                depth = branches[-1]
+            elif kind == "#endif" and branches:
+                branches.pop()
+            else:
+                continue
+            places.append(leaf.end_byte)
+            depths.append((depth, len(branches)))
+        return cls(places, depths)
+
+    def around(self, nodes: Region, at: int) -> Region | None:
+        """Return the fewest of some neighbours around one in which all brackets match.
+
+        It is `None` if there are none.
+        """
+        first, last = at, at + 1
+        while 0 <= first < last <= len(nodes) and last - first <= _MOST_NEIGHBOURS:
+            lacks_start, lacks_end = self.lacking(nodes[first:last])
+            if lacks_start:
+                first -= 1
+            elif lacks_end:
+                last += 1
+            else:
+                return nodes[first:last]
+        return None
+
+    def lacking(self, region: Region) -> tuple[bool, bool]:
+        """Return whether a region lacks an opening, and otherwise a closing bracket."""
+        at = region[0].start_byte, region[-1].end_byte
+        start, stop = (bisect_right(self._places, place) for place in at)
+        depths = self._depths[start - 1 : stop]
+        lowest = [min(map(itemgetter(i), depths)) for i in (0, 1)]
+        return any(map(lt, lowest, depths[0])), depths[-1] != depths[0]
+
+
+_MOST_NEIGHBOURS = 100
+_STEPS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+def _leaves(root: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the nodes without children, in order."""
+    cursor = root.walk()
+    while True:
+        if not cursor.goto_first_child():
+            if (node := cursor.node) is not None and not node.is_missing:
+                yield node
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return
