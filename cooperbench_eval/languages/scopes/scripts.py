@@ -7,7 +7,7 @@ from cooperbench_eval.languages.model import Declaration
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
 from cooperbench_eval.languages.scopes.scope import Scope
-from cooperbench_eval.languages.scopes.walk import Walk, fields, unquoted, words
+from cooperbench_eval.languages.scopes.walk import Walk, fields, pairs, unquoted, words
 
 _NAMES = rule_names("identifier type_identifier shorthand_property_identifier_pattern")
 _FUNCTIONS = rule_names("arrow_function function_expression generator_function")
@@ -29,17 +29,6 @@ _WORDS = rule_names(
 )
 
 
-def _sharing(text: str) -> frozenset[frozenset[str]]:
-    """Turn `a: b c` into the pairs of a with itself, with b and with c, unless a is `!a`."""
-    found = set()
-    for line in text.splitlines():
-        first, _, others = line.strip().partition(":")
-        found |= {frozenset((first.lstrip("!"), other)) for other in others.split()}
-        if first and not first.startswith("!"):
-            found.add(frozenset((first,)))
-    return frozenset(found)
-
-
 class ScriptWalk(Walk):
     """One pass over statements of JavaScript or TypeScript."""
 
@@ -57,7 +46,7 @@ class ScriptWalk(Walk):
     roots = rule_names("this super")
     attributes = rule_names("property_identifier")
     assignments = rule_names("assignment_expression augmented_assignment_expression")
-    sharing = _sharing(
+    sharing = pairs(
         """var: parameter function catch
         !function: parameter
         signature: function var

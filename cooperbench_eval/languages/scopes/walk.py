@@ -526,6 +526,12 @@ class Walk:
         self.statements(node.children)
         self.inner(node, scope)
 
+    def branches(self, node: SyntaxNode, scope: Scope) -> None:
+        """Read a node and its alternatives, of which only one counts."""
+        others = {each.id for each in fields(node, "alternative")}
+        for each in node.named_children:
+            self.push([each], scope.branched(node.start_byte, int(each.id in others)))
+
     def only(self, node: SyntaxNode, scope: Scope, *, role: str = "") -> None:
         """Read only the children that have a role; none by default."""
         self.push(node.children_by_field_name(role) if role else (), scope)
@@ -543,6 +549,17 @@ class Walk:
     def line(self, node: SyntaxNode) -> int:
         """Return the line of a node, counted from the first one."""
         return node.start_point.row - self._start + 1
+
+
+def pairs(text: str) -> frozenset[frozenset[str]]:
+    """Turn `a: b c` into the pairs of a with itself, with b and with c, unless a is `!a`."""
+    found = set()
+    for line in text.splitlines():
+        first, _, others = line.strip().partition(":")
+        found |= {frozenset((first.lstrip("!"), other)) for other in others.split()}
+        if first and not first.startswith("!"):
+            found.add(frozenset((first,)))
+    return frozenset(found)
 
 
 def fields(node: SyntaxNode, *roles: str) -> list[SyntaxNode]:
