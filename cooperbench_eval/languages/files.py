@@ -32,10 +32,10 @@ GRAMMARS: Mapping[str, Grammar] = {
     ".go": Grammar.GO,
     ".java": Grammar.JAVA,
     ".rs": Grammar.RUST,
+    ".c": Grammar.C,
 }
 """The grammars by the suffixes of file names, for languages whose names are analysed, too."""
 _OTHERS: Mapping[str, Grammar] = {
-    ".c": Grammar.C,
     ".h": Grammar.CPP,
     ".cc": Grammar.CPP,
     ".cpp": Grammar.CPP,

@@ -487,29 +487,46 @@ def test_what_does_not_fit_together_stays_open(reason):
 
 
 @pytest.mark.parametrize(
-    ("path", "base", "one", "other", "name"),
+    ("path", "base", "one", "other", "fault"),
     [
         (
             "a.c",
             "int a(void) { return 1; }\n@int z;\n#",
             "int b(void) { return 1; }\n",
             None,
-            "b(void)",
+            "'b' would be declared 2 times",
         ),
-        ("a.rb", "class A\n@  def a\n  end\n#end\n", "  def b\n  end\n", None, "b"),
-        ("a.c", "void f(void) {\n@    g();\n#}\n", "    int i = 1;\n", "    int i = 2;\n", "i"),
+        (
+            "a.rb",
+            "class A\n@  def a\n  end\n#end\n",
+            "  def b\n  end\n",
+            None,
+            "'b' would be declared more than once",
+        ),
+        (
+            "a.c",
+            "void f(void) {\n@    g();\n#}\n",
+            "    int i = 1;\n",
+            "    int i = 2;\n",
+            "'f.i' would be declared 2 times",
+        ),
+        (
+            "A.kt",
+            "class A {\n@    val z = 1\n#}\n",
+            "    fun b() = 1\n",
+            None,
+            "'b()' would be declared more than once",
+        ),
     ],
 )
-def test_a_name_is_defined_once(path, base, one, other, name):
+def test_a_name_is_defined_once(path, base, one, other, fault):
     """Both sides define it in one place of the file, but not at one line."""
     versions = [
         base.replace("@", first).replace("#", second).encode()
         for first, second in (("", ""), (one, ""), ("", other or one), (one, other or one))
     ]
 
-    assert find_fault(path, tuple(versions[:3]), versions[3]) == (
-        f"{name!r} would be declared more than once"
-    )
+    assert find_fault(path, tuple(versions[:3]), versions[3]) == fault
 
 
 # --- what a grammar cannot read --------------------------------------------------------------

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from cooperbench_eval.languages.model import Clash, Names, Source
-from cooperbench_eval.languages.readers.grammars import COMMENTS, Grammar, SyntaxNode, parse_soundly
+from cooperbench_eval.languages.readers.grammars import COMMENTS, Grammar, SyntaxNode
+from cooperbench_eval.languages.readers.regions import parse_readable
+from cooperbench_eval.languages.scopes.clang import CWalk
 from cooperbench_eval.languages.scopes.golang import GoWalk
 from cooperbench_eval.languages.scopes.java import JavaWalk
 from cooperbench_eval.languages.scopes.python import PythonWalk
@@ -16,6 +18,7 @@ from cooperbench_eval.languages.scopes.walk import Walk
 from cooperbench_eval.support.memo import WeighedMemo
 
 WALKS: dict[Grammar, type[Walk]] = {
+    Grammar.C: CWalk,
     Grammar.GO: GoWalk,
     Grammar.JAVA: JavaWalk,
     Grammar.JAVASCRIPT: ScriptWalk,
@@ -42,7 +45,7 @@ def read_source(grammar: Grammar, source: bytes) -> Source:
         StructureError: The file does not parse, or the grammar is not installed.
     """
     walk = WALKS[grammar]
-    root = parse_soundly(grammar, source)
+    root = parse_readable(grammar, source).root
     pieces: list[tuple[int, Names]] = []
     for nodes in _grouped(root.children):
         text = source[nodes[0].start_byte : nodes[-1].end_byte]

@@ -469,7 +469,9 @@ class Walk:
             if {each.type, pattern.type} & _REST:
                 takes_more = True
                 continue
-            found = fields(each, "name") or fields(pattern, "left") or [pattern]
+            found = fields(each, "name") or fields(pattern, "left") or [innermost(pattern)]
+            if self.text(each) == "void":
+                continue
             names += [self.text(one) if one.type == "identifier" else "" for one in found]
             is_optional = each.type in _OPTIONAL or each.child_by_field_name("value") is not None
             required = required if is_optional else len(names)
@@ -570,6 +572,15 @@ def fields(node: SyntaxNode, *roles: str) -> list[SyntaxNode]:
 def unquoted(name: str) -> str:
     """Return a member's name without the quotes around it."""
     return name[1:-1] if name[:1] in {"'", '"'} else name
+
+
+def innermost(declarator: SyntaxNode) -> SyntaxNode:
+    """Return the name in a declarator, such as that of a pointer."""
+    node: SyntaxNode | None = declarator
+    while node is not None:
+        declarator = node
+        node = node.child_by_field_name("declarator")
+    return declarator
 
 
 def _argument(node: SyntaxNode) -> bytes:

@@ -1,4 +1,4 @@
-"""What the checks find in the scopes of JavaScript, TypeScript, Go and Rust."""
+"""What the checks find in the scopes of JavaScript, TypeScript, Go, Rust and C."""
 
 import re
 import time
@@ -122,6 +122,11 @@ DOUBLE = {
     "a parameter of Rust": ("a.rs", "fn f(a: u8, «a: u8») {}\n", "f.a"),
     "a parameter of a closure": ("a.rs", rust("let c = |a«, a»| a;"), "f.a"),
     "a generic parameter": ("a.rs", "fn f<T, «T»>() {}\n", "f.T"),
+    "a variable of C": ("a.c", "int f(int p) { int x; «int x;» }\n", "f.x"),
+    "a parameter of C": ("a.c", "int f(int p) { «char *p;» }\n", "f.p"),
+    "a function of C": ("a.c", "int f(void) { return 1; }\n«int f(int a) { return 2; }»\n", "f"),
+    "a field of C": ("a.c", "struct s { int a, *b; «char b;» };\n", "s.b"),
+    "a member of an enum of C": ("a.c", "enum e { A, B };\n«enum d { B };»\n", "B"),
     "an arm": ("a.rs", rust("match p { 1 => a(), «1 => b(),» _ => c() }"), "f.arm 1"),
 }
 
@@ -169,6 +174,16 @@ SINGLE = {
     "versions of a package": ("a.go", 'package a\nimport (\n"x/b/v2"\n«c "x/b"»\n)\n'),
     "methods of types": ("a.go", "package a\nfunc (T) m() {}\n«func (U) m() {}»\n"),
     "cases of two switches": ("a.go", go("switch p {\ncase 1:\n}\n«switch p {\ncase 1:\n}»")),
+    "a declaration of C": ("a.c", "int f(int);\nextern int x;\n«int f(int a);\nint x;»\n"),
+    "functions for systems": (
+        "a.c",
+        "#ifdef A\nint f(void) { }\n«#else\nint f(void) { }»\n#endif\n",
+    ),
+    "a macro of C": ("a.c", "#define A 1\n«#define A 2»\n"),
+    "a variable of a loop of C": (
+        "a.c",
+        "void f(void) { int i; «for (int i = 0;;) { int i; }» }\n",
+    ),
     "let": ("a.rs", rust("let a = 1;\n«let a = 2;»")),
     "a macro": ("a.rs", "macro_rules! a { () => {} }\n«macro_rules! a { () => {} }»\n"),
     "a function and a module": ("a.rs", "mod a {}\n«fn a() {}»\n"),
@@ -205,6 +220,7 @@ SKIPPED = {
     "in Go": ("a.go", go("return 1\n«g()»")),
     "in a case of Go": ("a.go", go("switch p {\ncase 1:\nbreak\n«g()»\n}")),
     "in a function literal": ("a.go", go("g(func() {\nreturn\n«g()»\n})")),
+    "in C": ("a.c", "int f(void) { return 1; «g();» }\n"),
     "after goto": ("a.go", go("for {\ngoto L\n«g()»\n}\nL:\ng()")),
     "in Rust": ("a.rs", rust("return 1;\n«g();»")),
     "in a loop of Rust": ("a.rs", rust("loop { break; «g()» }")),
@@ -282,6 +298,12 @@ UNBOUND = {
         'package a\nimport "x/b"\nvar c = b.C\n',
         'package a\nimport ""\nvar c = b.C\n',
         "b",
+    ),
+    "in a block of C": (
+        "a.c",
+        "void f(int b) { int a = 1; if (b) { g(); } h(a); }\n",
+        "void f(int b) { if (b) { int a = 1; g(); } h(a); }\n",
+        "a",
     ),
     "in a block of Rust": (
         "a.rs",

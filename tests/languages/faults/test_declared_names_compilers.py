@@ -117,6 +117,37 @@ def test_the_judge_agrees_with_node():
     compare(Grammar.JAVASCRIPT, sources, verdicts)
 
 
+C = [
+    "int NAME;",
+    "int NAME = 1, *NAME;",
+    "enum { NAME, NAME };",
+    "struct FRESH { int NAME, *NAME; };",
+    "int FRESH(int NAME, int NAME);",
+    "{ BODY }",
+    "if (x) { BODY } else { BODY }",
+    "for (int NAME = 0; x;) { BODY }",
+    "while (x) { BODY }",
+    "switch (x) { case 1: { BODY } }",
+]
+
+
+@pytest.mark.long
+def test_the_judge_agrees_with_gcc():
+    """A function of C."""
+    need_program("gcc")
+    sources = programs(C, "int x;\nvoid f(int a) {{\n{}\n}}\n")
+
+    verdicts = []
+    for source in sources:
+        command = ["gcc", "-fsyntax-only", "-w", "-x", "c", "-"]
+        done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+        verdicts.append(done.stderr)
+
+    words = ("rede", "conflicting", "duplicate")
+    assert all(any(word in each for word in words) for each in verdicts if each)
+    compare(Grammar.C, sources, verdicts)
+
+
 GO = [
     "NAME := 1",
     "NAME, NAME := 1, 2",
