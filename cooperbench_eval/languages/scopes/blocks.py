@@ -273,6 +273,8 @@ def _target(node: SyntaxNode) -> SyntaxNode | None:
     """Return the only variable or attribute that an assignment sets."""
     if node.type not in {"assignment", "assignment_expression"}:
         return None
+    if all(each.type != "=" for each in node.children):
+        return None  # `+=`, in some grammars
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None or right.type == node.type or node.child_by_field_name("type"):
         return None

@@ -428,6 +428,8 @@ ANEW = {
     "by address": ("a.go", go("if p > 1 {\nreturn\n}\ng(&p)\n«if p > 1 {\nreturn\n}»")),
     "by a macro": ("a.rs", rust("if p > 1 { return; }\nm!(p);\n«if p > 1 { return; }»\nh();")),
     "another block": ("a.js", "function f(a) { if (!a) { return; } { «if (!a) { return; }» } }\n"),
+    "a sum": ("a.c", "void f(int a) { a = g(); «a += h();» k(a); }\n"),
+    "a sum of Java": ("A.java", "class A { void f(int a) { a = 1; «a += 2;» k(a); } }\n"),
     "no guard": ("a.js", "function f(a) { if (a) { g(); } «if (a) { g(); }» }\n"),
 }
 
