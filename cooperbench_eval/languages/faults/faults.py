@@ -53,9 +53,7 @@ def find_fault(
         may_invent: Whether it may have names and values that no version has, because a
             model wrote it.
     """
-    if is_code(path) and (fault := _unreadable(path, versions)):
-        return fault
-    fault = find_data_fault(path, versions, merged)
+    fault = why_unchecked(path, versions) or find_data_fault(path, versions, merged)
     if fault or (is_whole and (fault := find_lost_token(versions, merged))):
         return fault
     if fault := find_text_fault(path, versions, merged, may_invent=may_invent):
@@ -84,8 +82,10 @@ _MOST_BYTES = 500_000
 """The largest version of source that is parsed; CPython needs several hundred times its size."""
 
 
-def _unreadable(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
+def why_unchecked(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
     """Return why a merge of source cannot be checked; empty if it can."""
+    if not is_code(path):
+        return ""
     grammar = find_grammar(path)
     if grammar and (problem := why_missing(grammar)):
         return problem

@@ -9,8 +9,7 @@ from itertools import product, starmap
 from typing import NamedTuple
 
 from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.alternatives import Alternative
-from cooperbench_eval.languages.conditions import Classes, read_classes
+from cooperbench_eval.languages.alternatives import Alternative, Classes, read_classes
 from cooperbench_eval.languages.effects import (
     Effect,
     effects_of,

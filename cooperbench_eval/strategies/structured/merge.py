@@ -31,7 +31,6 @@ from cooperbench_eval.strategies.structured.ordering import check_repeated, join
 from cooperbench_eval.strategies.structured.overlaps import (
     AlignedVersion,
     Overlap,
-    check_later_uses,
     find_overlaps,
 )
 from cooperbench_eval.strategies.structured.rules import chains
@@ -135,8 +134,6 @@ class TreeMerge:
         if mode is Mode.SEQUENCE:
             check_operands(base, mine, other)
         for overlap in find_overlaps(mine, other, joins_adjacent=kind == "items"):
-            if mode is Mode.MEMBERS:
-                check_later_uses(base, mine, other, overlap)
             out += self._kept(base, mine, other, range(at, overlap.start))
             out += self._changed_children(base, (mine, other), overlap, mode, kind)
             at = overlap.end
