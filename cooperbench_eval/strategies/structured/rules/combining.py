@@ -8,6 +8,7 @@ from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
 from cooperbench_eval.strategies.structured.ordering import may_leave
 from cooperbench_eval.strategies.structured.rules.statements import (
+    PLACEHOLDERS,
     Merger,
     target_of,
     value_of,
@@ -28,6 +29,13 @@ def combine(merger: Merger, base: Elements, ours: Elements, theirs: Elements) ->
     """Apply the first rule that fits statements which both sides changed."""
     found = (rule(merger, base, ours, theirs) for rule in _RULES)
     return next((each for each in found if each is not None), None)
+
+
+def _fill(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
+    """Both sides replaced a placeholder: keep both replacements."""
+    if any(each.plain not in PLACEHOLDERS for each in base):
+        return None
+    return merger.merge_children((), ours, theirs, Mode.MEMBERS)
 
 
 def _take_containing(
@@ -175,6 +183,7 @@ def _are_alike(one: Construct, other: Construct) -> bool:
 
 
 _RULES: tuple[Rule, ...] = (
+    _fill,
     lambda _merger, *versions: merge_comments(*versions),
     _take_containing,
     merge_headers,
