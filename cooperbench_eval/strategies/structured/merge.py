@@ -44,11 +44,8 @@ from cooperbench_eval.strategies.structured.rules.refusing import (
     check_operands,
     check_positions,
 )
-from cooperbench_eval.strategies.structured.rules.united import (
-    separated,
-    unite,
-)
-from cooperbench_eval.strategies.structured.strings import merge_literals, merge_strings
+from cooperbench_eval.strategies.structured.rules.united import separated, unite
+from cooperbench_eval.strategies.structured.strings import merge_strings
 
 
 @frozen
@@ -276,7 +273,7 @@ def _merge_tokens(base: Token, ours: Token, theirs: Token) -> Token:
     if theirs.word == base.word:
         return ours.with_space(space)
     words = base.word, ours.word, theirs.word
-    word = merge_strings(*words) or merge_literals(*words) or containing_value(*words)
+    word = merge_strings(*words) or containing_value(*words)
     if word is None:
         raise DisagreementError.at(base)
     return ours._replace(space=space, word=word)
