@@ -17,9 +17,9 @@ from functools import lru_cache
 from cooperbench_eval.languages.faults.data import find_data_fault
 from cooperbench_eval.languages.faults.keys import find_repeated_key
 from cooperbench_eval.languages.faults.losses import find_lost_token, find_new_value
+from cooperbench_eval.languages.faults.misplaced_values import find_misplaced_value
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.order import find_misordered
-from cooperbench_eval.languages.faults.places import find_misplaced_value
 from cooperbench_eval.languages.faults.positions import find_repositioned
 from cooperbench_eval.languages.faults.repeated import find_repeated
 from cooperbench_eval.languages.faults.texts import find_text_fault
