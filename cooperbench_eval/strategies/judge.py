@@ -24,7 +24,7 @@ from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import is_merge_by_key, why_unread
 from cooperbench_eval.strategies.structured.edit_lines import EditPlaces, with_edits
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
-from cooperbench_eval.strategies.structured.ordered import OrderedMerges, Versions
+from cooperbench_eval.strategies.structured.ordered import Versions, why_not_merged
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
@@ -207,14 +207,13 @@ class ConflictFile(Generic[_Place]):
 
     def _why_other_text(self, text: bytes, *versions: Versions) -> str:
         """Return why no merge by structure of some versions, or of the file's, is a text."""
-        merges = [OrderedMerges(self.path, each) for each in (*versions, self.versions)]
-        if any(each.has(text) for each in merges):
-            return ""
         taken = take_functions(self.path, self.versions) if self.takes_sides else ()
-        if any(OrderedMerges(self.path, each.versions).has(text) for each in taken):
-            return ""
-        problem = merges[0].problem
-        return merges[0].explain(problem, self.versions) if problem else _OTHER_TEXT
+        reasons = []
+        for each in chain((*versions, self.versions), (each.versions for each in taken)):
+            reasons.append(why_not_merged(self.path, each, text, self.versions))
+            if not reasons[-1]:
+                return ""
+        return reasons[0]
 
     def _changed_by_both(self, at: int) -> Sequence[bytes]:
         """Return lines at a place that the sides have in different versions.
@@ -246,9 +245,6 @@ class ConflictFile(Generic[_Place]):
             sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
         base, ours, theirs = (alternate(self.settled, texts) for texts in zip(*sides, strict=True))
         return base, ours, theirs
-
-
-_OTHER_TEXT = "a merge by structure gives another text"
 
 
 def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fault:

@@ -86,16 +86,6 @@ class OrderedMerges:
             return exc
         return None
 
-    def has(self, text: bytes) -> bool:
-        """Whether a text is one of the merged files, apart from its layout."""
-        made = [each.text for each in self.good]
-        if text in made:
-            return True
-        try:
-            return bool(made) and any(same(*read_trees(self._path, (each, text))) for each in made)
-        except StructureError:
-            return False
-
     def _made(self, *, theirs_first: bool) -> OrderedMerge | StructureError:
         if theirs_first in self._tried:
             return self._tried[theirs_first]
@@ -152,3 +142,32 @@ class OrderedMerges:
 
 # The judge asks about what a strategy has made.
 _known = WeighedMemo[tuple[str, Versions, bool, int], OrderedMerge](max_bytes=1 << 22)
+
+
+def why_not_merged(path: str, versions: Versions, text: bytes, files: Versions) -> str:
+    """Return why a text is not a merge by structure, apart from layout; empty if it is one.
+
+    Args:
+        path: The file.
+        versions: The versions that were merged.
+        text: The text.
+        files: The versions of the file, whose lines the reason quotes.
+    """
+    key = path, versions, files
+    if reason := _refused.get(key):
+        return reason
+    merges = OrderedMerges(path, versions)
+    try:
+        made = [each.text for each in merges]
+    except StructureError as exc:
+        return _refused.keep(key, merges.explain(exc, files), size=sum(map(len, versions)))
+    try:
+        if text in made or any(same(*read_trees(path, (each, text))) for each in made):
+            return ""
+    except StructureError as exc:
+        return str(exc)
+    return "a merge by structure gives another text"
+
+
+# A strategy may offer several texts for one conflict.
+_refused = WeighedMemo[tuple[str, Versions, Versions], str](max_bytes=1 << 22)
