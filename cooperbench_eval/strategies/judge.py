@@ -195,9 +195,12 @@ class ConflictFile(Generic[_Place]):
         return problem or "a merge by key refuses the changes of both sides"
 
     def _why_not_by_structure(self, answers: Sequence[Answer]) -> str:
-        """Return why a merge by structure does not give these answers, each alone or together."""
+        """Return why a merge by structure does not give these answers, together or each alone."""
+        reason = self._why_not_structural(answers)
+        if not reason or not 1 < len(answers) <= MOST_TRIES:
+            return reason
         left = [each for each in answers if self._why_not_structural([each])]
-        return self._why_not_structural(left) and self._why_not_structural(answers)
+        return reason if len(left) == len(answers) else self._why_not_structural(left)
 
     def _why_not_structural(self, answers: Sequence[Answer]) -> str:
         if not answers:

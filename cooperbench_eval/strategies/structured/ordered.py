@@ -13,6 +13,8 @@ from cooperbench_eval.languages.tree import (
     BindingError,
     Construct,
     DisagreementError,
+    Element,
+    Mode,
     OrderError,
     StructureError,
     render,
@@ -162,11 +164,26 @@ def why_not_merged(path: str, versions: Versions, text: bytes, files: Versions) 
     except StructureError as exc:
         return _refused.keep(key, merges.explain(exc, files), size=sum(map(len, versions)))
     try:
-        if text in made or any(same(*read_trees(path, (each, text))) for each in made):
+        if text in made or _is_made_of(*read_trees(path, (text, *made))):
             return ""
     except StructureError as exc:
         return str(exc)
     return "a merge by structure gives another text"
+
+
+def _is_made_of(element: Element, *merges: Element) -> bool:
+    """Whether each definition or statement of an element is that of one of the merges."""
+    if any(same(element, each) for each in merges):
+        return True
+    alike = [
+        each
+        for each in merges
+        if isinstance(each, Construct) and len(each.children) == len(element.children)
+    ]
+    if not isinstance(element, Construct) or element.mode is not Mode.MEMBERS or not alike:
+        return False
+    rows = zip(element.children, *(each.children for each in alike), strict=True)
+    return all(_is_made_of(*row) for row in rows)
 
 
 # A strategy may offer several texts for one conflict.
