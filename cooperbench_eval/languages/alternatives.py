@@ -1,27 +1,80 @@
 """Reads what the alternatives of a `try`, a `match`, a `switch` or an `if` catch.
 
 The first alternative that matches is taken. So a special one must come before a general one, and
-two that may otherwise match the same value have no right order.
+two that may otherwise match the same value have no right order. Constants and classes are
+understood; two conditions of any other kind may both hold.
 """
 
-from collections.abc import Sequence
-from itertools import product
+import builtins
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate, product
 from typing import NamedTuple
 
-from cooperbench_eval.languages.conditions import (
-    NO_CLASSES,
-    Classes,
-    Test,
-    Ways,
-    read_condition,
-    read_pattern,
-    split_words,
-)
 from cooperbench_eval.languages.tree import Construct, Element, words_of_head
 
+Classes = Mapping[bytes, tuple[bytes, ...]]
+"""The classes of a file with their bases."""
+NO_CLASSES: Classes = {}
 _KINDS = frozenset({"arm", "case", "clause", "elif", "except"})
 _GUARDS = frozenset({b"if", b"when"})
 _LEAVING = frozenset({"return", "break", "continue"})
+_ENDS = frozenset({b":", b"{", b"}"})
+_OPENERS, _CLOSERS = frozenset({b"(", b"[", b"{"}), frozenset({b")", b"]", b"}"})
+_EQUAL = frozenset({b"==", b"===", b"is"})
+_UNEQUAL = frozenset({b"!=", b"!=="})
+_SIGNS = frozenset({*_EQUAL, *_UNEQUAL, b"in", b"instanceof"})
+_LITERAL = re.compile(rb"[bru]?([\"'`])(?:(?!\1|\$\{).)*\1\Z|-?\d\w*(?:\.\d\w*)?\Z", re.IGNORECASE)
+_SINGLES = frozenset(b"None True False null nil undefined true false".split())
+_CONSTANT = re.compile(rb"(?:\w+(?:\.|::))*[A-Z]\w*\Z")
+_NAME = re.compile(rb"[a-z_]\w*\Z")
+_CONCRETE = re.compile(rb"\*|\[\d*\]\w|map\[|func\(|chan ")
+_BASIC = re.compile(rb"(?:u?int(?:8|16|32|64)?|float(?:32|64)|string|bool|byte|rune)\Z")
+"""The types of Go that have no subtypes."""
+_GENERAL = {b"Throwable": 3, b"Exception": 2, b"RuntimeException": 1}
+"""Exceptions of Java with many subclasses; a higher number is closer to the root."""
+
+
+class Test(NamedTuple):
+    """What must hold of a value.
+
+    Attributes:
+        subject: The words of the value, or of all of the condition.
+        kind: `is` for constants, `type` for classes, or `holds` for all else.
+        values: The constants or classes; any of them is enough.
+        is_not: Whether it must not hold.
+    """
+
+    subject: tuple[bytes, ...]
+    kind: str = "holds"
+    values: frozenset[bytes] = frozenset()
+    is_not: bool = False
+
+    def may_imply(self, other: "Test", classes: Classes) -> bool:
+        """Whether the other test holds wherever this one does; for classes, whether it may."""
+        if self == other or self[:2] != other[:2] or self.is_not or other.is_not:
+            return self == other
+        if self.kind == "is":
+            return self.values <= other.values
+        return self.kind == "type" and all(
+            any(may_be_under(value, each, classes) for each in other.values)
+            for value in self.values
+        )
+
+    def excludes(self, other: "Test", classes: Classes) -> bool:
+        """Whether it is certain that they never both hold."""
+        if self.is_not != other.is_not:
+            negative, positive = (self, other) if self.is_not else (other, self)
+            return positive[:2] == negative[:2] and positive.values <= negative.values
+        if self[:2] != other[:2] or self.is_not or self.kind == "holds":
+            return False
+        pairs = product(self.values, other.values)
+        if self.kind == "is":
+            return all(one != each and _is_literal(one) == _is_literal(each) for one, each in pairs)
+        return not any(
+            may_be_under(one, each, classes) or may_be_under(each, one, classes)
+            for one, each in pairs
+        )
 
 
 class Alternative(NamedTuple):
@@ -29,11 +82,11 @@ class Alternative(NamedTuple):
 
     Attributes:
         head: Its words.
-        ways: What it catches: a value that passes all tests of any of these.
+        tests: What holds of a value that it catches.
     """
 
     head: bytes
-    ways: Ways
+    tests: frozenset[Test]
 
     @classmethod
     def of(cls, element: Element) -> "Alternative | None":
@@ -41,14 +94,14 @@ class Alternative(NamedTuple):
         if not isinstance(element, Construct) or element.kind not in _KINDS:
             return None
         words = words_of_head(element)
-        ways = None
+        tests = None
         if words[:1] in ([b"except"], [b"catch"]):
-            ways = _caught(words)
+            tests = _caught(words)
         elif element.kind in {"arm", "case"}:
-            ways = _of_arm(words)
+            tests = _of_arm(words)
         elif words[:1] == [b"elif"] or words[:2] == [b"else", b"if"]:
-            ways = read_condition([w for w in words[1 + (words[0] == b"else") :] if w not in _ENDS])
-        return None if ways is None else cls(b" ".join(words), ways)
+            tests = _condition([w for w in words[1 + (words[0] == b"else") :] if w not in _ENDS])
+        return None if tests is None else cls(b" ".join(words), tests)
 
     @classmethod
     def leaving(cls, element: Element) -> "Alternative | None":
@@ -65,68 +118,159 @@ class Alternative(NamedTuple):
             words = words[: len(words) - len(last[0].words())]
         if b"!= nil" in b" ".join(words):
             return None  # it hands on an error
-        return cls(b" ".join(words), read_condition([w for w in words[1:] if w not in _ENDS]))
-
-    def excludes(self, other: "Alternative", classes: Classes = NO_CLASSES) -> bool:
-        """Whether it is certain that nothing is caught by both."""
-        return all(_exclude(way, each, classes) for way, each in product(self.ways, other.ways))
+        return cls(b" ".join(words), _condition([w for w in words[1:] if w not in _ENDS]))
 
     def must_precede(self, other: "Alternative", classes: Classes = NO_CLASSES) -> bool:
         """Whether it may be unreachable after the other one, but not the other way round."""
-        meeting = [
-            (way, each)
-            for way, each in product(self.ways, other.ways)
-            if not _exclude(way, each, classes)
-        ]
-        if _is_within(self.ways, other.ways, classes):
-            return bool(meeting) and not _is_within(other.ways, self.ways, classes)
-        return bool(meeting) and all(
-            _is_within((way,), (each,), classes) and not _is_within((each,), (way,), classes)
-            for way, each in meeting
-        )
+        is_within = _is_within(self, other, classes) and not _is_within(other, self, classes)
+        return is_within and not self._excludes(other, classes)
 
     def clashes(self, other: "Alternative", classes: Classes = NO_CLASSES) -> bool:
         """Whether both may match the same, so that neither order is certainly right."""
         if self.must_precede(other, classes) or other.must_precede(self, classes):
             return False
-        return not self.excludes(other, classes)
+        return not self._excludes(other, classes)
+
+    def _excludes(self, other: "Alternative", classes: Classes) -> bool:
+        return any(one.excludes(each, classes) for one, each in product(self.tests, other.tests))
 
 
-def _exclude(one: frozenset[Test], other: frozenset[Test], classes: Classes) -> bool:
-    return any(test.excludes(each, classes) for test, each in product(one, other))
+def _is_within(one: Alternative, other: Alternative, classes: Classes) -> bool:
+    """Whether the other one catches all that the first does, as far as is known."""
+    return all(any(mine.may_imply(test, classes) for mine in one.tests) for test in other.tests)
 
 
-def _is_within(one: Ways, other: Ways, classes: Classes) -> bool:
-    """Whether *other* catches all that *one* does, as far as is known."""
-    return all(
-        any(
-            all(any(mine.may_imply(test, classes) for mine in way) for test in each)
-            for each in other
-        )
-        for way in one
-    )
+def may_be_under(one: bytes, other: bytes, classes: Classes = NO_CLASSES) -> bool:
+    """Whether a class may be a subclass of another one, or the same.
+
+    The bases are known of built-in classes and of the file's own. Any other class may be a
+    subclass of anything but the file's classes.
+    """
+    if one == other or one in classes:
+        left = {name: bases for name, bases in classes.items() if name != one}
+        return one == other or any(may_be_under(e, other, left) for e in classes[one])
+    if _CONCRETE.match(other) or other in classes:
+        return False
+    mine, theirs = _builtin(one), _builtin(other)
+    if one in _GENERAL and (other in _GENERAL or theirs is None):
+        return _GENERAL[one] < _GENERAL.get(other, 0)
+    if mine and theirs:
+        return issubclass(mine, theirs)
+    return mine is None and not (_BASIC.match(one) and _BASIC.match(other))
 
 
-_ENDS = frozenset({b":", b"{", b"}"})
+def _builtin(name: bytes) -> type | None:
+    found = getattr(builtins, name.decode("utf-8", "replace"), None)
+    return found if isinstance(found, type) else None
 
 
-def _of_arm(words: Sequence[bytes]) -> Ways | None:
+_CLASS = re.compile(
+    rb"(?m)^[ \t]*(?:[\w ]*\b)?class[ \t]+(\w+)(?:<[^<>{]*>)?[ \t]*(?:\(([^()]*)\)|([^:{\n]*))"
+)
+_STRUCT = re.compile(rb"(?m)^type (\w+) struct\b")
+
+
+def read_classes(source: bytes) -> Classes:
+    """Find the classes of a file, each with its bases."""
+    found: dict[bytes, tuple[bytes, ...]] = {}
+    for name, bases, after in _CLASS.findall(source):
+        listed = bases or re.sub(rb"<[^<>]*>|\b(?:extends|implements)\b", b",", after)
+        names = (each.strip() for each in listed.split(b","))
+        found[name] = tuple(each for each in names if each and b"=" not in each)
+    return found | dict.fromkeys(_STRUCT.findall(source), ())
+
+
+def _depths(words: Sequence[bytes]) -> list[int]:
+    return list(accumulate((word in _OPENERS) - (word in _CLOSERS) for word in words))
+
+
+def _split(words: Sequence[bytes], at: Collection[bytes]) -> list[list[bytes]]:
+    """Split words at some of them that are outside of brackets."""
+    parts: list[list[bytes]] = [[]]
+    for word, depth in zip(words, _depths(words), strict=True):
+        if not depth and word in at:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def _condition(words: Sequence[bytes]) -> frozenset[Test]:
+    """Read a condition; a part that is not understood becomes a single test."""
+    while words[:1] == [b"("] and 0 not in _depths(words)[:-1]:
+        words = words[1:-1]
+    if not words:
+        return frozenset()
+    if len(_split(words, {b"or", b"||"})) > 1:
+        return frozenset({Test(tuple(words))})
+    if len(parts := _split(words, {b"and", b"&&"})) > 1:
+        return frozenset[Test]().union(*map(_condition, parts))
+    if words[0] in {b"not", b"!"}:
+        tests = list(_condition(words[1:]))
+        if len(tests) == 1:
+            return frozenset({tests[0]._replace(is_not=not tests[0].is_not)})
+    return frozenset({_compared(words) or _of_class(words) or Test(tuple(words))})
+
+
+def _compared(words: Sequence[bytes]) -> Test | None:
+    """Read a comparison with a constant, a list of them, or a class."""
+    depths = _depths(words)
+    signs = [i for i, word in enumerate(words) if not depths[i] and word in _SIGNS]
+    if len(signs) != 1 or not signs[0] or signs[0] + 1 == len(words):
+        return None
+    sign, left, right = words[signs[0]], words[: signs[0]], words[signs[0] + 1 :]
+    is_not = sign in _UNEQUAL or right[0] == b"not" or left[-1] == b"not"
+    right = right[1:] if right[0] == b"not" else right
+    left = left[:-1] if left[-1] == b"not" else left
+    values = [b"".join(right)]
+    if sign == b"instanceof":
+        return Test(tuple(left), "type", frozenset(values), is_not)
+    if sign == b"in":
+        inside = _split(right[1:-1], {b","}) if right[0] in _OPENERS else []
+        values = [b"".join(each) for each in inside if each]
+    is_known = bool(values) and all(map(_is_constant, values))
+    return Test(tuple(left), "is", frozenset(values), is_not) if is_known else None
+
+
+def _of_class(words: Sequence[bytes]) -> Test | None:
+    """Read `isinstance(x, A)` or `isinstance(x, (A, B))`."""
+    if words[:2] != [b"isinstance", b"("] or words[-1] != b")":
+        return None
+    subject, *given = _split(words[2:-1], {b","})
+    names = [word for part in given for word in part if word not in {b"(", b")"}]
+    found = frozenset(b"".join(each) for each in _split(names, {b",", b"|"}) if each)
+    return Test(tuple(subject), "type", found) if found else None
+
+
+def _is_literal(value: bytes) -> bool:
+    return value in _SINGLES or bool(_LITERAL.match(value))
+
+
+def _is_constant(value: bytes) -> bool:
+    return _is_literal(value) or bool(_CONSTANT.match(value))
+
+
+def _of_arm(words: Sequence[bytes]) -> frozenset[Test] | None:
+    """Read a pattern of `match`, `case` or `switch`, with its guard."""
     is_case = words[:1] == [b"case"]
     if words[:1] == [b"default"]:
         return None
-    parts = split_words(words[is_case:], {b"=>", b"->", b":"})
-    before, *guard = split_words(parts[0], _GUARDS)
-    ways = tuple(
-        way
-        for part in split_words(before, {b"|", b","})
-        if part
-        for way in read_pattern(part, (), is_case=is_case)
-    )
-    conditions = read_condition([word for part in guard for word in part])
-    return tuple(way | also for way, also in product(ways, conditions))
+    parts = _split(words[is_case:], {b"=>", b"->", b":"})
+    pattern, *guard = _split(parts[0], _GUARDS)
+    condition = _condition([word for part in guard for word in part])
+    if is_case and _SIGNS.union({b"<", b">", b"<=", b">="}).intersection(pattern):
+        return condition | _condition(pattern)  # a `switch` without a value
+    values = [b"".join(each) for each in _split(pattern, {b"|", b","}) if each]
+    if not values or b"_" in values or (not is_case and all(map(_NAME.match, values))):
+        return condition
+    if is_case and all(_CONCRETE.match(each) or _BASIC.match(each) for each in values):
+        return condition | {Test((), "type", frozenset(values))}
+    if all(map(_is_constant, values)):
+        return condition | {Test((), "is", frozenset(values))}
+    return condition | {Test(tuple(pattern))}
 
 
-def _caught(words: Sequence[bytes]) -> Ways | None:
+def _caught(words: Sequence[bytes]) -> frozenset[Test] | None:
     """Return the exceptions that a handler names."""
     if words[1:2] == [b"*"]:
         return None
@@ -134,6 +278,6 @@ def _caught(words: Sequence[bytes]) -> Ways | None:
     ends = {b")", b"{"} if is_catch else {b"as", b":"}
     end = next((i for i, word in enumerate(words) if word in ends and i), len(words))
     inside = [w for w in words[1 : end - 1 if is_catch else end] if w not in {b"(", b"final"}]
-    names = split_words([w for w in inside if w != b")"], {b",", b"|"})
-    caught = [frozenset({b"".join(name)}) for name in names if name]
-    return tuple(frozenset({Test((b"error",), "type", name)}) for name in caught) or (frozenset(),)
+    names = _split([w for w in inside if w != b")"], {b",", b"|"})
+    caught = frozenset(b"".join(name) for name in names if name)
+    return frozenset({Test((b"error",), "type", caught)} if caught else ())

@@ -494,18 +494,6 @@ def functions_of(tree: Element, scope: bytes = b"") -> Iterator[tuple[bytes, Con
             yield from functions_of(child, scope + child.key + b"." if is_named else scope)
 
 
-def functions_changed_by_both(
-    versions: Sequence[Construct], merged: Element
-) -> Iterator[tuple[bytes, Construct, tuple[Construct, Construct], Construct]]:
-    """Yield the functions that both sides changed: name, base, ours with theirs, and merged."""
-    before, mine, other, after = (dict(functions_of(tree)) for tree in (*versions, merged))
-    for name, function in after.items():
-        if name in before and name in mine and name in other:
-            sides = mine[name], other[name]
-            if not any(same(before[name], side) for side in sides):
-                yield name, before[name], sides, function
-
-
 _MOST_TOKENS = 50_000
 """The most tokens of a version that are read; each takes about 30 microseconds."""
 

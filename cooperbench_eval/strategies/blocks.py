@@ -15,7 +15,7 @@ from cooperbench_eval.git.merging.locating_resolutions import find_between
 from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.token_merge import shares_kept
-from cooperbench_eval.strategies.judge import MOST_TRIES, ConflictFile, Fault, ours_of
+from cooperbench_eval.strategies.judge import MOST_TRIES, ConflictFile, Fault, FaultKind, ours_of
 from cooperbench_eval.strategies.judging import reopen_marked
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import checked, checked_fields
@@ -157,7 +157,7 @@ def _choose(file: BlockFile, proposal: Proposal) -> list[Resolution] | Resolutio
     for whole in good if proposal.resettles else ():
         if _is_confined(file, whole.text or b""):
             return evolve(whole, rule=f"{whole.rule}, around it as well")
-    if rejected and not good and all(fault.interferes for fault in rejected):
+    if rejected and not good and all(fault.kind is FaultKind.INTERFERENCE for fault in rejected):
         refusal = Resolution(reason=rejected[0].problem, is_binding=True)
         return [refusal] * len(file.places)
     problem = rejected[0].problem if rejected else ""

@@ -6,6 +6,7 @@ what each member returns. So a text that it refuses is never accepted.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from enum import Enum, auto
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
@@ -13,34 +14,35 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.merging.conflicts import Conflict, ConflictBlock
 from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
-from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.data import find_format
-from cooperbench_eval.languages.faults.combining import find_uncombined
-from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.faults.faults import find_fault, why_unchecked
 from cooperbench_eval.languages.faults.losses import find_lost_token
 from cooperbench_eval.languages.files import is_code
 from cooperbench_eval.languages.reading import read_trees
-from cooperbench_eval.languages.tree import Construct, StructureError, one_line
+from cooperbench_eval.languages.tree import StructureError, one_line
 from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import is_merge_by_key, why_unread
-from cooperbench_eval.strategies.structured.disputed import find_disputed
 from cooperbench_eval.strategies.structured.edit_lines import EditPlaces, with_edits
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
-from cooperbench_eval.strategies.structured.handed import find_handed_elsewhere, find_shifted
-from cooperbench_eval.strategies.structured.misplaced import find_misplaced
+from cooperbench_eval.strategies.structured.ordered import Versions, why_not_merged
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
-_LEAST_ALIKE = 0.5
-"""The share of equal words from which a line counts as a version of another one."""
 MOST_TRIES = 100
 """The most resolutions of a file that are checked one by one."""
 
-Versions = tuple[bytes, bytes, bytes]
-"""Base, ours and theirs of a file."""
-
-
 _Place = TypeVar("_Place", bound=Conflict | ConflictBlock)
+
+
+class FaultKind(Enum):
+    """What a fault is about."""
+
+    UNREADABLE = auto()
+    """A version cannot be read, so no merge of it can be checked."""
+    TEXT = auto()
+    """The merged text is wrong."""
+    INTERFERENCE = auto()
+    """The sides' changes work against each other, so that any text would be wrong."""
 
 
 @frozen
@@ -49,11 +51,11 @@ class Fault:
 
     Attributes:
         problem: The fault, in the words of a ledger.
-        interferes: Whether the sides' changes work against each other.
+        kind: What it is about.
     """
 
     problem: str = ""
-    interferes: bool = False
+    kind: FaultKind = FaultKind.TEXT
 
     def __bool__(self) -> bool:
         return bool(self.problem)
@@ -109,21 +111,25 @@ class ConflictFile(Generic[_Place]):
             fault = self.fault_of(merged)
         else:
             fault = self._fault_of_part(merged, answered, self.filled(answers, both_of))
-        return fault or Fault(self._repeated(answers))
+        return fault or Fault(self._uncombined(answers))
 
     def _fault_of_part(self, merged: bytes, answered: Collection[int], with_both: bytes) -> Fault:
-        problem = find_fault(
-            self.path, self.versions, merged, is_whole=False, may_invent=self.may_invent
-        )
-        if problem := problem or find_lost_token(self.versions, with_both):
-            return _shown_fault(problem, self.versions)
-        versions = self._versions_of(answered)
-        return _structure_fault(
-            self.path, versions, merged, self.versions, may_invent=self.may_invent
-        )
+        fault = _text_fault(self.path, self.versions, merged, self.may_invent, is_whole=False)
+        if fault:
+            return fault
+        if problem := find_lost_token(self.versions, with_both):
+            return Fault(with_edits(problem, self.versions))
+        return _interference(self.path, self._versions_of(answered), merged, self.versions)
+
+    def fault_of_file(self, text: bytes) -> Fault:
+        """Return what is wrong with a file if it is not known which text answers which place."""
+        fault = self.fault_of(text)
+        if fault or self.may_invent or not is_code(self.path):
+            return fault
+        return Fault(self._why_other_text(text))
 
     def fault_of(self, text: bytes) -> Fault:
-        """Return what is wrong with a text of the whole file."""
+        """Return what is wrong with a text of the whole file, however it is combined."""
         fault = _fault(self.path, self.versions, text, self.may_invent)
         if not (fault and self.takes_sides):
             return fault
@@ -150,40 +156,77 @@ class ConflictFile(Generic[_Place]):
                 return alone
         return {i: alone.get(i, fault) for i in range(len(units))}
 
-    def _repeated(self, answers: Iterable[Answer]) -> str:
-        """Return why an answer must not combine the sides' lines; empty if it may.
+    def _uncombined(self, answers: Iterable[Answer]) -> str:
+        """Return why answers must not combine the sides' lines; empty if they may.
 
-        Lines are joined only where both sides insert. If the base has a line there, a side
-        changed or removed it, and it would be repeated or restored. Data is only resolved as a
-        merge by key does it.
+        Data and source are combined only as a merge by key or by structure does it, unless a
+        model combines them. In other text, lines are joined only where both sides insert. If the
+        base has a line there, a side changed or removed it, and it would be repeated or restored.
         """
-        is_data = find_format(self.path, self.versions[1]) is not None
-        combined: list[Answer] = []
-        for answer in answers:
-            first, *others = (self.places[i] for i in answer.conflicts)
-            if None in {first.ours, first.theirs}:
-                continue  # one side deleted the file
-            is_one = not others and answer.text in {first.ours, first.theirs}
-            is_joined = not others and answer.text in {both_of(first), _theirs_first(first)}
-            if is_one and (self.may_invent or not (is_joined or is_data)):
-                continue
-            combined.append(answer)
+        combined = [each for each in answers if self._is_combined(each)]
+        if find_format(self.path, self.versions[1]) is not None:
+            return self._why_not_by_key(combined)
+        if is_code(self.path) and not self.may_invent:
+            return self._why_not_by_structure(combined)
+        for answer in combined:
+            place = self.places[answer.conflicts.start]
+            is_joined = len(answer.conflicts) == 1 and answer.text in _both_orders(place)
             lines = self._changed_by_both(answer.conflicts.start) if is_joined else ()
-            if lines and not is_data:
+            if lines:
                 return f"joining both sides' lines would repeat or restore {one_line(lines[0])!r}"
-        if is_data and combined and not self.may_invent and not self._is_merge_by_key(combined):
-            problem = why_unread(self.path, self.versions)
-            return problem or "a merge by key refuses the changes of both sides"
         return ""
+
+    def _is_combined(self, answer: Answer) -> bool:
+        """Whether an answer is more than the lines of one side."""
+        first, *others = (self.places[i] for i in answer.conflicts)
+        if None in {first.ours, first.theirs}:
+            return False  # one side deleted the file
+        is_one = not others and answer.text in {first.ours, first.theirs}
+        is_data = find_format(self.path, self.versions[1]) is not None
+        is_chosen = is_data or answer.text in _both_orders(first)
+        return not is_one or (is_chosen and not self.may_invent)
+
+    def _why_not_by_key(self, answers: Sequence[Answer]) -> str:
+        if not answers or self.may_invent:
+            return ""
+        merged = self.filled(answers, ours_of)
+        versions = self._versions_of({i for answer in answers for i in answer.conflicts})
+        if any(is_merge_by_key(self.path, each, merged) for each in (versions, self.versions)):
+            return ""
+        problem = why_unread(self.path, self.versions)
+        return problem or "a merge by key refuses the changes of both sides"
+
+    def _why_not_by_structure(self, answers: Sequence[Answer]) -> str:
+        """Return why a merge by structure does not give these answers, together or each alone."""
+        reason = self._why_not_structural(answers)
+        if not reason or not 1 < len(answers) <= MOST_TRIES:
+            return reason
+        left = [each for each in answers if self._why_not_structural([each])]
+        return reason if len(left) == len(answers) else self._why_not_structural(left)
+
+    def _why_not_structural(self, answers: Sequence[Answer]) -> str:
+        if not answers:
+            return ""
+        versions = self._versions_of({i for answer in answers for i in answer.conflicts})
+        return self._why_other_text(self.filled(answers, ours_of), versions)
+
+    def _why_other_text(self, text: bytes, *versions: Versions) -> str:
+        """Return why no merge by structure of some versions, or of the file's, is a text."""
+        taken = take_functions(self.path, self.versions) if self.takes_sides else ()
+        reasons = []
+        for each in chain((*versions, self.versions), (each.versions for each in taken)):
+            reasons.append(why_not_merged(self.path, each, text, self.versions))
+            if not reasons[-1]:
+                return ""
+        return reasons[0]
 
     def _changed_by_both(self, at: int) -> Sequence[bytes]:
         """Return lines at a place that the sides have in different versions.
 
         These are the base's lines that a side changed or removed, but did not move. If git
         split a region at lines that both sides have, it is not known which lines of the base
-        belong to which part. Then, in source, these are the base's lines that resemble one of
-        the part. In other files and new source, they are the lines of ours, if the sides' lines
-        are source, are indented, or begin with the same word, as versions of one insertion do.
+        belong to which part. Then they are the lines of ours, if the sides' lines are indented,
+        or begin with the same word, as versions of one insertion do.
         """
         place = self.places[at]
         base, *others = (Counter(version.splitlines()) for version in self.versions)
@@ -196,18 +239,9 @@ class ConflictFile(Generic[_Place]):
         mine, other = map(_filled_lines, (place.ours, place.theirs))
         if not (base or before.strip() or after.strip()):
             return ()
-        if is_code(self.path) and base:
-            sides = [WORD.findall(line) for line in (*mine, *other)]
-            return [line for line in lines if _has_alike(sides, WORD.findall(line))]
         is_inside = any(line[:1] in b" \t" for line in (*mine, *other))
         words = [{WORD.findall(line)[0] for line in side} for side in (mine, other)]
-        return mine if other and (is_inside or is_code(self.path) or words[0] & words[1]) else ()
-
-    def _is_merge_by_key(self, answers: Sequence[Answer]) -> bool:
-        """Whether the file with *answers*, and ours in the other places, is a merge by key."""
-        versions = self._versions_of({i for answer in answers for i in answer.conflicts})
-        merged = self.filled(answers, ours_of)
-        return any(is_merge_by_key(self.path, each, merged) for each in (versions, self.versions))
+        return mine if other and (is_inside or words[0] & words[1]) else ()
 
     def _versions_of(self, at: Collection[int]) -> Versions:
         """Return the versions of the file with ours in all places but some."""
@@ -222,10 +256,8 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
     key = path, versions, merged, may_invent
     found = _known.get(key)
     if found is None:
-        problem = find_fault(path, versions, merged, may_invent=may_invent)
-        found = _shown_fault(problem, versions) or _structure_fault(
-            path, versions, merged, versions, may_invent=may_invent
-        )
+        found = _text_fault(path, versions, merged, may_invent, is_whole=True)
+        found = found or _interference(path, versions, merged, versions)
         found = _known.keep(key, found, size=len(merged) + sum(map(len, versions)))
     return found
 
@@ -234,39 +266,28 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
 _known = WeighedMemo[tuple[str, Versions, bytes, bool], Fault](max_bytes=1 << 22)
 
 
-def _structure_fault(
-    path: str, versions: Versions, merged: bytes, files: Versions, *, may_invent: bool
+def _text_fault(
+    path: str, versions: Versions, merged: bytes, may_invent: bool, *, is_whole: bool
 ) -> Fault:
-    """Find a statement or an argument that is not where, or not what, a side wrote.
-
-    If there is none, the fault is how the sides' changes disturb each other, with their lines
-    in *files*.
-    """
-    trees = _trees(path, [*versions, merged])
-    checks = (find_misplaced, find_handed_elsewhere, find_shifted) if trees else ()
-    found = next((bad for check in checks if (bad := check(trees[:3], trees[3]))), "")
-    found = found or find_uncombined(path, versions, merged, may_invent=may_invent)
-    if trees and not (found or may_invent):
-        found = find_disputed(path, versions, merged)
-    if found or not trees:
-        return _shown_fault(found, versions)
-    base, ours, theirs, after = trees
-    places = EditPlaces(trees[:3], versions, files)
-    return Fault(find_interference(base, ours, theirs, after, places), interferes=True)
+    """Return what is wrong with a text, with the edits of both sides there."""
+    if problem := why_unchecked(path, versions):
+        return Fault(problem, FaultKind.UNREADABLE)
+    problem = find_fault(path, versions, merged, is_whole=is_whole, may_invent=may_invent)
+    return Fault(with_edits(problem, versions)) if problem else Fault()
 
 
-def _shown_fault(problem: str, versions: Versions) -> Fault:
-    """Return a fault of the merged file with the edits of both sides; false without a problem."""
-    is_checked = problem and not problem.endswith("so a merge cannot be checked")
-    return Fault(with_edits(problem, versions) if is_checked else problem)
-
-
-def _trees(path: str, texts: Sequence[bytes]) -> Sequence[Construct]:
-    """Read versions of source; empty if that is not possible."""
+def _interference(path: str, versions: Versions, merged: bytes, files: Versions) -> Fault:
+    """Find how the sides' changes disturb each other, with their lines in *files*."""
     try:
-        return read_trees(path, texts) if is_code(path) else ()
+        trees = read_trees(path, [*versions, merged]) if is_code(path) else ()
     except StructureError:
-        return ()
+        return Fault()
+    if not trees:
+        return Fault()
+    places = EditPlaces(trees[:3], versions, files)
+    base, ours, theirs, after = trees
+    problem = find_interference(base, ours, theirs, after, places)
+    return Fault(problem, FaultKind.INTERFERENCE)
 
 
 def alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
@@ -284,8 +305,9 @@ def both_of(place: Conflict | ConflictBlock) -> bytes:
     return _joined(place.ours, place.theirs, place.newline)
 
 
-def _theirs_first(place: Conflict | ConflictBlock) -> bytes:
-    return _joined(place.theirs, place.ours, place.newline)
+def _both_orders(place: Conflict | ConflictBlock) -> tuple[bytes, bytes]:
+    """Return the lines of both sides, with ours and with theirs first."""
+    return both_of(place), _joined(place.theirs, place.ours, place.newline)
 
 
 def _joined(first: bytes | None, second: bytes | None, newline: bytes) -> bytes:
@@ -294,7 +316,3 @@ def _joined(first: bytes | None, second: bytes | None, newline: bytes) -> bytes:
 
 def _filled_lines(text: bytes | None) -> list[bytes]:
     return [line for line in (text or b"").split(b"\n") if WORD.search(line)]
-
-
-def _has_alike(lines: Sequence[Sequence[bytes]], words: Sequence[bytes]) -> bool:
-    return any(similarity(words, each) >= _LEAST_ALIKE for each in lines)

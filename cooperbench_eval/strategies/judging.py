@@ -190,7 +190,7 @@ class _ResolvedFile:
         if answers is not None:
             units = self._units(answers, rows)
             return units, self.judged.faults_of(units)
-        fault = self.rest.fault(()) if self.rest else self.judged.fault_of(entry.data)
+        fault = self.rest.fault(()) if self.rest else self.judged.fault_of_file(entry.data)
         return [()], {0: fault} if fault else {}
 
     def _answers(self, text: bytes) -> list[Answer] | None:

@@ -141,7 +141,8 @@ class MergeStrategy(Protocol):
 
     A strategy whose texts may have names and values that no version has, such as a
     model's answers, has a true attribute `may_invent`. Otherwise the judge of a cascade
-    rejects such texts, and `cooperbench_eval.testing` reports them.
+    rejects such texts, which `cooperbench_eval.testing` reports, and source that a merge
+    by structure does not give.
     """
 
     @property

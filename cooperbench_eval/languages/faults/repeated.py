@@ -10,7 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.faults.gaps import Places, Versions, changed_by_both, gaps_of_both
+from cooperbench_eval.languages.faults.gaps import (
+    Alignments,
+    Versions,
+    changed_by_both,
+    gaps_of_both,
+)
 from cooperbench_eval.languages.faults.losses import differing_lines, more_often
 from cooperbench_eval.languages.files import find_grammar, grammar_of, is_code
 from cooperbench_eval.languages.reading import read_trees
@@ -123,7 +128,7 @@ def _depth(line: bytes) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _repeated(changed: Iterable[tuple[Versions, Places]]) -> Iterator[str]:
+def _repeated(changed: Iterable[tuple[Versions, Alignments]]) -> Iterator[str]:
     for parts, places in changed:
         for gap in gaps_of_both(parts, places) if parts[0].mode is not Mode.SEQUENCE else ():
             mine, other, now = ([e for e in part if isinstance(e, Construct)] for part in gap[:3])

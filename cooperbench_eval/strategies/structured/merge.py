@@ -31,7 +31,6 @@ from cooperbench_eval.strategies.structured.ordering import check_repeated, join
 from cooperbench_eval.strategies.structured.overlaps import (
     AlignedVersion,
     Overlap,
-    check_later_uses,
     find_overlaps,
 )
 from cooperbench_eval.strategies.structured.rules import chains
@@ -45,11 +44,8 @@ from cooperbench_eval.strategies.structured.rules.refusing import (
     check_operands,
     check_positions,
 )
-from cooperbench_eval.strategies.structured.rules.united import (
-    separated,
-    unite,
-)
-from cooperbench_eval.strategies.structured.strings import merge_literals, merge_strings
+from cooperbench_eval.strategies.structured.rules.united import separated, unite
+from cooperbench_eval.strategies.structured.strings import merge_strings
 
 
 @frozen
@@ -135,8 +131,6 @@ class TreeMerge:
         if mode is Mode.SEQUENCE:
             check_operands(base, mine, other)
         for overlap in find_overlaps(mine, other, joins_adjacent=kind == "items"):
-            if mode is Mode.MEMBERS:
-                check_later_uses(base, mine, other, overlap)
             out += self._kept(base, mine, other, range(at, overlap.start))
             out += self._changed_children(base, (mine, other), overlap, mode, kind)
             at = overlap.end
@@ -287,7 +281,7 @@ def _merge_tokens(base: Token, ours: Token, theirs: Token) -> Token:
     if theirs.word == base.word:
         return ours.with_space(space)
     words = base.word, ours.word, theirs.word
-    word = merge_strings(*words) or merge_literals(*words) or containing_value(*words)
+    word = merge_strings(*words) or containing_value(*words)
     if word is None:
         raise DisagreementError.at(base)
     return ours._replace(space=space, word=word)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.languages.alignment import align
-from cooperbench_eval.languages.tree import DisagreementError, Element, Elements, Mode
-from cooperbench_eval.strategies.structured.rules.absorbing import names_moved, uses_more
+from cooperbench_eval.languages.tree import Element, Elements, Mode
 
 
 class ChildEdit(NamedTuple):
@@ -86,22 +85,3 @@ def find_overlaps(
             found.append(Overlap(edit.start, edit.end, [], []))
         (found[-1].theirs if side else found[-1].ours).append(edit)
     return found
-
-
-def check_later_uses(
-    base: Elements, ours: AlignedVersion, theirs: AlignedVersion, overlap: Overlap
-) -> None:
-    """Refuse new uses of a variable behind the suite into whose header the other side moved it.
-
-    Raises:
-        DisagreementError: There are such uses; the value may be closed there.
-    """
-    start, end = overlap.start, overlap.end
-    if start == end:
-        return
-    for one, other, edits in ((ours, theirs, overlap.ours), (theirs, ours, overlap.theirs)):
-        names = names_moved(base[start:end], one.between(start, end, edits))
-        first = next((at for at in other.places[end:] if at is not None), len(other.children))
-        later = other.children[first:]
-        if any(uses_more(base[end:], later, name) for name in names):
-            raise DisagreementError.at(*later)

@@ -1,27 +1,14 @@
 """Merges conflicts by the structure of the source, in the supported languages."""
 
-import contextlib
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import chain
 
-from attrs import evolve, field, frozen, validators
+from attrs import field, frozen, validators
 
 from cooperbench_eval.git.merging.conflicts import ConflictBlock
 from cooperbench_eval.git.merging.locating_resolutions import find_between
-from cooperbench_eval.languages.data import why_generated
-from cooperbench_eval.languages.faults.data import why_unreadable
 from cooperbench_eval.languages.files import is_code
-from cooperbench_eval.languages.reading import read_trees, remember_trees, with_ending
-from cooperbench_eval.languages.tree import (
-    DATA,
-    BindingError,
-    Construct,
-    DisagreementError,
-    OrderError,
-    StructureError,
-    render,
-)
+from cooperbench_eval.languages.tree import BindingError, DisagreementError, StructureError
 from cooperbench_eval.strategies.blocks import (
     BlockFile,
     Proposal,
@@ -29,9 +16,13 @@ from cooperbench_eval.strategies.blocks import (
     resolve_files,
 )
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
-from cooperbench_eval.strategies.structured.data import DataMerge
-from cooperbench_eval.strategies.structured.edit_lines import EditPlaces
-from cooperbench_eval.strategies.structured.merge import TreeMerge
+from cooperbench_eval.strategies.structured.ordered import (
+    MOST_BYTES,
+    OrderedMerge,
+    OrderedMerges,
+    UnreadError,
+    Versions,
+)
 from cooperbench_eval.strategies.structured.taking import take_functions
 
 _MOST_SOURCE, _MOST_TEXT = 10_000_000, 500_000
@@ -65,7 +56,7 @@ class StructuredStrategy:
     __module__ = "cooperbench_eval.strategies.structured"  # where it is registered; reports name it
 
     name: str = "structured"
-    max_bytes: int = field(default=500_000, validator=validators.ge(1))
+    max_bytes: int = field(default=MOST_BYTES, validator=validators.ge(1))
     by_content: bool = False
     resettles: bool = True
     takes_sides: bool = False
@@ -89,8 +80,10 @@ class StructuredStrategy:
                 reason = "the file has too many conflicts to merge them one at a time"
                 return [Resolution(reason=reason)]
             lead, tail = file.around(at)
-            versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
-            alone = self._merges(file.path, versions)
+            base, ours, theirs = (
+                lead + text + tail for text in (block.base, block.ours, block.theirs)
+            )
+            alone = self._merges(file.path, (base, ours, theirs))
             try:
                 _check(whole, file.settled)
                 merged = list(alone)
@@ -99,7 +92,8 @@ class StructuredStrategy:
                 return [_refusal(exc, alone, whole)]
             return [Resolution(text=text, rule=rule) for text, rule in found.items()]
 
-        merges = chain(whole.good, self._taken(file) if self.takes_sides else ())
+        texts = (Resolution(text=each.text, rule=each.rule) for each in whole.good)
+        merges = chain(texts, self._taken(file) if self.takes_sides else ())
         return Proposal(
             whole=merges, resettles=self.resettles, takes_sides=self.takes_sides, each=each
         )
@@ -108,108 +102,16 @@ class StructuredStrategy:
         """Yield the merges in which functions of one side are taken as a whole."""
         for taken in take_functions(file.path, file.versions):
             for merge in self._merges(file.path, taken.versions).good:
-                yield evolve(merge, rule=f"{merge.rule}, {taken.rule}")
+                yield Resolution(text=merge.text, rule=f"{merge.rule}, {taken.rule}")
 
-    def _merges(self, path: str, versions: Sequence[bytes]) -> "_OrderedMerges":
+    def _merges(self, path: str, versions: Versions) -> OrderedMerges:
         base, ours, theirs = versions
         if self.by_content and theirs < ours:
             ours, theirs = theirs, ours
-        return _OrderedMerges(path, (base, ours, theirs), max_bytes=self.max_bytes)
+        return OrderedMerges(path, (base, ours, theirs), max_bytes=self.max_bytes)
 
 
-class _UnreadError(StructureError):
-    """A version of the file cannot be read."""
-
-
-class _OrderedMerges:
-    """The merges of a file in both orders, each computed when it is first needed."""
-
-    def __init__(self, path: str, versions: Sequence[bytes], *, max_bytes: int) -> None:
-        self._path = path
-        self.versions = versions
-        self._max_bytes = max_bytes
-        self._made: dict[bool, Resolution | StructureError] = {}
-
-    def __iter__(self) -> Iterator[Resolution]:
-        """Yield the merged files.
-
-        Raises:
-            StructureError: The file cannot be merged.
-        """
-        found = False
-        for theirs_first in (False, True):
-            made = self._made.get(theirs_first) or self._try(theirs_first=theirs_first)
-            self._made[theirs_first] = made
-            if isinstance(made, Resolution):
-                found = True
-                yield made
-            elif not isinstance(made, OrderError):
-                raise made
-        if not found:
-            error = DisagreementError(
-                "both sides insert at one place, and neither order is allowed"
-            )
-            error.edits = made.edits if isinstance(made, OrderError) else None
-            raise error
-
-    @property
-    def good(self) -> Iterator[Resolution]:
-        """The merged files; empty if the file cannot be merged."""
-        with contextlib.suppress(StructureError):
-            yield from self
-
-    @property
-    def problem(self) -> StructureError | None:
-        """Why the file cannot be merged; `None` if it can."""
-        try:
-            next(iter(self))
-        except StructureError as exc:
-            return exc
-        return None
-
-    def _try(self, *, theirs_first: bool) -> Resolution | StructureError:
-        try:
-            if self._trees[0].kind == DATA:
-                merged = DataMerge(theirs_first).merge_file(*self._trees)
-            else:
-                merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
-        except DisagreementError as exc:
-            return exc.between(*((tree,) for tree in self._trees))
-        except StructureError as exc:
-            return exc
-        rule = "structure, theirs first" if theirs_first else "structure"
-        text = with_ending(render(merged)[1:] + b"\n" * self._ends_line, self.versions)
-        if isinstance(merged, Construct):
-            remember_trees(self._path, (*self.versions, text), (*self._trees, merged))
-        return Resolution(text=text, rule=rule)
-
-    def explain(self, error: StructureError, files: Sequence[bytes]) -> str:
-        """Return the error with the lines of *files* that do not go together."""
-        if not isinstance(error, DisagreementError):
-            return str(error)
-        return EditPlaces(self._trees, self.versions, files).explain(error)
-
-    @property
-    def _ends_line(self) -> bool:
-        """Whether the merged file ends with a newline."""
-        base, ours, theirs = (version.endswith(b"\n") for version in self.versions)
-        return theirs if ours == base else ours
-
-    @cached_property
-    def _trees(self) -> list[Construct]:
-        if reason := why_generated(self._path, max(self.versions, key=len)):
-            raise BindingError(reason)
-        if max(map(len, self.versions)) > self._max_bytes:
-            raise _UnreadError(f"a version has more than {self._max_bytes:,} bytes")
-        if reason := why_unreadable(self._path, self.versions):
-            raise _UnreadError(reason)
-        try:
-            return read_trees(self._path, self.versions)
-        except StructureError as exc:
-            raise _UnreadError(str(exc)) from exc
-
-
-def _refusal(error: StructureError, alone: _OrderedMerges, whole: _OrderedMerges) -> Resolution:
+def _refusal(error: StructureError, alone: OrderedMerges, whole: OrderedMerges) -> Resolution:
     """Say why a block is open.
 
     A block may be unreadable with the lines around it, although the versions can be read. Then
@@ -225,10 +127,10 @@ def _refusal(error: StructureError, alone: _OrderedMerges, whole: _OrderedMerges
         return Resolution(reason=alone.explain(error, whole.versions), is_binding=is_binding)
     problem = whole.problem or error
     reason = whole.explain(problem, whole.versions)
-    return Resolution(reason=reason, is_provisional=isinstance(problem, _UnreadError))
+    return Resolution(reason=reason, is_provisional=isinstance(problem, UnreadError))
 
 
-def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:
+def _check(merges: OrderedMerges, settled: Sequence[bytes]) -> None:
     """Refuse a file whose blocks must not be merged one by one.
 
     That is the case if merging the whole file changes lines that the line merge settled,
@@ -241,8 +143,8 @@ def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:
     _fitting(first, settled)
 
 
-def _fitting(merged: Resolution, settled: Sequence[bytes]) -> list[bytes]:
-    texts = find_between(merged.text or b"", settled)
+def _fitting(merged: OrderedMerge, settled: Sequence[bytes]) -> list[bytes]:
+    texts = find_between(merged.text, settled)
     if texts is None:
         raise StructureError("lines outside of the conflict would change")
     return texts

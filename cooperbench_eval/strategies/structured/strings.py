@@ -1,14 +1,12 @@
-"""Merges strings and comments that both sides changed, by their lines, words or parts."""
+"""Merges strings and comments that both sides changed, by their lines or words."""
 
 import re
-from itertools import chain
 
-from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
 from cooperbench_eval.languages.sequences import join_lines
 from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
 from cooperbench_eval.languages.tree import Elements, Token
-from cooperbench_eval.languages.words import DIVIDED, TEXT
+from cooperbench_eval.languages.words import TEXT
 
 _MOST_TOKENS = 4000
 _QUOTES = (b'"""', b"'''")
@@ -49,56 +47,6 @@ def _settled(chunk: bytes | TextConflict) -> bytes | None:
         return join_lines(chunk.ours, chunk.theirs)
     versions = chunk.base, chunk.ours, chunk.theirs
     return merge_tokens(*versions, words=TEXT, max_tokens=_MOST_TOKENS)
-
-
-_OPENING = re.compile(rb"[A-Za-z]{0,3}(?:\"\"\"|\'\'\'|[\"\'`])")
-_HOLE = re.compile(rb"\$?\{(?:[^{}]|\{[^{}]*\})*\}|%[-+#0-9.*]*[A-Za-z]")
-"""Where a value is inserted: `{x}`, `${x}` or `%s`."""
-_PIECE = re.compile(b"|".join((_HOLE.pattern, rb"\s+", TEXT.pattern)), re.VERBOSE)
-
-
-def merge_literals(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Merge a string in quotes by its parts: words, punctuation and inserted values.
-
-    A program may depend on every character. So between two edits there must be white
-    space, an inserted value in braces or a quote that neither side changed. An inserted
-    value is one part, and so is a string without white space and inserted values.
-
-    Returns:
-        The merged string; `None` if it is not a string in the same quotes in all versions,
-        if the edits are not apart, or if both sides changed how many values are inserted.
-    """
-    versions = base, ours, theirs
-    opening = _OPENING.match(base)
-    if not opening or not all(word.startswith(opening[0]) for word in versions):
-        return None
-    if max(map(len, versions)) > _MOST_TOKENS:
-        return None
-    holes = [len(_HOLE.findall(word)) for word in versions]
-    if holes[0] not in holes[1:] or any(b"{" in _HOLE.sub(b"", word) for word in versions):
-        return None
-    inside = opening.end()
-    before, *sides = (
-        _PIECE.findall(word) if DIVIDED.search(word, inside, len(word) - 1) else [word]
-        for word in versions
-    )
-    edits = sorted(
-        (change.a_start, change.a_end, i, side[change.b_start : change.b_end])
-        for i, side in enumerate(sides)
-        for change in diff_lines(before, side)
-    )
-    out: list[bytes] = []
-    at, last = 0, -1
-    for start, end, i, new in edits:
-        kept = before[at:start]
-        if last not in {-1, i} and not any(map(_SEPARATOR.match, kept)):
-            return None
-        out += chain(kept, new)
-        at, last = end, i
-    return b"".join([*out, *before[at:]])
-
-
-_SEPARATOR = re.compile(rb"[\s\"'{]|\$\{")
 
 
 _SIGNS = (b"///", b"//!", b"//", b"#")

@@ -41,13 +41,6 @@ KEPT = {
         "not (a or b or d)",
         "not (a or b or c or d)",
     ),
-    "both add brackets": ("a", "(a or b)", "(a or c)", "(a or b or c)"),
-    "over lines": (
-        "a and b",
-        "a and b and c",
-        "(\n    a\n    and b\n    and d\n)",
-        "(\n    a\n    and b\n    and c\n    and d\n)",
-    ),
     "one removes an operand": ("a or b", "a", "a or b or c", "a or c"),
 }
 
@@ -130,6 +123,7 @@ REFUSED = {
     "tighter against looser": ("a and b", "a and b and c", "a and b or d"),
     "another operand, and one more": ("a", "x or y", "a or c"),
     "two values of an operand": ("f(a) or b", "f(c) or b", "f(d) or b"),
+    "brackets of both": ("a", "(a or b)", "(a or c)"),
     "two constants to fall back on": ("a", "a or 1", "a or 2"),
     "two literals to fall back on": ("a", "a or []", "a or {}"),
 }

@@ -53,6 +53,7 @@ class Disturbance:
             self._splits,
             self._copies,
             self._halves,
+            self._closes,
         )
         return next((found for rule in rules for found in rule()), None)
 
@@ -416,6 +417,18 @@ class Disturbance:
                     if any(each < head for each in outside):
                         problem = "one side's new condition covers only a part of the other's work"
                         yield self._clash(problem, head, min(outside))
+
+    def _closes(self) -> Iterator[Clash]:
+        """The other uses a value that the one side's new `with` has closed by then."""
+        steps = self.merged.steps
+        for i, change in self.one.changes.items():
+            if change is not Change.NEW or steps[i].kind != "with":
+                continue
+            for name in sorted(self._sets(i) & self._known):
+                for use in self.merged.uses(i, name) & self.other.changes.keys():
+                    if i not in steps[use].within and name in self.other.step(use).facts.reads:
+                        problem = f"one side closes {_shown(name)} before the other uses it"
+                        yield self._clash(problem, i, use)
 
     def _copies(self) -> Iterator[Clash]:
         """The other copied a call that the one side changes everywhere."""

@@ -47,11 +47,8 @@ _AFTER_POSTFIX = frozenset({b";", b".", b",", b")", b"{", *_OPERATORS})
 
 
 def has_chain(construct: Construct) -> bool:
-    """Whether an operator of a chain is among the tokens of a construct or of its brackets."""
-    return any(
-        _is_operator(child) or (child.kind == "group" and any(map(_is_operator, _inside(child))))
-        for child in construct.children
-    )
+    """Whether an operator of a chain is among the tokens of a construct."""
+    return any(map(_is_operator, construct.children))
 
 
 def _is_operator(element: Element) -> bool:
@@ -109,69 +106,12 @@ def merge_chain(merger: Merger, base: Construct, ours: Construct, theirs: Constr
     Raises:
         DisagreementError: They cannot be combined, or it is not clear with which brackets.
     """
-    groups = _outer_groups((base, ours, theirs))
-    versions = [
-        evolve(each, children=_inside(group)) if group else each
-        for each, group in zip((base, ours, theirs), groups, strict=True)
-    ]
+    versions = base, ours, theirs
     level = min((found for each in versions if (found := _level(each)) is not None), default=None)
     if level is None:
         sides = base.children, ours.children, theirs.children
         return evolve(ours, children=merger.merge_children(*sides, Mode.SEQUENCE))
-    children = _merge_level(merger, versions, level)
-    group = groups[1] or groups[2]
-    return evolve(ours, children=(_regrouped(group, children),) if group else children)
-
-
-def _outer_groups(versions: Sequence[Construct]) -> Sequence[Construct | None]:
-    """Return the brackets around each version that do not matter to its operands."""
-    groups = [_only_group(each) for each in versions]
-    kept = {
-        child.plain
-        for each, group in zip(versions, groups, strict=True)
-        for child in each.children
-        if not group
-    }
-    is_chain = any(group and any(map(_is_operator, _inside(group))) for group in groups)
-    is_operand = any(group and group.plain in kept for group in groups)
-    return groups if is_chain and not is_operand else [None] * len(groups)
-
-
-def _only_group(chain: Construct) -> Construct | None:
-    """Return the brackets around a whole expression; `None` if there are none."""
-    if len(chain.children) != 1:
-        return None
-    group = chain.children[0]
-    if not isinstance(group, Construct) or group.kind != "group":
-        return None
-    return group if len(with_chains(_inside(group))) == 1 else None
-
-
-def _inside(group: Element) -> Elements:
-    """Return what is in round brackets; nothing if it is not one expression."""
-    children = group.children
-    if len(children) < _LEAST_GROUP or children[0].plain != b"(":
-        return ()
-    inside = children[1:-1]
-    if len(inside) > 1 or not isinstance(inside[0], Construct) or inside[0].mode is not Mode.LIST:
-        return inside
-    items = inside[0].children
-    only = items[0] if len(items) == 1 else None
-    if not isinstance(only, Construct) or only.comma is not None or only.tail:
-        return ()
-    return only.children
-
-
-_LEAST_GROUP = 3
-
-
-def _regrouped(group: Construct, children: Elements) -> Construct:
-    opener, *inside, closer = group.children
-    first = inside[0]
-    if isinstance(first, Construct) and first.mode is Mode.LIST:
-        inner = first.with_parts(lambda item: evolve(item, children=children))
-        return evolve(group, children=(opener, inner, closer))
-    return evolve(group, children=(opener, *children, closer))
+    return evolve(ours, children=_merge_level(merger, versions, level))
 
 
 def _level(chain: Construct) -> int | None:

@@ -7,7 +7,6 @@ from attrs import evolve, frozen
 from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
 from cooperbench_eval.strategies.structured.ordering import may_leave
-from cooperbench_eval.strategies.structured.rules.absorbing import merge_absorbed, merge_wrapped
 from cooperbench_eval.strategies.structured.rules.statements import (
     PLACEHOLDERS,
     Merger,
@@ -15,6 +14,7 @@ from cooperbench_eval.strategies.structured.rules.statements import (
     value_of,
     with_value,
 )
+from cooperbench_eval.strategies.structured.rules.wrapping import merge_wrapped
 from cooperbench_eval.strategies.structured.strings import merge_comments
 
 Rule = Callable[[Merger, Elements, Elements, Elements], Elements | None]
@@ -187,7 +187,6 @@ _RULES: tuple[Rule, ...] = (
     lambda _merger, *versions: merge_comments(*versions),
     _take_containing,
     merge_headers,
-    merge_absorbed,
     merge_wrapped,
     merge_returns,
 )

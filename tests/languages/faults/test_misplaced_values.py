@@ -2,7 +2,7 @@
 
 import pytest
 
-from cooperbench_eval.languages.faults.places import find_misplaced_value
+from cooperbench_eval.languages.faults.misplaced_values import find_misplaced_value
 
 
 def fault(*texts):
