@@ -191,7 +191,6 @@ LINES = {
     "cases": ("a.swift", "  case 2:\n    b();\n", "  case 3:\n    c();\n    break;\n", True),
     "statements": ("a.pl", "l.clear\n", "l << 1\n", True),
     "styles of other properties": ("a.css", ".b { color: red; }\n", ".c { top: 1; }\n", True),
-    "other properties": ("a.css", "  margin: 0;\n", "  top: 1px;\n", False),
     "a property and a part of it": ("a.css", "  margin: 0;\n", "  margin-left: 1px;\n", True),
     "modules": ("go.mod", "\ta/b v1.2.3\n", "\ta/c v1.0.0\n", False),
     "styles": ("a.css", ".b { color: red; }\n", ".c { color: blue; }\n", True),
