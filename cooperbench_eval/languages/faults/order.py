@@ -5,8 +5,10 @@ that act on one object; routes that match one path; and values beside a spread.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import product, starmap
-from typing import NamedTuple
+
+from attrs import frozen
 
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.alternatives import Alternative, Classes, read_classes
@@ -46,7 +48,7 @@ def find_misordered(path: str, versions: tuple[bytes, bytes, bytes], merged: byt
         return ""
     if not is_code(path):
         return find_misordered_lines(path, versions, merged)
-    order = _Order(read_classes(merged), frozenset(modules_of(merged)))
+    order = _Order(merged)
     return next(order.misplaced(changed_by_both(path, versions, merged)), "")
 
 
@@ -59,11 +61,21 @@ def _may_matter(versions: tuple[bytes, bytes, bytes], merged: bytes) -> bool:
     )
 
 
-class _Order(NamedTuple):
-    """Checks the order of insertions; it knows the file's classes and the names of modules."""
+@frozen(eq=False)
+class _Order:
+    """Checks the order of insertions in a merged file."""
 
-    classes: Classes
-    modules: frozenset[bytes]
+    merged: bytes
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The classes of the file, each with its bases."""
+        return read_classes(self.merged)
+
+    @cached_property
+    def modules(self) -> frozenset[bytes]:
+        """The names that stand for modules."""
+        return frozenset(modules_of(self.merged))
 
     def misplaced(self, changed: Sequence[tuple[Versions, Alignments]]) -> Iterator[str]:
         """Yield what is wrong with the order of what both sides insert."""
