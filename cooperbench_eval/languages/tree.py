@@ -510,3 +510,15 @@ def check_size(texts: Iterable[bytes]) -> None:
         return
     if sum(1 for part in parts for _ in PART.finditer(part)) > _MOST_TOKENS:
         raise StructureError(f"the definitions that differ have more than {_MOST_TOKENS:,} tokens")
+
+
+def functions_changed_by_both(
+    versions: Sequence[Construct], merged: Element
+) -> Iterator[tuple[bytes, Construct, tuple[Construct, Construct], Construct]]:
+    """Yield the functions that both sides changed: name, base, ours with theirs, and merged."""
+    before, mine, other, after = (dict(functions_of(tree)) for tree in (*versions, merged))
+    for name, function in after.items():
+        if name in before and name in mine and name in other:
+            sides = mine[name], other[name]
+            if not any(same(before[name], side) for side in sides):
+                yield name, before[name], sides, function

@@ -24,6 +24,7 @@ from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.data import is_merge_by_key, why_unread
 from cooperbench_eval.strategies.structured.edit_lines import EditPlaces, with_edits
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
+from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 from cooperbench_eval.strategies.structured.ordered import Versions, why_not_merged
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
@@ -207,8 +208,16 @@ class ConflictFile(Generic[_Place]):
     def _why_not_structural(self, answers: Sequence[Answer]) -> str:
         if not answers:
             return ""
-        versions = self._versions_of({i for answer in answers for i in answer.conflicts})
-        return self._why_other_text(self.filled(answers, ours_of), versions)
+        at = {i for answer in answers for i in answer.conflicts}
+        versions = () if self._is_inserted_twice() else (self._versions_of(at),)
+        return self._why_other_text(self.filled(answers, ours_of), *versions)
+
+    def _is_inserted_twice(self) -> bool:
+        """Whether both sides insert equal lines, which the merge of lines takes for one line."""
+        base, ours, theirs = (
+            Counter(map(bytes.strip, each.split(b"\n"))) for each in self.versions
+        )
+        return any(map(WORD.search, (ours & theirs) - base))
 
     def _why_other_text(self, text: bytes, *versions: Versions) -> str:
         """Return why no merge by structure of some versions, or of the file's, is a text."""
@@ -277,7 +286,10 @@ def _text_fault(
 
 
 def _interference(path: str, versions: Versions, merged: bytes, files: Versions) -> Fault:
-    """Find how the sides' changes disturb each other, with their lines in *files*."""
+    """Find a misplaced statement, or how the sides' changes disturb each other.
+
+    The reason has their lines in *files*.
+    """
     try:
         trees = read_trees(path, [*versions, merged]) if is_code(path) else ()
     except StructureError:
@@ -286,6 +298,8 @@ def _interference(path: str, versions: Versions, merged: bytes, files: Versions)
         return Fault()
     places = EditPlaces(trees[:3], versions, files)
     base, ours, theirs, after = trees
+    if problem := find_misplaced(trees[:3], after):
+        return Fault(with_edits(problem, versions))
     problem = find_interference(base, ours, theirs, after, places)
     return Fault(problem, FaultKind.INTERFERENCE)
 

@@ -1,0 +1,226 @@
+"""Finds where the statements of a function are, and how a side moved them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from itertools import count
+from typing import NamedTuple
+
+from attrs import frozen
+
+from cooperbench_eval.git.merging.line_diff import Change, diff_lines
+from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.tree import Construct, Mode, head_of
+from cooperbench_eval.support.memo import WeighedMemo
+
+MOST_COPIES = 50
+"""The most copies of a statement that are looked at; more of them show nothing."""
+_LEAST_ALIKE = 0.5
+_MOST_COMPARED = 400
+
+Path = tuple[tuple[int, int], ...]
+"""For each suite around a statement, outermost first: its number, and the index in it."""
+
+
+def _statements(function: Construct) -> Iterator[tuple[Construct, Path, bytes]]:
+    """Yield each statement of a function, suite by suite, with its place and its suite's label.
+
+    The label is the head of what the suite belongs to; for a later clause, such as `else`, that
+    of its statement as well.
+    """
+    stack: list[tuple[Construct, Path, bytes]] = [(function, (), b"")]
+    numbers = count()
+    while stack:
+        element, path, label = stack.pop()
+        if element.kind != "suite":
+            parts = reversed(element.parts)
+            stack += [(each, path, _label(element, each, label)) for each in parts]
+            continue
+        suite = next(numbers)
+        for i, child in enumerate(element.parts):
+            here = (*path, (suite, i))
+            yield child, here, label
+            stack.append((child, here, b""))
+
+
+def _label(parent: Construct, child: Construct, label: bytes) -> bytes:
+    """Return the label of a suite in *parent*, or what precedes that of a suite in a clause."""
+    if child.kind == "suite":
+        return b" ".join((label, head_of(parent)))
+    is_later = parent.mode is Mode.MEMBERS and child is not parent.children[0]
+    return head_of(parent) if is_later else label
+
+
+@frozen(eq=False)
+class Places:
+    """Where the statements of a function are, by their words.
+
+    Attributes:
+        labels: What each suite belongs to.
+    """
+
+    paths: dict[bytes, list[Path]]
+    suites: dict[int, list[bytes]]
+    elements: dict[Path, Construct]
+    labels: dict[int, bytes]
+
+    @classmethod
+    def of(cls, function: Construct) -> "Places":
+        """Find the places in a function; merges of other blocks ask for the same versions."""
+        found = _known.get(function.plain)
+        if found is None:
+            found = _known.keep(function.plain, cls._find(function), size=len(function.plain))
+        return found
+
+    @classmethod
+    def _find(cls, function: Construct) -> "Places":
+        paths: dict[bytes, list[Path]] = defaultdict(list)
+        suites: dict[int, list[bytes]] = defaultdict(list)
+        labels: dict[int, bytes] = {}
+        elements: dict[Path, Construct] = {}
+        for element, path, label in _statements(function):
+            head = head_of(element)
+            elements[path] = element
+            paths[head].append(path)
+            suites[path[-1][0]].append(head)
+            labels[path[-1][0]] = label
+        return cls(dict(paths), dict(suites), elements, labels)
+
+    def blocks(self, head: bytes) -> Counter[bytes]:
+        """Return what the suites around a statement belong to, without the function's own."""
+        return Counter(self.labels[suite] for suite, _ in self.paths[head][0][1:])
+
+    def head_at(self, place: tuple[int, int]) -> bytes:
+        """Return the head of the statement at an index of a suite."""
+        return self.suites[place[0]][place[1]]
+
+    def is_block(self, path: Path) -> bool:
+        """Whether a statement contains others."""
+        return any(each.kind == "suite" for each in self.elements[path].walk())
+
+    def words_in(self, head: bytes) -> Iterator[bytes]:
+        """Yield the words of a statement and of what it contains."""
+        place = self.paths[head][0]
+        for each, paths in self.paths.items():
+            if any(path[: len(place)] == place for path in paths):
+                yield from each.split()
+
+    def matched(self, side: "Places") -> dict[Path, Path]:
+        """Return where statements are in a side, also those that the side moved or edited."""
+        before, after = sorted(self.elements), sorted(side.elements)
+        heads = [self.head_at(path[-1]) for path in before]
+        new = [side.head_at(path[-1]) for path in after]
+        found: dict[Path, Path] = {}
+        at = 0
+        for change in (*diff_lines(heads, new), Change(len(heads), len(heads), len(new), len(new))):
+            shift = change.b_start - change.a_start
+            found |= {before[i]: after[i + shift] for i in range(at, change.a_start)}
+            at = change.a_end
+        gone = [path for path in before if path not in found]
+        taken = set(found.values())
+        added = [path for path in after if path not in taken]
+        found |= self._moved(side, gone, added)
+        return found
+
+    def _moved(
+        self, side: "Places", gone: Sequence[Path], added: Sequence[Path]
+    ) -> Iterator[tuple[Path, Path]]:
+        """Yield the statements that a side moved or edited, with their places there."""
+        free = dict.fromkeys(added)
+        for old in gone:
+            head = self.head_at(old[-1])
+            there = side.paths.get(head, ())
+            if len(self.paths[head]) == len(there) == 1 and there[0] in free:
+                del free[there[0]]
+                yield old, there[0]
+            elif len(gone) * len(added) <= _MOST_COMPARED:
+                words = self.elements[old].words()
+                is_block = self.is_block(old)
+                alike = [
+                    (similarity(words, side.elements[each].words()), each)
+                    for each in free
+                    if side.is_block(each) == is_block
+                ]
+                best, place = max(alike, default=(0, ()))
+                if best >= _LEAST_ALIKE:
+                    del free[place]
+                    yield old, place
+
+    def neighbours(self, side: "Places") -> Iterator[tuple[bytes, "Neighbours"]]:
+        """Yield each statement that is new in a side, and its unchanged neighbours."""
+        for heads in side.suites.values():
+            there = set(heads)
+            marks = [head if len(self.paths.get(head, ())) == 1 else b"" for head in heads]
+            before, after = _last_marks(marks), _last_marks(marks[::-1])[::-1]
+            for head, first, last in zip(heads, before, after, strict=True):
+                if head not in self.paths:
+                    is_edited = not there.issuperset(self._between(first, last))
+                    yield head, Neighbours(first, last, is_edited=is_edited)
+
+    def _between(self, first: bytes, last: bytes) -> Sequence[bytes]:
+        """Return the statements between two of one suite; empty stands for its start or end."""
+        ends = [self.paths[each][0][-1] for each in (first, last) if each]
+        if not ends or ends[0][0] != ends[-1][0]:
+            return ()
+        start, end = (ends[0][1] + 1 if first else 0), (ends[-1][1] if last else None)
+        return self.suites[ends[0][0]][start:end]
+
+    def has_between(self, head: bytes, neighbours: "Neighbours") -> bool:
+        """Whether a statement is between its neighbours, as far as they are left."""
+        here, first, last = (
+            self.paths.get(each, []) for each in (head, neighbours.before, neighbours.after)
+        )
+        if not here or max(map(len, (here, first, last))) > MOST_COPIES:
+            return True
+        for path in here:
+            sides = [[_relation(each, path) for each in first if each < path]] if first else []
+            sides += [[_relation(each, path) for each in last if path < each]] if last else []
+            best = [max(each, default=_Relation.ELSEWHERE) for each in sides]
+            least = _Relation.AROUND if neighbours.is_edited else _Relation.BESIDE
+            if not best or (min(best) > _Relation.ELSEWHERE and max(best) >= least):
+                return True
+        return False
+
+
+_known = WeighedMemo[bytes, Places](max_bytes=1 << 20)
+
+
+class Neighbours(NamedTuple):
+    """The unchanged statements before and after a new one in its suite; empty if none.
+
+    Attributes:
+        before: The words of the one before it.
+        after: The words of the one after it.
+        is_edited: Whether a statement between them is gone, which it may replace or contain.
+    """
+
+    before: bytes
+    after: bytes
+    is_edited: bool
+
+
+class _Relation(IntEnum):
+    """Where a neighbour of a statement is."""
+
+    ELSEWHERE = 0
+    """In a block that does not contain the statement."""
+    AROUND = 1
+    """In a block around the statement's own."""
+    BESIDE = 2
+    """In the statement's own block, or deeper in it."""
+
+
+def _relation(neighbour: Path, statement: Path) -> _Relation:
+    if neighbour[: len(statement)] == statement:
+        return _Relation.ELSEWHERE  # in the statement itself
+    if statement[-1][0] in dict(neighbour):
+        return _Relation.BESIDE
+    return _Relation.AROUND if neighbour[-1][0] in dict(statement) else _Relation.ELSEWHERE
+
+
+def _last_marks(marks: Sequence[bytes]) -> list[bytes]:
+    """Return the last mark before each place; empty if there is none."""
+    found = [b""]
+    for mark in marks[:-1]:
+        found.append(mark or found[-1])
+    return found[: len(marks)]
