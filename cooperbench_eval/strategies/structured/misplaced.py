@@ -16,12 +16,22 @@ from cooperbench_eval.languages.tree import (
     functions_changed_by_both,
     head_of,
 )
-from cooperbench_eval.strategies.structured.nesting import Nesting, find_misnested
+from cooperbench_eval.languages.words import WORD
+from cooperbench_eval.strategies.structured.nesting import (
+    Nesting,
+    find_both_versions,
+    find_misnested,
+    find_removed,
+)
 from cooperbench_eval.strategies.structured.places import Places
 
 
 def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
-    """Return which statement is beside the wrong neighbours or in wrong blocks, if any is."""
+    """Return which statement is beside the wrong neighbours or repeated; empty if none is.
+
+    A statement that both sides add to one suite, or between the same statements, must not occur
+    more often than in either of them.
+    """
     for name, before, functions, function in functions_changed_by_both(versions, merged):
         known, now = Places.of(before), Places.of(function)
         sides = [Places.of(each) for each in functions]
@@ -35,7 +45,40 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
         found = (find_misnested(known, sides, now), *misplaced)
         if head := next(filter(None, found), b""):
             return f"{_shown(name, function, head)} would be in the wrong block"
+        if head := find_both_versions(known, sides, now):
+            return f"{_shown(name, functions[0], head)} would stand beside theirs' version of it"
+        if head := find_removed(known, sides, now):
+            changed = functions[0 if head in sides[0].paths else 1]
+            return f"one side removes {_shown(name, changed, head)}, which the other changes"
+        if head := _repeated(known, sides, now):
+            return (
+                f"{_shown(name, functions[0], head)} would occur twice, because both sides add it"
+            )
     return ""
+
+
+def _repeated(
+    known: Places,
+    sides: Sequence[Places],
+    now: Places,
+) -> bytes:
+    """Return a statement that both sides add at one place and that is there twice, if any."""
+    added = [places.counts - known.counts for places in sides]
+    found = {
+        place[1]
+        for place in added[0] & added[1]
+        if now.counts[place] - known.counts[place] > max(each[place] for each in added)
+    }
+    found |= {
+        head
+        for head, _ in set(known.gaps(sides[0])).intersection(known.gaps(sides[1]))
+        if len(WORD.findall(head)) > 1
+        and len(now.paths.get(head, ())) > max(len(each.paths[head]) for each in sides)
+    }
+    # A second import changes nothing, and elements with different text have equal heads.
+    return next(
+        (each for each in sorted(found) if not each.startswith((b"import ", b"from ", b"< "))), b""
+    )
 
 
 def _shown(name: bytes, function: Construct, head: bytes) -> str:

@@ -36,6 +36,56 @@ def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes
     return b""
 
 
+def find_both_versions(known: Places, sides: Sequence[Places], now: Places) -> bytes:
+    """Return a statement of which both sides' versions are in a merged function, if any."""
+    one, other = sides
+    mine, others = known.matched(one), known.matched(other)
+    for path in mine.keys() & others.keys():
+        old = known.head_at(path[-1])
+        heads = one.head_at(mine[path][-1]), other.head_at(others[path][-1])
+        is_new = heads[0] not in other.paths and heads[1] not in one.paths
+        if old not in heads and is_new and {*heads} <= now.paths.keys():
+            return heads[0]
+    return b""
+
+
+def find_removed(known: Places, sides: Sequence[Places], now: Places) -> bytes:
+    """Return a statement that one side removed and that the other edited or moved, if any."""
+    for one, other in (sides, sides[::-1]):
+        mine, others = known.matched(one), known.matched(other)
+        for path, place in others.items():
+            if path in mine:
+                continue
+            (suite, i), new = path[-1], other.head_at(place[-1])
+            statements = known.suites[suite]
+            is_kept = len(place) == len(path) and new == statements[i]
+            if is_kept:
+                continue
+            if len(place) > len(path) and now.is_empty(other.head_at(place[-2])):
+                return new
+            if new in now.paths and _only_removes(one, mine, path, len(statements)):
+                return new
+    return b""
+
+
+def _only_removes(side: Places, mine: Mapping[Path, Path], path: Path, size: int) -> bool:
+    """Whether a side has nothing in the place of a statement of the base that it removed.
+
+    The statement is at *path* in a suite of the base with *size* statements.
+    """
+    suite, i = path[-1]
+    before, after = (mine.get((*path[:-1], (suite, k))) for k in (i - 1, i + 1))
+    if before is None and after is None:
+        return False
+    is_first = i == 0 and after is not None and after[-1][1] == 0
+    is_last = i == size - 1 and before is not None
+    if is_last and before is not None:
+        return before[-1][1] == len(side.suites[before[-1][0]]) - 1
+    if before is None or after is None:
+        return is_first
+    return (before[-1][0], before[-1][1] + 1) == after[-1]
+
+
 _FOR_THE_REST = b"defer "
 """What a statement in Go begins with that concerns the end of its function, so that no condition
 of the other side may decide about it."""

@@ -1,5 +1,6 @@
 """Finds where the statements of a function are, and how a side moved them."""
 
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
@@ -11,6 +12,7 @@ from attrs import frozen
 from cooperbench_eval.git.merging.line_diff import Change, diff_lines
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.tree import Construct, Mode, head_of
+from cooperbench_eval.strategies.structured.rules.statements import PLACEHOLDERS
 from cooperbench_eval.support.memo import WeighedMemo
 
 MOST_COPIES = 50
@@ -53,7 +55,7 @@ def _label(parent: Construct, child: Construct, label: bytes) -> bytes:
 
 @frozen(eq=False)
 class Places:
-    """Where the statements of a function are, by their words.
+    """Where the statements of a function are, by their words, and how often in each suite.
 
     Attributes:
         labels: What each suite belongs to.
@@ -63,6 +65,7 @@ class Places:
     suites: dict[int, list[bytes]]
     elements: dict[Path, Construct]
     labels: dict[int, bytes]
+    counts: Counter[tuple[tuple[bytes, ...], bytes]]
 
     @classmethod
     def of(cls, function: Construct) -> "Places":
@@ -84,7 +87,13 @@ class Places:
             paths[head].append(path)
             suites[path[-1][0]].append(head)
             labels[path[-1][0]] = label
-        return cls(dict(paths), dict(suites), elements, labels)
+        heads = {path[-1]: head for head, places in paths.items() for path in places}
+        counts = Counter(
+            (tuple(heads[each] for each in path[:-1]), head)
+            for head, places in paths.items()
+            for path in places
+        )
+        return cls(dict(paths), dict(suites), elements, labels, counts)
 
     def blocks(self, head: bytes) -> Counter[bytes]:
         """Return what the suites around a statement belong to, without the function's own."""
@@ -97,6 +106,14 @@ class Places:
     def is_block(self, path: Path) -> bool:
         """Whether a statement contains others."""
         return any(each.kind == "suite" for each in self.elements[path].walk())
+
+    def is_empty(self, head: bytes) -> bool:
+        """Whether a statement is there, and nothing is in it."""
+        places = {paths[0] for each, paths in self.paths.items() if each not in PLACEHOLDERS}
+        found = self.paths.get(head, ())
+        return len(found) == 1 and not any(
+            len(path) > len(found[0]) and path[: len(found[0])] == found[0] for path in places
+        )
 
     def words_in(self, head: bytes) -> Iterator[bytes]:
         """Yield the words of a statement and of what it contains."""
@@ -145,6 +162,13 @@ class Places:
                 if best >= _LEAST_ALIKE:
                     del free[place]
                     yield old, place
+
+    def gaps(self, side: "Places") -> Iterator[tuple[bytes, int]]:
+        """Yield each new statement of a side, and how many of the statements here precede it."""
+        kept = sorted(self.matched(side).values())
+        for head, paths in side.paths.items():
+            if head not in self.paths:
+                yield from ((head, bisect(kept, path)) for path in paths)
 
     def neighbours(self, side: "Places") -> Iterator[tuple[bytes, "Neighbours"]]:
         """Yield each statement that is new in a side, and its unchanged neighbours."""

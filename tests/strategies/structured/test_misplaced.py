@@ -51,6 +51,19 @@ def test_a_statement_with_other_neighbours_is_found(name):
     assert misplaced(BASE, THEIRS, OURS, merged) == problem
 
 
+def test_a_statement_that_both_sides_add_to_a_suite_is_there_once():
+    """Or as often as one of them adds it; in another suite it is another statement."""
+    ours, theirs = function("log(a)", "one()", "if a:", "    log(a)"), function("one()", "log(a)")
+    once, twice = function("log(a)", "one()"), function("log(a)", "one()", "log(a)")
+    base = function("one()")
+
+    assert misplaced(base, once, theirs, twice) == (
+        "in 'f', 'log(a)' would occur twice, because both sides add it"
+    )
+    assert misplaced(base, twice, theirs, twice) == ""
+    assert misplaced(base, ours, once, ours) == ""
+
+
 def test_a_block_may_be_put_around_an_edited_statement():
     """What was before it is now before the block."""
     base, ours = function("one()", "return a"), function("one()", "return a + 1")
@@ -121,6 +134,33 @@ def test_a_new_clause_stays_with_its_statement():
     assert misplaced(base, ours, theirs, right) == misplaced(base, theirs, ours, right) == ""
     for sides in ((ours, theirs), (theirs, ours)):
         assert misplaced(base, *sides, wrong) == "in 'f', 'new()' would be in the wrong block"
+
+
+def test_two_versions_of_one_statement_are_not_both_there():
+    """Even if the sides put them at different depths."""
+    base = function("x = a + one(b)", "two()")
+    ours = function("for c in d:", "    x = first(a + one(b))", "two()")
+    theirs = function("x = second(a + one(b))", "two()")
+    merged = function("for c in d:", "    x = first(a + one(b))", "x = second(a + one(b))", "two()")
+
+    assert "would stand beside theirs" in misplaced(base, ours, theirs, merged)
+
+
+def test_equal_headers_do_not_confuse_what_both_sides_add():
+    """It is at one place in both, although the other side puts a statement with one around it."""
+    repeated = "for a in b:", "    one()"
+    base = function(*repeated, "two()", *repeated, "three()")
+    ours = function(*repeated, "log(a, b)", "two()", *repeated, "three()")
+    theirs = function(
+        "for a in b:", *("    " + each for each in repeated), "log(a, b)", "for a in b:",
+        "    two()", *repeated, "three()",
+    )  # fmt: skip
+    merged = function(
+        "for a in b:", *("    " + each for each in repeated), "log(a, b)", "for a in b:",
+        "    log(a, b)", "    two()", *repeated, "three()",
+    )  # fmt: skip
+
+    assert "occur twice" in misplaced(base, ours, theirs, merged)
 
 
 def test_elements_with_different_text_are_not_the_same():

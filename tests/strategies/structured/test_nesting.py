@@ -56,3 +56,13 @@ def test_a_statement_may_be_in_a_block_that_sets_what_it_needs():
     merged = ["one(x)", "with two(x) as y:", "    three(x)", "    new(y)"]
 
     assert problem(BASE, ours, theirs, merged) == ("", "")
+
+
+def test_a_statement_that_one_side_removes_and_the_other_changes_is_not_there():
+    """Nor is an empty block that one side put around it."""
+    edited = ["one(x)", "if x:", "    two(x + 1)", "three(x)"]
+    removed = ["one(x)", "three(x)"]
+
+    assert all("one side removes" in each for each in problem(BASE, edited, removed, edited))
+    empty = ["one(x)", "if x:", "    pass", "three(x)"]
+    assert all("one side removes" in each for each in problem(BASE, edited, removed, empty))
