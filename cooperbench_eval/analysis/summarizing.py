@@ -9,7 +9,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
-from cooperbench_eval.analysis.facts import GroupFacts, TeamFacts
+from cooperbench_eval.analysis.facts import TeamFacts
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.intervals import Cluster, cluster_of
 from cooperbench_eval.analysis.measures import (
@@ -97,16 +97,22 @@ def summarize(
     reached: Mapping[PairKey, PairAnswers] | None = None
     if gold is not None:
         reached = by_pair(iterate_facts(gold, "gold"), "gold", partial(answers_of, policies=judges))
-    key_of: Callable[[GroupFacts], Hashable] = _no_key if by is None else make_key(by)
+    key_of = None if by is None else make_key(by)
+    whole = Tally()
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
     for facts in iterate_all_facts(reports):
-        tally = tallies[key_of(facts)]
+        found: tuple[Tally, ...] = (whole,)
+        if key_of is not None:
+            found = (whole, tallies[key_of(facts)])
         name = cluster_of(task_of(facts), cluster) if cluster else ""
+        of_gold = None
         if isinstance(facts, TeamFacts):
-            tally.teams[facts.size].add(facts, answers_of(facts, ()), cluster=name)
-            continue
-        of_gold = None if reached is None else reached.get(PairId.of(facts).key)
-        tally.add(facts, answers_of(facts, judges), of_gold, name)
+            found = tuple(tally.teams[facts.size] for tally in found)
+        elif reached is not None:
+            of_gold = reached.get(PairId.of(facts).key)
+        answers = answers_of(facts, () if isinstance(facts, TeamFacts) else judges)
+        for tally in found:
+            tally.add(facts, answers, of_gold, name)
     build = _Builder(
         policies=judges,
         hides=policies is None,
@@ -114,15 +120,8 @@ def summarize(
         confidence=confidence,
         cluster=cluster,
     )
-    groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)} if names else {}
-    whole = Tally()
-    for tally in tallies.values():
-        whole += tally
+    groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)}
     return build.summary(whole, by=names, groups=groups)
-
-
-def _no_key(_: GroupFacts) -> Hashable:
-    return None
 
 
 _PROBLEMS = 10
