@@ -24,11 +24,7 @@ _NAMES: tuple[str, ...] = get_args(GroupName)
 
 
 def group_names(by: By | None) -> tuple[str, ...]:
-    """Return a name for each part of a group's key; `("group",)` for a function's.
-
-    Raises:
-        AnalysisError: A name is unknown or given twice, or there are no names.
-    """
+    """Return a name for each part of a group's key; `("group",)` for a function's."""
     if by is None:
         return ()
     if callable(by):

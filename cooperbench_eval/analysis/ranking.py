@@ -262,11 +262,7 @@ def rank(
 def _by_team(
     summaries: Mapping[Hashable, object], judge: Decider, size: int | None
 ) -> dict[str, _ByPair]:
-    """Return the answers of each team, by its name and by pair.
-
-    Raises:
-        AnalysisError: A team has a pair twice.
-    """
+    """Return the answers of each team, by its name and by pair; refuse a pair twice."""
     if len(summaries) < 2:  # noqa: PLR2004 - one team has no rank
         raise ArgumentError("summaries", f"must have at least two teams, not {len(summaries)}")
     found: dict[str, _ByPair] = {}
@@ -296,11 +292,7 @@ def _listed(pair: PairKey) -> str:
 
 
 def _judged(name: str, given: Any, judge: Decider, size: int | None) -> JudgedSummary:
-    """Return the verdicts of a team under the policy or strategy.
-
-    Raises:
-        AnalysisError: There is no report, or none with such a verdict.
-    """
+    """Return the verdicts of a team under the policy or strategy."""
     summary = given
     if not isinstance(given, Summary):
         try:

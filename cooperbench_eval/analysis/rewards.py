@@ -92,11 +92,7 @@ def reward_of(report: GroupReport, policy: str | Policy = "strict") -> dict[str,
 
 
 def reward_of_audit(audit: Audit) -> dict[str, float]:
-    """Return how good a merged tree is, as in `Audit.reward`.
-
-    Raises:
-        ReportError: It has no suites.
-    """
+    """Return how good a merged tree is, as in `Audit.reward`."""
     outcomes = [run.outcome for run in audit.suites]
     if not outcomes:
         raise ReportError("has no answer: no suites were given", audit.tree_id)

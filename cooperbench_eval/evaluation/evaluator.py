@@ -323,14 +323,7 @@ def report_failure(
     pair: PairId,
     kind: type[GroupReport],
 ) -> GroupReport:
-    """Return the report of a pair or team that could not be evaluated.
-
-    Args:
-        strategies: Each gets a row that says it was not tried.
-        failure: Why there is no result.
-        pair: The identity of the pair or team.
-        kind: The class of the report.
-    """
+    """Return the report of a pair or team that could not be evaluated."""
     patch = PatchReport(status=PatchStatus.NOT_TRIED)
     features = [FeatureReport(number=number, patch=patch) for number in pair.features]
     now = dt.datetime.now(dt.UTC)

@@ -32,7 +32,6 @@ class Landed:
 
     Attributes:
         side: The landed features together; `None` if no feature landed.
-        left_out: The other features, each with the reason.
         steps: The merges in their order, each with the side that it gives.
     """
 
@@ -49,12 +48,8 @@ class Landed:
 class MergeQueue:
     """Lands features with one strategy; a merge that was done before is remembered.
 
-    Args:
-        base: The tree of which all sides are changes.
-        strategy: The strategy.
-        features: The features without each other, in the order in which they are to land.
-        sides: The sides of those with a usable patch, by number.
-        given: Prepared merges of two features, which all queues share; this one adds its own.
+    Only features with a usable patch are in *sides*. All queues share *given*, the prepared merges
+    of two features; this one adds its own.
     """
 
     def __init__(
@@ -75,8 +70,7 @@ class MergeQueue:
     def land(self, broken_on: Callable[[Side], tuple[BrokenTests, ...]] = lambda _: ()) -> Landed:
         """Land the features in their order; leave out those that conflict or break tests.
 
-        Args:
-            broken_on: Returns the tests that fail on the tree of a side.
+        The tests that fail on the tree of a side are those that *broken_on* returns.
         """
         so_far: Side | None = None
         left_out: list[LeftOut] = []
@@ -141,15 +135,10 @@ def _failing_alone(feature: FeatureReport) -> LeftOut | None:
 
 
 def breaking(number: int, broken: Sequence[BrokenTests], on: Iterable[int]) -> LeftOut:
-    """Return why a feature that makes tests fail is left out.
+    """Return why a feature that makes tests fail on a tree with the features *on* is left out.
 
     A feature that fails its own tests without the others is left out for this reason, whatever
     else it does. Otherwise, it breaks tests that pass without it, or its own fail beside others.
-
-    Args:
-        number: The feature.
-        broken: All tests that fail on a tree that holds it.
-        on: The features that the tree holds.
     """
     others = sorted({*on} - {number})
     own = [each for each in broken if (each.suite, each.feature) == (TeamSuite.FEATURE, number)]

@@ -47,12 +47,7 @@ class Feature:
 
 
 def start_of(feature: Feature, base: Snapshot) -> Snapshot:
-    """Return the tree from which a feature starts, which is *base* unless it has its own.
-
-    Raises:
-        ArgumentError: Its base is a name, and *base* is not from a repository.
-        RepositoryError: The repository has no commit of this name.
-    """
+    """Return the tree from which a feature starts, which is *base* unless it has its own."""
     if not isinstance(feature.base, str):
         return feature.base or base
     if base.location is None or base.commit_id is None:

@@ -122,13 +122,7 @@ _COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
 
 @frozen(kw_only=True)
 class Merged:
-    """One merge by a strategy.
-
-    Attributes:
-        given: What the strategy was given.
-        outcome: What it returned; a failure if it raised.
-        seconds: The time that it took.
-    """
+    """What a strategy was given, the outcome (a failure if it raised), and the seconds it took."""
 
     given: MergeInput
     outcome: MergeOutcome
@@ -180,11 +174,8 @@ class Merged:
     ) -> dict[str, Any]:
         """Return the fields of a `MergeRow`; those that a failed merge lacks are left out.
 
-        Args:
-            changes: The changes that turn the base of the report into the merged tree.
-            scorer: Measures the conflicts that are left open.
-            diff_of: Returns them as a diff against that base.
-            features_at: Returns the features that a conflict in a file is between.
+        The *changes* turn the base of the report into the merged tree; *diff_of* is a diff of them.
+        *features_at* returns the features that a conflict in a file is between.
         """
         given, outcome = self.given, self.outcome
         row: dict[str, Any] = {
@@ -225,17 +216,8 @@ def merge_into(
 ) -> tuple[Merged, Side]:
     """Merge one more side into those that were merged before; return the merge and the new side.
 
-    Open conflicts are markers in the result.
-
-    Args:
-        base: The tree of which the sides are changes.
-        so_far: The sides that were merged before.
-        side: One more.
-        strategy: Merges it.
-        given: What `merge_input` returns for the sides, if that is known.
-
-    Raises:
-        RepositoryError: What the merge needs cannot be read.
+    Open conflicts are markers in the result. *given* is what `merge_input` returns for the sides,
+    if that is known.
     """
     merged = merge_sides(strategy, given or merge_input(base, so_far, side))
     changes = rewritten(merged.outcome.changes, merged.given.base, base)

@@ -51,7 +51,6 @@ class Runs:
     If the runner or the host fails, the run has no answer, and its result gives the reason.
 
     Attributes:
-        runner: Runs the suites.
         budget: How many runs are allowed; `None` if any number is.
         used: How many different runs were asked for.
     """
@@ -70,24 +69,14 @@ class Runs:
     def run(
         self, base: Snapshot, changes: Changes, suite: TestSuite, *, number: int = 1
     ) -> TestResult:
-        """Run *suite* on *base* with *changes*, if it did not run there before.
-
-        Raises:
-            BudgetSpentError: No more runs are allowed.
-            RepositoryError: The tree cannot be read.
-        """
+        """Run *suite* on *base* with *changes*, if it did not run there before."""
         key = changes.tree_id(base), suite, number
         if key not in self._known:
             self._known[key] = self._counted(base, changes, suite, number)
         return self._known[key]
 
     def rerun(self, base: Snapshot, changes: Changes, suite: TestSuite) -> TestResult:
-        """Run *suite* again even if its result is known; the new result replaces the known one.
-
-        Raises:
-            BudgetSpentError: No more runs are allowed.
-            RepositoryError: The tree cannot be read.
-        """
+        """Run *suite* again even if its result is known; the new result replaces the known one."""
         run = self._counted(base, changes, suite, 3)  # after the evaluation's two
         self.know(base, changes, suite, run)
         return run
@@ -115,14 +104,8 @@ class SuiteRuns:
     """The runs of the suites of one pair or team, and what they say about its trees.
 
     A suite that fails runs a second time before anybody is blamed. A run without a result counts
-    against its tree only if the suite has a result on the base.
-
-    Args:
-        group: The pair or team.
-        runs: Runs the suites; `None` to run nothing.
-        rule: How runs are judged.
-        test_base: Whether the features' suites run on the base. If they do not, every
-            case of them must pass.
+    against its tree only if the suite has a result on the base. Without *runs*, nothing runs.
+    Without *test_base*, no feature's suite runs on the base, and every case of it must pass.
     """
 
     def __init__(
@@ -179,10 +162,7 @@ class SuiteRuns:
     ) -> Judged:
         """Run a suite once on the base with *changes*, and judge the run.
 
-        Args:
-            suite: The suite; `None` to run nothing.
-            changes: A side or a merge.
-            alone: For a merge, the suite's run on its own feature's side, if it has one.
+        For a merge, *alone* is the suite's run on its own feature's side, if it has one.
         """
         run = self.plain(suite, changes)
         return Judged(run, self.judge(suite, run, alone))
@@ -227,12 +207,8 @@ class SuiteRuns:
     ) -> Iterator[SuiteRun]:
         """Run the suites of some features on their tree, one at a time.
 
-        The joint tests run only if the tree holds all features.
-
-        Args:
-            numbers: The features.
-            tree_for: Returns the changes that turn the base into their tree, for a suite.
-            alone: The run of each feature's tests without the others, by the feature's number.
+        The joint tests run only if the tree holds all features. *tree_for* returns the tree for a
+        suite, as changes, and *alone* has the run of each feature's tests without the others.
         """
         for which, number, suite in suites_on(self._group, numbers):
             own = None if number is None else alone.get(number)
@@ -342,13 +318,7 @@ _FEWEST_TO_MERGE = 2
 
 @frozen(kw_only=True)
 class FeaturesAlone:
-    """Each feature without the others.
-
-    Attributes:
-        reports: The results of each feature, in the order of the pair or team.
-        base_joint: The run of the joint tests on the base; `None` if they were not run.
-        base_regression: The same for the repository's own tests.
-    """
+    """Each feature without the others, and the runs of the shared suites on the base."""
 
     reports: tuple[FeatureReport, ...]
     base_joint: TestResult | None = None
@@ -368,15 +338,7 @@ def evaluate_alone(
     *,
     test_other: bool,
 ) -> FeaturesAlone:
-    """Run the suites on each feature without the others.
-
-    Args:
-        group: The pair or team.
-        placed: Its features with their patches placed.
-        runs: Runs its suites.
-        policy: How leniently the patches were placed.
-        test_other: Whether to run the tests of a pair's features also on the other patch.
-    """
+    """Run the suites on each feature without the others."""
     usable = [each for each in placed if each.is_usable]
     reports: dict[int, FeatureReport] = {}
     # Features whose runs another worker is making come last: by then they may be done.

@@ -51,21 +51,12 @@ def trace_failures(
     or if one of these functions uses its name, directly or through at most four others. Names
     are compared as words, without types, so a function that only shares its name with another
     one may be included. Functions that both features changed come last, whether or not a
-    failure leads to them.
+    failure leads to them. The *failures* are the messages of lost tests by id; empty if the test
+    did not run.
 
-    The work is bounded. Only files that the merge touches are read, the smallest first: at
-    most 200 files, with 2,000,000 bytes of different texts and 50,000 functions in all their
-    versions together. Each file beyond that counts as one in `left_out`.
-
-    Args:
-        base: The tree from which both sides start.
-        side1: The changes of feature 1.
-        side2: The changes of feature 2.
-        merged: The changes of the merge.
-        failures: The message of each lost test by its id, as the framework wrote it; empty if
-            the test did not run. Those after the first 200 are ignored. Of a message, the
-            first and the last 10,000 characters are read, and of its traceback the 200
-            innermost different places.
+    The work is bounded. Only files that the merge touches are read, the smallest first, and only
+    the first failures, both ends of their messages and the innermost places of their tracebacks.
+    Each file beyond the bounds counts as one in `left_out`.
     """
     tree = Merged.of(base, {2: side2, 1: side1}, merged)
     files = _read(tree.files.values())
@@ -207,7 +198,6 @@ class _Leads:
     """Collects the changed functions to which failures lead.
 
     Attributes:
-        files: The files that are read, by path.
         led_to: The functions found so far, by path and name.
     """
 

@@ -21,11 +21,7 @@ class _Choice(StrEnum):
 
     @classmethod
     def of(cls, word: str) -> Self:
-        """Return the member called *word*.
-
-        Raises:
-            DatasetError: There is no such member.
-        """
+        """Return the member called *word*."""
         try:
             return cls(word)
         except ValueError:

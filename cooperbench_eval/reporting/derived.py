@@ -101,15 +101,7 @@ def check_derived(record: Any, data: _Json, place: str = "") -> None:
     A missing fact is not a contradiction. For blame, only the kind is checked, and only
     whether it is possible with the verdict: the rules of blame are refined from time to
     time, and older reports must stay readable. For the same reason, only the type of the
-    warnings and the pre-existing failures is checked.
-
-    Args:
-        record: The record, or a part of it.
-        data: What it was read from.
-        place: Where it is in the whole, for messages.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the record.
+    warnings and the pre-existing failures is checked. Messages begin with the *place* in the whole.
     """
     _compare(place, data, facts_of(record))
     if check := _CHECKS.get(type(record).__name__):
@@ -124,11 +116,7 @@ def check_derived(record: Any, data: _Json, place: str = "") -> None:
 
 
 def check_report(report: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the report of a pair or team, as `check_derived`.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the report.
-    """
+    """Check the derived facts of a pair or team as `check_derived` does, and the report itself."""
     for name in ("preexisting_failures", "warnings"):
         found = data.get(name, [])
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
@@ -354,11 +342,7 @@ def _compare_attribute(place: str, name: str, found: object, expected: object) -
 
 
 def check_audit(audit: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the `Audit` that was read from it.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the audit.
-    """
+    """Check the derived facts in *data* against the `Audit` that was read from it."""
     check_derived(audit, data)
     for index, run in enumerate(audit.suites):
         _compare(f"suites[{index}].", data["suites"][index], {"passed": run.outcome})

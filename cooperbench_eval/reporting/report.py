@@ -233,11 +233,7 @@ class Report(Shown, JsonRecord):
 
 
 def row_of(strategy: str, attempts: Sequence[_Row]) -> _Row:
-    """Return the row of *strategy*.
-
-    Raises:
-        UnknownAttemptError: There is none.
-    """
+    """Return the row of *strategy*; raise an error if there is none."""
     for attempt in attempts:
         if attempt.strategy == strategy:
             return attempt

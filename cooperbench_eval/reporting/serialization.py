@@ -48,8 +48,6 @@ class _Format:
     """How one kind of record is written.
 
     Attributes:
-        name: What the record is, for messages.
-        reader: The name of its class.
         written: Returns what is written, for a record and its attributes as plain values.
         check: Raises `ReportError` if a fact that was written contradicts the record.
         attributes: Returns the attributes as plain values, from what was written. It may raise
@@ -79,11 +77,7 @@ def dumps(values: _Json) -> str:
 
 
 def load(data: object, cls: type[_Record], kind: str) -> _Record:
-    """Read plain JSON values as a record of a kind and of class *cls*.
-
-    Raises:
-        ReportError: The values are not such a record, or they have a newer schema.
-    """
+    """Read plain JSON values as a record of a kind and of class *cls*."""
     form = _FORMATS[kind]
     if not isinstance(data, dict) or _kind_of(data) != kind:
         raise ReportError(_other_kind(data, form.described))

@@ -153,11 +153,7 @@ def _changes_nothing(placed: Placed, options: Options, group: TestedGroup) -> bo
 
 
 def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> Audit:
-    """Say whose work is in a merged tree; see `audit`.
-
-    Raises:
-        RepositoryError: A file cannot be read, or a branch and *base* are unrelated.
-    """
+    """Say whose work is in a merged tree; see `audit`."""
     tree = base.overlay(merged)
     tracking = track(*with_ends(base, sides, merged))
     fates = Fates(tracking)
@@ -210,9 +206,6 @@ def _compare_strategy(
 
     If a merge leaves conflicts open, the later sides are merged into the tree with its markers,
     as a person could do.
-
-    Raises:
-        RepositoryError: A touched file cannot be read.
     """
     so_far, *others = (Side.of(each, sides[each.number]) for each in features)
     status = MergeStatus.CLEAN

@@ -23,7 +23,6 @@ class LineFate:
     """What became of one line.
 
     Attributes:
-        in_conflict: Whether the sides conflict there.
         place: The file and the line of the merged tree that has it; `None` if none does.
     """
 

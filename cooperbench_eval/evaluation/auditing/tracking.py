@@ -31,12 +31,7 @@ class TrackedFile:
         path: The path in the merged tree; that of the expected file if the merged tree
             lacks it.
         entry: The merged entry; `None` if there is none.
-        expected: The expected file; `None` if none is expected.
-        lines: The lines of the merged text; none for anything else.
-        base_path: The path of the base's file.
         owners: Who added each expected line.
-        base_places: For each expected line its place in the base's file.
-        expected_places: For each merged line its place in the expected text.
         restored: The places in the base of merged lines that a side removed, by the merged line.
     """
 
@@ -99,14 +94,10 @@ class TrackedFile:
 
 @define(eq=False)
 class Tracking:
-    """A merged tree with its sides.
+    """A merged tree with its sides, by number in the order in which they were merged.
 
-    Attributes:
-        base: The tree from which the sides start.
-        merged: The merged tree.
-        sides: The sides by their numbers, in the order in which they were merged.
-        files: The files that a side or the merge touches, by path.
-        deleted: The paths of the base that the merged tree lacks, without renamed files.
+    *files* are those that a side or the merge touches, by path. *deleted* are the paths of the base
+    that the merged tree lacks, without renamed files.
     """
 
     base: Snapshot
@@ -127,9 +118,6 @@ def track(
 
     With *as_blame*, the base's lines of a side are found as `git blame` does it, not as `git diff`
     does.
-
-    Raises:
-        RepositoryError: A touched file cannot be read.
     """
     trees = {n: SideTree(base, n, changes, as_blame=as_blame) for n, changes in sides.items()}
     tree = base.overlay(merged)

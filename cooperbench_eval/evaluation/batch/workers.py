@@ -169,11 +169,7 @@ class WorkerPool(Executor):
         self._at_exit = weakref.finalize(self, _kill_all, self._owner, self._processes)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a worker call *fn*, a function of a module.
-
-        Raises:
-            RuntimeError: The pool is shut down.
-        """
+        """Have a worker call *fn*, a function of a module."""
         return self._add(_Task(pickle.dumps((fn, args, kwargs))))
 
     def submit_sharing(
@@ -184,9 +180,6 @@ class WorkerPool(Executor):
         The *parts* are pickled values by digest. Other jobs may share them, and a worker that still
         has one is not sent it again. The jobs of a *group* are done by one worker, as long as there
         are other jobs for the other workers.
-
-        Raises:
-            RuntimeError: The pool is shut down.
         """
         return self._add(_Task(pickle.dumps((fn, args, {})), parts, group))
 
@@ -335,11 +328,8 @@ class _Worker:
     def do(self, tasks: deque[_Task]) -> tuple[bool, Any]:
         """Send the tasks that were not sent yet; return the answer to the first.
 
-        Returns:
-            Whether the call returned, and its value or its exception.
-
-        Raises:
-            EOFError, OSError: The worker has died.
+        The answer is whether the call returned, and its value or its exception. An `EOFError` or
+        `OSError` means that the worker has died.
         """
         while self._sent < len(tasks):
             task = tasks[self._sent]

@@ -73,8 +73,6 @@ class LostTests:
     """Tests of one suite that a merge lost.
 
     Attributes:
-        kind: Which suite it is.
-        suite: The suite.
         ids: The ids of the tests; empty if it is not known which ones are lost, for example
             because the suite timed out.
         known: The ids of all cases in the suite's earlier runs.
@@ -107,8 +105,6 @@ class Experiments:
     A tree that was tested before costs no run.
 
     Attributes:
-        pair: The pair.
-        sides: The hunks of feature 1 and of feature 2.
         runs: Runs the suites; it may know runs of the report.
         had_no_verdict: Whether the sandbox failed in a run, so that nothing is known about
             its tree.
@@ -137,11 +133,7 @@ class Experiments:
         return together.changes if merged.is_complete else None
 
     def passes(self, lost: LostTests, kept: Sequence[_Hunks | None]) -> bool:
-        """Whether the lost tests pass if only some hunks are merged.
-
-        Args:
-            lost: The tests.
-            kept: The hunks that each side keeps; `None` to leave the whole side out.
+        """Whether the lost tests pass if only some hunks are merged; `None` leaves out a side.
 
         Raises:
             BudgetSpentError: Too many trees were tried, or too many runs are needed.

@@ -19,10 +19,7 @@ def find_candidates(
 ) -> tuple[dict[int, Side], list[LeftOut]]:
     """Leave out patches that could not be placed, and duplicates.
 
-    Args:
-        base: The tree into which they are to land.
-        placed: All patches.
-        strategy: Merges those that start from another commit into the base.
+    Those that start from another commit are merged into the base first.
 
     Returns:
         The sides of the patches that are kept, by number, and why each of the others is left out.
@@ -48,11 +45,7 @@ def without_duplicates(
 ) -> Iterator[LeftOut]:
     """Remove the sides of patches that duplicate another one, and yield why each is left out.
 
-    Args:
-        base: The tree into which they are to land.
-        features: All features.
-        sides: What those that can be merged change in the base, by number.
-        needed: Branches on which others may build, so they stay even if they are duplicates.
+    Others may build on the branches *needed*, so these stay even if they are duplicates.
     """
     trees = {number: each.changes.tree_id(base) for number, each in sides.items()}
     candidates = [each for each in features if each.number in sides]

@@ -26,10 +26,7 @@ class PatchMerger:
     contents of the last trees are kept; those of the others are made again by repeating the merges.
 
     Attributes:
-        base: The tree into which the patches are merged.
-        strategy: Merges them.
         limit: How much work is allowed; the last merge may exceed it.
-        used: How much was used.
     """
 
     def __init__(
@@ -69,16 +66,10 @@ class PatchMerger:
         return tree
 
     def merge(self, tree: str, number: int, *, at_any_cost: bool = False) -> Step:
-        """Merge a patch into a tree that was made here.
-
-        Args:
-            tree: The key of the tree.
-            number: The patch.
-            at_any_cost: Whether to merge even if no more work is allowed.
+        """Merge a patch into a tree that was made here; *at_any_cost* ignores the limit.
 
         Raises:
             WorkSpentError: No more work is allowed.
-            RepositoryError: The base cannot be read.
         """
         step = self._steps.get((tree, number))
         if step is None:

@@ -51,7 +51,7 @@ def find_plan(
     Args:
         merger: Merges the candidates into its base.
         numbers: All patches, in the given order.
-        sides: What the candidates change in the base, by number, in the given order.
+        sides: The candidates by number, in the given order.
         missing: Why the other patches are not candidates.
         groups: Candidates that may affect each other's merges.
         trials: The tests that decide.
@@ -117,8 +117,7 @@ def _hazards(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> t
 def _search(search: Callable[[], None], is_enough: Callable[[], bool]) -> str:
     """Search as far as the bounds allow; return the error that ended the search, if there was one.
 
-    Raises:
-        RepositoryError: The base cannot be read, and too little was found before.
+    If too little was found before, the error is raised.
     """
     with suppress(WorkSpentError, BudgetSpentError):
         try:
@@ -147,13 +146,7 @@ def _landing(sets: MergeableSets, tested: TestedSearch | None) -> tuple[_Order, 
 
 @frozen(kw_only=True)
 class _Conclusions:
-    """What is known after a search.
-
-    Attributes:
-        sets: The sets that merge.
-        trials: What was tested.
-        sides: What each patch changes in the base, by number, in the given order.
-    """
+    """What is known after a search; *sides* are those of the candidates, in the given order."""
 
     sets: MergeableSets
     trials: Trials

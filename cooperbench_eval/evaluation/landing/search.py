@@ -28,8 +28,6 @@ class Step:
 
     Attributes:
         tree: The key of the merged tree; `None` if the merge is not complete.
-        is_resolved: Whether the strategy resolved conflicts.
-        open_files: The files in which conflicts are left open.
         failure: Why the strategy failed, or what it needs cannot be read; empty if neither.
         is_provisionalable: Whether what it needs cannot be read.
     """
@@ -48,11 +46,7 @@ class Oracle(Protocol):
         """Return the key of the tree of one patch."""
 
     def merge(self, tree: str, number: int) -> Step:
-        """Merge a patch into a tree that this oracle returned before.
-
-        Raises:
-            WorkSpentError: The bound does not allow another merge.
-        """
+        """Merge a patch into a tree that this oracle returned before."""
 
 
 class WorkSpentError(Exception):
@@ -63,19 +57,12 @@ class GroupSearch:
     """The search over the sets of one group of patches.
 
     Attributes:
-        numbers: The patches, in the given order.
         found: For each set that is known to merge, its known trees.
         best: The longest order that is known to merge; of several, the first one found.
     """
 
     def __init__(self, oracle: Oracle, numbers: Sequence[int], *, in_order: bool = False) -> None:
-        """Prepare the search.
-
-        Args:
-            oracle: Merges patches.
-            numbers: The patches, in the given order.
-            in_order: Whether only the given order counts, with patches left out of it.
-        """
+        """Prepare the search; *in_order* if only the given order counts."""
         self.numbers = tuple(numbers)
         self.found: dict[_Patches, dict[str, tuple[int, ...]]] = {}
         self.best: tuple[int, ...] = ()
@@ -132,10 +119,8 @@ class GroupSearch:
     def order_dependent(self) -> dict[_Patches, tuple[int, ...]]:
         """Return the sets that merge only in some orders, or give several trees.
 
-        Only sets of up to `examined_size` patches are looked at.
-
-        Returns:
-            For each set, an order in which it does not merge; empty if it merges in all orders.
+        Each has an order in which it does not merge; empty if it merges in all orders. Only sets of
+        up to `examined_size` patches are looked at.
         """
         if self._in_order:
             return {}
@@ -194,8 +179,7 @@ class GroupSearch:
     def fold(self, numbers: Sequence[int]) -> tuple[int, ...]:
         """Merge patches in an order, skip those that fail, and try these again at the end.
 
-        Returns:
-            The patches that merged, in the order in which they did.
+        Those that merged are returned, in the order in which they did.
         """
         order: tuple[int, ...] = ()
         waiting, tree = tuple(numbers), ""
@@ -229,8 +213,7 @@ class GroupSearch:
     def examine_all(self, *, until_all_land: bool = False) -> None:
         """Examine every order of every set, the most promising ones first.
 
-        Args:
-            until_all_land: Whether to stop as soon as all patches merge together.
+        With *until_all_land*, stop as soon as all patches merge together.
         """
         graph = self._compatible()
 
@@ -325,14 +308,10 @@ class GroupSearch:
 def largest_clique(
     graph: Mapping[int, AbstractSet[int]], most_steps: int = _MOST_STEPS
 ) -> tuple[int, ...]:
-    """Return a largest clique of a graph, or a large one if the search takes too long.
+    """Return a largest clique of a graph, or a large one if the search takes *most_steps* steps.
 
     Branch and bound with a colouring as the bound, after E. Tomita and T. Seki, *An
     efficient branch-and-bound algorithm for finding a maximum clique*, DMTCS 2003.
-
-    Args:
-        graph: The neighbours of each vertex; none is its own neighbour.
-        most_steps: How many vertices the search may add to cliques.
 
     Example:
         >>> largest_clique({1: {2, 3}, 2: {1, 3}, 3: {1, 2, 4}, 4: {3}})

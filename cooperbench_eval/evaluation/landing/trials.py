@@ -30,16 +30,11 @@ class Trials:
     """Tests sets of patches, each of them once on a tree.
 
     Attributes:
-        group: The patches that can be merged, with their own suites and the common ones.
-        runs: Runs suites within the budget.
-        budget: How many runs are allowed.
         broken: For each set and tree that was tested, the tests of the first suite that
             fails; `None` if none does.
-        had_no_answer: Whether a run had no answer.
         unanswered: Why a suite had no answer on some tree, as a clause; empty if each had one.
         proven: The sets and trees on which every suite passes. If one feature has a suite, each
             needs one.
-        flaky: The ids of the cases that both failed and passed on a tree.
         reset_files: The changed files that were as in the base when suites ran.
     """
 
@@ -53,13 +48,8 @@ class Trials:
     ) -> None:
         """Prepare to test.
 
-        Args:
-            group: The patches that can be merged, with their own suites and the common ones.
-            options: How suites are run and judged.
-            budget: How many test runs are allowed.
-            tested: Takes a merged tree, and returns the tree on which suites run; both as changes
-                of the base.
-            name: Returns the name of a feature by its number, for messages.
+        Suites run on the tree that *tested* returns for a merged one; both are changes of the base.
+        In messages, a feature is called as *name* says.
         """
         self.group = group
         self.runs = Runs(options.runner, budget)
@@ -77,11 +67,7 @@ class Trials:
         self._failures: Counter[TestSuite | None] = Counter()
 
     def passes(self, patches: _Patches, tree: str, changes: Changes) -> bool:
-        """Whether all suites of a set pass on its tree; the first that fails ends the trial.
-
-        Raises:
-            BudgetSpentError: A run would exceed the budget.
-        """
+        """Whether all suites of a set pass on its tree; the first that fails ends the trial."""
         key = patches, tree
         if key not in self.broken:
             self.broken[key] = self._first_broken(key, changes)
@@ -113,11 +99,7 @@ class Trials:
         return tuple(found.values())
 
     def fails(self, patches: _Patches, tree: str, changes: Changes, like: BrokenTests) -> bool:
-        """Whether one suite of a set fails on its tree; *like* says which suite it is.
-
-        Raises:
-            BudgetSpentError: A run would exceed the budget.
-        """
+        """Whether one suite of a set fails on its tree; *like* says which suite it is."""
         for which, number, suite in suites_on(self.group, patches):
             if (which, number) == (like.suite, like.feature):
                 broken = self._run(patches, changes, which, number, suite).broken
@@ -177,7 +159,6 @@ class TestedSearch:
         best: An order of a largest set that passed; `None` if none did.
         failing: Sets that fail on a tree; those that a bisection found are as small as it
             could make them.
-        is_exact: Whether no larger set passes.
     """
 
     __test__ = False

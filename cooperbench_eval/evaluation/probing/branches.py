@@ -71,10 +71,7 @@ class Memory(Generic[_Value]):
     ) -> _Value:
         """Return the value of *key*; compute it if it is not remembered.
 
-        Args:
-            key: What the value depends on.
-            compute: Computes the value. What it raises is not remembered.
-            is_lasting: Whether the value would be the same if it were computed again.
+        What *compute* raises is not remembered, nor is a value that is not lasting.
         """
         found = self._values.get(key)
         if found is None:
@@ -93,11 +90,8 @@ SNAPSHOTS = Memory[Snapshot](32_000)
 class Branch:
     """A branch that can be merged.
 
-    Attributes:
-        number: Its position among the given names, from 1; 0 for the one on which they land.
-        name: Its name.
-        commits: The ids of its commits: one, or several if branches were merged, in their order.
-        tree: Its files.
+    Its number is its position among the given names, from 1; 0 for the one on which they land.
+    It has several commits if branches were merged, in their order.
     """
 
     number: int
@@ -111,9 +105,6 @@ def read_heads(names: Names, onto: Ref, refs: Sequence[Ref]) -> list[Head]:
 
     Working trees are read in parallel, because most of the time is spent waiting for the file
     system. The worktrees of a branch are only compared with its commit.
-
-    Raises:
-        RepositoryError: The repository does not know one of these names.
     """
     readers = [_reader(names, onto, is_target=True), *(_reader(names, ref) for ref in refs)]
     slow = sum(not is_fast for is_fast, _ in readers)

@@ -59,18 +59,7 @@ class Probing:
         strategy: MergeStrategy,
         key: Hashable,
     ) -> None:
-        """Read the branches.
-
-        Args:
-            location: The repository.
-            refs: The names of the branches.
-            onto: The name of the branch on which they land.
-            strategy: Merges them.
-            key: Identifies the strategy among the remembered merges.
-
-        Raises:
-            RepositoryError: The repository or *onto* cannot be read, or a name is unknown.
-        """
+        """Read the branches; *key* identifies the strategy among the remembered merges."""
         enter(location)
         names = Names(location)
         target, *heads = read_heads(names, onto, refs)
@@ -241,13 +230,7 @@ def _branch(number: int, head: Head) -> Branch:
 
 @frozen(kw_only=True)
 class _Taken:
-    """A step that was taken.
-
-    Attributes:
-        step: What it gave.
-        work: How much work it was.
-        side: The side with the merged tree; an empty one if there is no tree.
-    """
+    """A step that was taken, its work, and the merged side; an empty one if there is no tree."""
 
     step: Step
     work: int

@@ -45,13 +45,7 @@ _STATES = {
 
 @frozen(kw_only=True)
 class Met:
-    """How two branches merge.
-
-    Attributes:
-        state: How they do.
-        files: The files with conflicts.
-        problem: Details of the state, as a clause; may be empty.
-    """
+    """How two branches merge; the *problem* has details of the state, as a clause."""
 
     state: ProbeState
     files: tuple[ConflictedFile, ...] = field(default=(), converter=tuple[ConflictedFile, ...])
@@ -59,13 +53,7 @@ class Met:
 
 
 class PairMerger:
-    """Merges every two branches once.
-
-    Attributes:
-        names: The names of the repository.
-        strategy: The strategy.
-        key: Identifies the strategy among the remembered merges.
-    """
+    """Merges every two branches once; *key* identifies the strategy among the remembered merges."""
 
     def __init__(self, names: Names, strategy: MergeStrategy, key: Hashable) -> None:
         """Read the history of the repository of *names*."""
@@ -76,11 +64,7 @@ class PairMerger:
         self._edits = names.history_edits
 
     def base_of(self, ours: Branch, theirs: Branch) -> Snapshot | None:
-        """Return the merge base of two branches; `None` if they are unrelated.
-
-        Raises:
-            RepositoryError: The history cannot be read.
-        """
+        """Return the merge base of two branches; `None` if they are unrelated."""
         key: Hashable = (self.names.location, self._edits, ours.commits, theirs.commits)
         return _BASES.recall(key, lambda: self._base(ours, theirs))
 
@@ -93,11 +77,7 @@ class PairMerger:
         return SNAPSHOTS.recall(key, lambda: found)
 
     def changes(self, base: Snapshot, tree: Snapshot) -> Changes:
-        """Return what a branch changes in a merge base.
-
-        Raises:
-            RepositoryError: A folder of one of them cannot be read.
-        """
+        """Return what a branch changes in a merge base."""
         key = self.names.location, base.tree_id, tree.tree_id
         return _CHANGES.recall(key, lambda: Changes.between(base, tree))
 
@@ -106,9 +86,6 @@ class PairMerger:
 
         The merge itself reads only files that both sides change, but its result contains the
         others too. A partial clone is not checked, because git fetches its absent files.
-
-        Raises:
-            RepositoryError: The contents of a file are absent or damaged.
         """
         if not self.names.is_partial:
             for entry in filter(None, changes.values()):

@@ -66,12 +66,7 @@ class Margins:
             self._problem = _OTHER_BASE
 
     def of(self, diff: bytes, attempts: Iterable[MergeRow]) -> tuple[Margin, str]:
-        """Return the margin of a merge, or why there is none.
-
-        Args:
-            diff: The merge as a diff.
-            attempts: The rows that have it.
-        """
+        """Return the margin of a merge and an empty text, or why there is none."""
         if self._problem:
             return (), self._problem
         diffs = [*self._diffs, diff]
@@ -87,11 +82,7 @@ class Margins:
         return ((), _TOO_LONG) if margin is None else (margin, "")
 
     def _margin(self, sides: _Sides, merge: _Diff, *, is_open: bool) -> Margin | None:
-        """Return the margin of a merge; `None` if it would take too long.
-
-        Raises:
-            CooperBenchEvalError: The diffs do not fit together, or are not those of trees.
-        """
+        """Return the margin of a merge; `None` if it would take too long."""
         found = _find_settled(sides, merge)
         rest = _without(merge, found)
         if any(file.hunks for file in rest):
@@ -215,11 +206,7 @@ _DIFFERS = b"Binary files a and b differ\n"
 
 
 def read_diff(diff: bytes) -> Sequence[FilePatch]:
-    """Read a git diff of this library, without the contents of binary files if they are long.
-
-    Raises:
-        PatchError: It is not such a diff.
-    """
+    """Read a git diff of this library, without the contents of binary files if they are long."""
     if sum(map(int, _SIZES.findall(diff))) > _MOST_BINARY:
         diff = _BINARY.sub(_DIFFERS, diff)
         if _CONTENTS.search(diff):
@@ -255,11 +242,7 @@ class _BaseFile:
     end: int | None = None
 
     def add(self, file: FilePatch) -> None:
-        """Add what a diff shows.
-
-        Raises:
-            PatchError: Another diff shows something else.
-        """
+        """Add what a diff shows."""
         self.mode = self.mode or file.old_mode
         if _is_binary(file):
             self.object_id = file.old_id
@@ -277,11 +260,7 @@ class _BaseFile:
             self.end = max(self.end or 0, number)
 
     def close(self, path: str) -> None:
-        """Put a placeholder for each run of unknown lines; nothing is added after that.
-
-        Raises:
-            PatchError: What the diffs show is not a file.
-        """
+        """Put a placeholder for each run of unknown lines; nothing is added after that."""
         numbers = [0, *sorted(self.lines)]
         gaps = [one for one, other in pairwise(numbers) if other > one + 1]
         if self.end is not None and numbers[-1] > self.end:
@@ -295,11 +274,7 @@ class _BaseFile:
             raise PatchError("shows lines after one without a newline")
 
     def patched(self, hunks: Iterable[Hunk]) -> tuple[list[bytes], list[int]]:
-        """Return the lines with hunks applied, and the place at which each of them begins.
-
-        Raises:
-            PatchError: The hunks do not fit.
-        """
+        """Return the lines with hunks applied, and the place at which each of them begins."""
         old, places = [*self.lines.values()], {n: place for place, n in enumerate(self.lines)}
         lines: list[bytes] = []
         starts: list[int] = []
@@ -319,11 +294,7 @@ class _Base:
     """The base of several diffs: *tree* has all files that they touch."""
 
     def __init__(self, diffs: Iterable[_Diff]) -> None:
-        """Read the base from diffs.
-
-        Raises:
-            PatchError: They cannot have the same base.
-        """
+        """Read the base from diffs."""
         self._files: dict[str, _BaseFile] = {}
         self._contents: dict[str, bytes] = {}
         added: set[str] = set()
@@ -350,11 +321,7 @@ class _Base:
         return _BaseFile() if file.old_path is None else self._files[file.path]
 
     def changes(self, diff: _Diff) -> Changes:
-        """Return what one of the diffs changes.
-
-        Raises:
-            PatchError: Its hunks do not fit.
-        """
+        """Return what one of the diffs changes."""
         return Changes({file.path: self._changed(file) for file in diff})
 
     def _changed(self, file: FilePatch) -> Entry | None:

@@ -118,12 +118,7 @@ def groups_of(summary: Summary) -> Iterator[tuple[str, Summary]]:
 def named_rows(
     summary: Summary, hidden: Collection[str]
 ) -> list[tuple[str, StrategySummary | PolicySummary]]:
-    """Return each strategy and policy with the name that tables and figures show.
-
-    Args:
-        summary: A summary or one of its groups.
-        hidden: The policies to leave out: those that are unanswerable in the whole summary.
-    """
+    """Return each strategy and policy that is not *hidden*, with the name that is shown."""
     policies = [(f"[{name}]", one) for name, one in summary.policies.items() if name not in hidden]
     return [*summary.strategies.items(), *policies]
 
