@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, Literal, get_args
-
-from attrs import frozen
 
 from cooperbench_eval.analysis.facts import GroupFacts
 from cooperbench_eval.errors import AnalysisError, ArgumentError
@@ -46,27 +45,21 @@ def make_key(by: By) -> Callable[[GroupFacts], Hashable]:
     Teams have no severity; theirs is `None`.
     """
     if callable(by):
-        return _Checked(by)
+        return partial(_checked_key, by)
     if isinstance(by, str):
         return lambda facts: getattr(facts, by, None)
     names = group_names(by)
     return lambda facts: tuple(getattr(facts, name, None) for name in names)
 
 
-@frozen
-class _Checked:
-    """A caller's function, whose keys are checked."""
-
-    by: Callable[[Any], Hashable]
-
-    def __call__(self, facts: GroupFacts) -> Hashable:
-        key = self.by(facts)
-        try:
-            hash(key)
-        except TypeError:
-            problem = f"must return something hashable, such as a text or a tuple, not {key!r:.80}"
-            raise ArgumentError("by", problem) from None
-        return key
+def _checked_key(by: Callable[[Any], Hashable], facts: GroupFacts) -> Hashable:
+    key = by(facts)
+    try:
+        hash(key)
+    except TypeError:
+        problem = f"must return something hashable, such as a text or a tuple, not {key!r:.80}"
+        raise ArgumentError("by", problem) from None
+    return key
 
 
 def sorted_keys(keys: Iterable[Hashable]) -> list[Hashable]:

@@ -323,7 +323,6 @@ def _rate(
 
 
 def _unanswered(found: _ByPair, tasks: Collection[str]) -> int:
-    """Count the pairs of *tasks* that have no answer."""
     return sum(not has_answer(one) and task_of_key(key) in tasks for key, one in found.items())
 
 
@@ -393,16 +392,8 @@ def groups_of(size: int, is_alike: Callable[[int, int], bool]) -> list[_Group]:
     fewest groups are hard to find, so groups are made greedily, as Gramm et al. do (Algorithms
     for Compact Letter Displays, Computational Statistics & Data Analysis 52, 2007). There are at
     most as many as pairs of teams. If the teams that are alike follow each other in the order,
-    as they mostly do, there are as few as possible.
-
-    Args:
-        size: The number of teams, which are named by their places in the order of their rates.
-        is_alike: Whether the first team, which comes before the second, cannot be told apart
-            from it.
-
-    Returns:
-        The places of the teams of each group, in their order. Groups are sorted by their first
-        and then by their last team.
+    as they mostly do, there are as few as possible. Teams are named by their places in the order of
+    their rates, and groups are sorted by their first and then by their last team.
     """
     alike = {pair for pair in combinations(range(size), 2) if is_alike(*pair)}
     covered: set[tuple[int, int]] = set()

@@ -131,7 +131,6 @@ def _of_lines(audit: Audit) -> _Graded:
 
 
 def _why_unanswered(report: GroupReport, policy: Policy) -> str:
-    """Return why a policy has no answer, as a clause."""
     if report.failure is not None:
         return report.problem
     rows = {each.strategy: each for each in report.attempts}
@@ -180,7 +179,6 @@ def _costs(report: GroupReport) -> _Graded:
 
 
 def _numbered(name: str, values: Iterable[float | None]) -> _Graded:
-    """Yield the values of feature 1 and feature 2."""
     for place, value in enumerate(values, start=1):
         yield f"feature{place}_{name}", _flag(value)
 

@@ -21,14 +21,9 @@ _EPSILON = 1e-12
 def flip_test(differences: Sequence[int]) -> float:
     """Return the probability that random signs give a sum at least as far from zero.
 
-    The distribution is computed by adding one difference after the other. With thousands of
-    clusters and disagreements, the normal distribution with the same variance approximates it.
-
-    Args:
-        differences: How far one team is ahead of the other in each cluster.
-
-    Returns:
-        1.0 if all differences are zero.
+    The *differences* say how far one team is ahead of the other in each cluster. The distribution
+    is computed by adding one after the other. With thousands of clusters and disagreements, the
+    normal distribution with the same variance approximates it.
     """
     return _flip_test(tuple(sorted(abs(each) for each in differences if each)), sum(differences))
 

@@ -144,7 +144,6 @@ def _team_facts(report: TeamReport) -> TeamFacts:
 
 
 def _of_group(report: GroupReport, conflicts: Iterable[Conflict]) -> dict[str, Any]:
-    """Return what the facts of pairs and of teams have in common."""
     hunks = [hunk.path for each in report.features for hunk in each.patch.hunks if hunk.path]
     return {each.name: getattr(report, each.name) for each in fields(PairOrigin)} | {
         "merge_status": report.merge_status,
@@ -200,7 +199,6 @@ def _team_attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
 def _of_row(
     report: GroupReport, row: Attempt | TeamAttempt, merges: Sequence[MergeRow]
 ) -> dict[str, Any]:
-    """Return what the facts of a pair's and of a team's rows have in common."""
     usage = total_usage([each for merge in merges for each in merge.usage])
     return asdict(usage, recurse=False) | {
         "strategy": row.strategy,

@@ -181,7 +181,6 @@ class _Builder:
         )
 
     def _rate(self, counts: Counter[str], totals: Counter[str]) -> Rate:
-        """Return the rate of counts by cluster."""
         return Rate(
             counts.total(),
             totals.total(),
@@ -288,24 +287,19 @@ class _Builder:
         for both, own, gold, none in found.clusters or ():
             reached.append((both, both + gold))
             beyond.append((own, own + none))
+        ceiling = found.second_rate
+        rate = partial(Rate, confidence=self.confidence)
         is_clustered = found.clusters is not None
+        unmatched = (n.total() for (_, gold), n in ends.items() if not has_answer(gold))
         return GoldSummary(
-            ceiling=found.second_rate,
-            reached=Rate(
-                found.both,
-                found.second_rate.count,
-                confidence=self.confidence,
-                clusters=reached if is_clustered else None,
-            ),
-            beyond=Rate(
+            ceiling=ceiling,
+            reached=rate(found.both, ceiling.count, clusters=reached if is_clustered else None),
+            beyond=rate(
                 found.only_first,
-                found.pairs - found.second_rate.count,
-                confidence=self.confidence,
+                found.pairs - ceiling.count,
                 clusters=beyond if is_clustered else None,
             ),
-            unmatched=sum(
-                pairs.total() for (_, gold), pairs in ends.items() if not has_answer(gold)
-            ),
+            unmatched=sum(unmatched),
         )
 
 

@@ -67,13 +67,9 @@ class RunTally:
 class AttemptTally:
     """One strategy's rows without their verdicts.
 
-    Attributes:
-        tests: The runs of the features' tests on the merged trees of pairs.
-        seconds: The time of each merge of a pair, and of all merges of a team.
-        costs: The costs, one by one, because a sum that is rounded at each step would depend on
-            the order of the pairs.
-        landed: The share of its features that landed, for each team with an answer.
-        clusters: The cluster of each of these teams.
+    Costs are kept one by one, because a sum that is rounded at each step would depend on the order
+    of the pairs. *landed* has the share of features that landed of each team with an answer, and
+    *clusters* its cluster.
     """
 
     blame: Counter[BlameKind] = field(factory=Counter)
@@ -175,7 +171,6 @@ class Tally:
                 rows.add(attempt, cluster)
 
     def _add_usage(self, usage: AgentUsage, answers: PairAnswers, cluster: str) -> None:
-        """Add the numbers that are known."""
         for name in AGENT_USAGE:
             amount = getattr(usage, name)
             if amount is not None:

@@ -22,8 +22,8 @@ from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
-from cooperbench_eval.reporting.rows import FailureTrace, Judged
+from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
+from cooperbench_eval.reporting.rows import FailureTrace
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
@@ -209,27 +209,13 @@ class _Evaluation:
         if not merged.is_complete:
             return attempt
         number1, number2 = self._group.numbers
-        runs = {
-            (each.suite, each.feature): Judged(each.tests, each.judgement)
-            for each in self._runs_on(landed.side)
-        }
-        one = runs.get((TeamSuite.FEATURE, number1), Judged())
-        two = runs.get((TeamSuite.FEATURE, number2), Judged())
-        joint = runs.get((TeamSuite.JOINT, None), Judged())
-        regression = runs.get((TeamSuite.REGRESSION, None), Judged())
+        names = {number1: "feature1", number2: "feature2"}
+        runs: dict[str, Any] = {}
+        for each in self._runs_on(landed.side):
+            name = each.suite.value if each.feature is None else names[each.feature]
+            runs |= {f"{name}_tests": each.tests, f"{name}_judgement": each.judgement}
         changes = merged.outcome.changes
-        attempt = evolve(
-            attempt,
-            feature1_tests=one.tests,
-            feature1_judgement=one.judgement,
-            feature2_tests=two.tests,
-            feature2_judgement=two.judgement,
-            joint_tests=joint.tests,
-            joint_judgement=joint.judgement,
-            regression_tests=regression.tests,
-            regression_judgement=regression.judgement,
-            hazards=self._hazards_of(landed.numbers, changes),
-        )
+        attempt = evolve(attempt, hazards=self._hazards_of(landed.numbers, changes), **runs)
         feature1, feature2 = self._alone.reports
         blame = find_blame(feature1, feature2, attempt, self._alone.base_regression)
         failures = {each.name: each.message for each in lost_tests_of(attempt, blame)}
@@ -238,7 +224,6 @@ class _Evaluation:
         return evolve(attempt, trace=self._trace_of(changes, tuple(failures.items())))
 
     def _team_row(self, strategy: MergeStrategy) -> TeamAttempt:
-        """Land the features with one strategy."""
         queue = self._queue(strategy)
         whole = landed = queue.land()
         tests = landed_tests = self._runs_on(whole.side)
@@ -265,7 +250,6 @@ class _Evaluation:
         return MergeQueue(self._base, strategy, self._order, self._sides, self._given)
 
     def _hazards(self, numbers: tuple[int, ...], changes: Changes) -> tuple[Hazard, ...]:
-        """Return what looks wrong in the tree of all features that merge."""
         sides = {number: self._sides[number].changes for number in numbers}
         return find_hazards(self._base, sides, changes) if len(sides) > 1 else ()
 
@@ -274,7 +258,6 @@ class _Evaluation:
         return trace_failures(self._base, theirs, ours, changes, dict(failures))
 
     def _steps(self, *landed: Landed) -> tuple[TeamStep, ...]:
-        """Return the records of all merges, each once."""
         steps = {key: step for each in landed for key, step in each.steps.items()}
         return tuple(
             TeamStep(
@@ -355,7 +338,6 @@ def _about(kind: type[_Report], pair: PairId, timestamp: dt.datetime) -> Callabl
 
 
 def _not_tried(strategy: MergeStrategy, kind: type[_Row]) -> _Row:
-    """Return the row of a strategy for which there was nothing to merge."""
     return kind(
         strategy=strategy.name,
         implementation=implementation_of(strategy),

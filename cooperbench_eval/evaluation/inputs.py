@@ -145,7 +145,6 @@ def _tree_changes(
 
 
 def _is_folder(given: str | os.PathLike[str]) -> bool:
-    """Whether a text is the path of a folder, and not a patch."""
     if isinstance(given, str) and ("\n" in given or "\0" in given or not given):
         return False
     try:

@@ -28,12 +28,7 @@ MergeKey = tuple[tuple[int, ...], int]
 
 @frozen(kw_only=True)
 class Landed:
-    """What a queue has done.
-
-    Attributes:
-        side: The landed features together; `None` if no feature landed.
-        steps: The merges in their order, each with the side that it gives.
-    """
+    """What a queue has done: what landed together, what did not, and each merge with its side."""
 
     side: Side | None
     left_out: tuple[LeftOut, ...]
@@ -117,7 +112,6 @@ class MergeQueue:
 
 
 def _missing(feature: FeatureReport) -> LeftOut:
-    """Return why a feature without a usable patch is left out."""
     patch = feature.patch
     problem = patch.reason or f"the patch is {patch.status.value.replace('_', ' ')}"
     return LeftOut(number=feature.number, reason=LeftOutReason.MISSING_INPUT, problem=problem)

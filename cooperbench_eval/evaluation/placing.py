@@ -79,29 +79,25 @@ class Placed:
 def place(group: Suites, policy: ApplyPolicy, test_filter: TestFileFilter | None) -> list[Placed]:
     """Apply the patch of each feature to its start; a *test_filter* removes test files first."""
     tests = [suite.patch for suite in suites_of(group)]
-    return [_place(group.base, each, tests, policy, test_filter) for each in group.features]
-
-
-def _place(
-    base: Snapshot,
-    feature: Feature,
-    tests: list[Patch],
-    policy: ApplyPolicy,
-    test_filter: TestFileFilter | None,
-) -> Placed:
-    start, patch = own_base(feature) or base, feature.patch
-    dropped: tuple[str, ...] = ()
-    if test_filter is not None:
-        patch, dropped = test_filter.split(patch, tests)
-    result = apply_patch(start, patch, policy)
-    return Placed(
-        feature=feature,
-        start=start,
-        patch=patch,
-        dropped=dropped,
-        result=result,
-        changes=rewritten(result.changes, start, base),
-    )
+    placed = []
+    for feature in group.features:
+        start, patch = own_base(feature) or group.base, feature.patch
+        dropped: tuple[str, ...] = ()
+        if test_filter is not None:
+            patch, dropped = test_filter.split(patch, tests)
+        result = apply_patch(start, patch, policy)
+        changes = rewritten(result.changes, start, group.base)
+        placed.append(
+            Placed(
+                feature=feature,
+                start=start,
+                patch=patch,
+                dropped=dropped,
+                result=result,
+                changes=changes,
+            )
+        )
+    return placed
 
 
 def rule_for(group: Suites, test_filter: TestFileFilter | None) -> TestFileFilter | None:

@@ -280,25 +280,18 @@ class SuiteRuns:
         """Judge a run of a suite; `None` if every case must pass. See `judged`."""
         if suite is None or run is None or self._rule is JudgeRule.ABSOLUTE:
             return None
+        own = (each.tests for each in self._group.features)
+        others = (each for each in own if each is not None and each != suite)
+        compares = self._test_base or suite in {self._group.joint, self._group.regression}
         judge = DeltaJudge(
             base=self._starts.get(suite, self._group.base),
             suite=suite,
-            others={other: self._seen.get(other, ()) for other in self._others(suite)},
-            on_base=self.on_base_of_group(suite) if self._compares(suite) else None,
+            others={other: self._seen.get(other, ()) for other in others},
+            on_base=self.on_base_of_group(suite) if compares else None,
             on_bare_base=functools.partial(self._on_bare_base, suite),
             brings_tests=suite == self._group.joint,
         )
         return judge.judge(run, alone)
-
-    def _compares(self, suite: TestSuite) -> bool:
-        """Whether a suite runs on the base too."""
-        return self._test_base or suite in {self._group.joint, self._group.regression}
-
-    def _others(self, suite: TestSuite) -> Iterator[TestSuite]:
-        """Yield the features' suites other than *suite*."""
-        for feature in self._group.features:
-            if feature.tests is not None and feature.tests != suite:
-                yield feature.tests
 
     def _on_bare_base(self, suite: TestSuite) -> TestResult | None:
         bare = evolve(suite, patch=Patch.parse(b""), required=None)
@@ -379,7 +372,6 @@ def evaluate_alone(
 
 
 def _patch(placed: Placed, base: Snapshot, policy: ApplyPolicy) -> PatchReport:
-    """Return how a patch was placed."""
     start = placed.start
     # Kept, because a feature is part of many pairs.
     report = cache_of(start, _reports).recall(

@@ -129,8 +129,6 @@ class _Reader:
 
 @define(slots=False, eq=False)
 class _File:
-    """The functions of each version of a file."""
-
     path: str
     functions: tuple[Mapping[str, Function], ...]
 
@@ -195,11 +193,7 @@ _ORDER = {kind: number for number, kind in enumerate(TraceKind)}
 
 
 class _Leads:
-    """Collects the changed functions to which failures lead.
-
-    Attributes:
-        led_to: The functions found so far, by path and name.
-    """
+    """Collects the changed functions to which failures lead, by path and name."""
 
     def __init__(self, files: Mapping[str, _File]) -> None:
         self.files = files
@@ -261,7 +255,6 @@ class _Leads:
         return True
 
     def _used_by(self, place: _Place) -> frozenset[str]:
-        """Return the words in a function that may mean one."""
         if place not in self._uses:
             path, name = place
             merged = self.files[path].functions[MERGED].get(name)
@@ -310,7 +303,6 @@ class _Leads:
 
 
 def _shortened(message: str) -> str:
-    """Cut the middle out of a long message."""
     if len(message) <= 2 * _END:
         return message
     return f"{message[:_END]}\n{message[-_END:]}"

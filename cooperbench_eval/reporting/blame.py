@@ -107,11 +107,8 @@ def find_cause(
 ) -> tuple[BlameKind, tuple[int, ...], tuple[str, ...]]:
     """Return the first kind of blame that applies, its features, and the lost regression tests.
 
-    Args:
-        features: Each without the others: feature 1 and 2 of a pair, or a team's in its order.
-        attempt: The strategy's row.
-        own: For each feature, the run of its tests on the merged tree.
-        on_base: The run of the repository's own tests on the base, if there is one.
+    The features of a pair are feature 1 and feature 2; those of a team have its order. *own* are
+    their tests on the merged tree, *on_base* the repository's own tests on the base.
     """
     verdict = attempt.verdict
     regression = _Regression.of(features, attempt.regression_run, on_base)
@@ -285,12 +282,10 @@ class _Regression(NamedTuple):
 
 
 class LostTest(NamedTuple):
-    """A test that a merge lost.
+    """A test that a merge lost, and the case of the merged tree's run that shows why.
 
-    Attributes:
-        case: The case of the merged tree's run that shows why it was lost. If the test did not
-            run, this is the case of its file, or the first case that could not run. `None` if
-            there is no such case.
+    If the test did not run, this is the case of its file, or the first case that could not run, if
+    there is one.
     """
 
     suite: SuiteKind

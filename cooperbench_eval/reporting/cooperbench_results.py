@@ -17,8 +17,6 @@ PatchLocationName = Literal["logs", "cache", "hf", "gold"]
 
 
 class _Choice(StrEnum):
-    """The values that an argument may have."""
-
     @classmethod
     def of(cls, word: str) -> Self:
         """Return the member called *word*."""

@@ -84,6 +84,8 @@ def facts_of(record: Any) -> dict[str, Any]:
     kind = type(record).__name__
     source = count_cases(record.cases) if kind == "TestResult" else record
     facts = {name: _plain(getattr(source, name)) for name in _FACTS.get(kind, ())}
+    if kind == "SuiteRun":
+        facts["passed"] = record.outcome
     if kind == "Probe":
         facts["collisions"] = [[each.one, each.other] for each in record.collisions]
     return facts
@@ -128,7 +130,10 @@ def check_report(report: Any, data: _Json) -> None:
     check_derived(report, data)
     _check_rows(report)
     _check_sides(report)
-    _check_measures(report)
+    if type(report).__name__ == "TeamReport":
+        _check_team_measures(report)
+    else:
+        _check_pair_measures(report)
     for index, attempt in enumerate(report.attempts):
         if report.failure is not None:
             kinds = {BlameKind.UNKNOWN}
@@ -150,20 +155,24 @@ def _check_rows(report: Any) -> None:
             _refuse(f"attempts[{index}].strategy", attempt.strategy, f"one of {list(known)}")
 
 
-def _check_measures(report: Any) -> None:
+def _check_pair_measures(report: Any) -> None:
     """Check the measures and the ends of all merges against the conflicts of the report."""
+    options, details = report.options, report.conflict_details
+    if details is not None:
+        _check_details("", details, report.conflicts, options)
+    elif report.conflicts:
+        _refuse("conflict_details", None, "a measure of the conflicts")
+    for index, attempt in enumerate(report.attempts):
+        place = f"attempts[{index}]."
+        _check_end(place, attempt, len(report.conflicts))
+        if attempt.conflict_details is not None:
+            _check_details(place, attempt.conflict_details, None, options)
+            if attempt.implementation.endswith(_NAIVE) and attempt.conflict_details != details:
+                _refuse(f"{place}conflict_details", "other than the report's", "the same")
+
+
+def _check_team_measures(report: Any) -> None:
     options = report.options
-    if isinstance(getattr(report, "conflicts", None), tuple):
-        details = report.conflict_details
-        _check_conflicts("", details, report.conflicts, options)
-        for index, attempt in enumerate(report.attempts):
-            place = f"attempts[{index}]."
-            _check_end(place, attempt, len(report.conflicts))
-            if attempt.conflict_details is not None:
-                _check_details(place, attempt.conflict_details, None, options)
-                if attempt.implementation.endswith(_NAIVE) and attempt.conflict_details != details:
-                    _refuse(f"{place}conflict_details", "other than the report's", "the same")
-        return
     steps: list[tuple[str, Any, int | None]] = [
         (f"merges[{at}].", step, len(step.conflicts)) for at, step in enumerate(report.merges)
     ]
@@ -172,7 +181,7 @@ def _check_measures(report: Any) -> None:
         steps += [(f"{place}[{at}].", step, None) for at, step in enumerate(attempt.steps)]
     for place, step, met in steps:
         if step.conflict_details is not None:
-            _check_conflicts(place, step.conflict_details, step.conflicts, options)
+            _check_details(place, step.conflict_details, step.conflicts, options)
         _check_end(place, step, met)
     for index, attempt in enumerate(report.attempts):
         _check_whole(f"attempts[{index}].", attempt, [each.number for each in report.features])
@@ -218,19 +227,6 @@ def _check_sides(report: Any) -> None:
     if details is not None and missing:
         problem = f"the patch of feature {missing[0].number} is empty or does not apply"
         raise ReportError(f"measures a merge, but {problem}", "conflict_details")
-
-
-def _check_conflicts(
-    place: str,
-    details: ConflictDetails | None,
-    conflicts: Sequence[Conflict],
-    options: UsedOptions | None,
-) -> None:
-    """Check measured conflicts against the conflicts themselves."""
-    if details is not None:
-        _check_details(place, details, conflicts, options)
-    elif conflicts:
-        _refuse(f"{place}conflict_details", None, "a measure of the conflicts")
 
 
 def _check_details(
@@ -321,7 +317,6 @@ def _check_audit(place: str, audit: Any) -> None:
 
 
 def _check_known(place: str, numbers: Sequence[int], known: set[int]) -> None:
-    """Check that the numbers differ and are known."""
     if len(set(numbers)) < len(numbers):
         raise ReportError(f"is {list(numbers)}, but the numbers must differ", place)
     for number in numbers:
@@ -339,13 +334,6 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], None]]] = {
 
 def _compare_attribute(place: str, name: str, found: object, expected: object) -> None:
     _compare(place, {name: _plain(getattr(found, name))}, {name: _plain(getattr(expected, name))})
-
-
-def check_audit(audit: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the `Audit` that was read from it."""
-    check_derived(audit, data)
-    for index, run in enumerate(audit.suites):
-        _compare(f"suites[{index}].", data["suites"][index], {"passed": run.outcome})
 
 
 def _check_blame(place: str, kinds: set[BlameKind], blame: object) -> None:

@@ -103,8 +103,6 @@ def provenance_of(base: Snapshot, sides: Mapping[int, Changes], merged: MergedTr
 
 @frozen(eq=False)
 class _Finder:
-    """Finds the origins in one merged tree."""
-
     tracking: Tracking
     moves: _Moves
     merged: MergedTree

@@ -173,7 +173,6 @@ def _nearest(tree: Snapshot, files: Files, base: Snapshot, sides: Mapping[int, S
 
 
 def _distance(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    """Return how many lines only one of two texts has."""
     changes = diff_lines(one, other)
     return sum(a_end - a_start + b_end - b_start for a_start, a_end, b_start, b_end in changes)
 
@@ -201,7 +200,6 @@ def _tracked(
     path: str,
     file: ExpectedFile | None,
 ) -> TrackedFile:
-    """Match a file of the merged tree with the expected one."""
     entry = tree.get(path)
     lines = lines_of(entry) or []
     if file is None:

@@ -127,7 +127,6 @@ _Inside = Callable[[object], Any]
 
 @singledispatch
 def _plain(thing: Any, inside: _Inside) -> Any:
-    """Describe *thing*, with *inside* for its parts."""
     held = _attributes(thing)
     return [_class(thing.__class__), inside(held) if held else inside(_pickled(thing))]
 
@@ -176,7 +175,6 @@ def _source(thing: Any) -> Any:
 
 
 def _compiled(code: CodeType) -> list[Any]:
-    """Describe a function whose source is not available."""
     constants = [
         _compiled(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts
     ]

@@ -110,7 +110,6 @@ class PayloadMaker:
         return Payload(tuple(digest for digest, _ in parts), rest), dict(parts)
 
     def _parts(self, pair: FeatureGroup) -> tuple[list[_Part], bytes]:
-        """Pickle the evaluator, the base and the features, and the rest."""
         kind = FeatureTeam if isinstance(pair, FeatureTeam) else FeaturePair
         rest = {
             each.name: getattr(pair, each.name)

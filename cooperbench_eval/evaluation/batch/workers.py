@@ -291,7 +291,6 @@ class WorkerPool(Executor):
         return task
 
     def _death(self, worker: "_Worker") -> Exception:
-        """Return the error for the job that *worker* was doing when it died."""
         code = worker.close()
         if self._was_ready.is_set() or worker.is_ready or code < 0:
             return WorkerDiedError(f"the worker process {describe_exit(code)}")

@@ -177,7 +177,6 @@ def _first_that_lost(report: MergeReport, pair: FeaturePair) -> str:
 
 
 def _place(pair: FeaturePair, report: MergeReport, evaluator: Evaluator | None) -> Sequence[Placed]:
-    """Put the patches on the base as the evaluation did."""
     used = report.options
     if evaluator is None and used is not None:
         return place(pair, used.apply_policy, used.test_filter)

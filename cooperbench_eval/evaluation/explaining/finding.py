@@ -328,7 +328,6 @@ def _in_turn(first: list[_Hunks], second: list[_Hunks]) -> Iterator[tuple[_Hunks
 
 
 def _files(hunks: _Hunks) -> list[_Hunks]:
-    """Return the hunks of each file that has several."""
     found: dict[str, _Hunks] = {}
     for hunk in hunks:
         found[hunk.path] = (*found.get(hunk.path, ()), hunk)

@@ -223,7 +223,6 @@ def components(base: Snapshot, patches: Mapping[int, Changes]) -> list[tuple[int
 
 
 def _related(base: Snapshot, patches: Mapping[int, Changes]) -> Iterator[Iterable[int]]:
-    """Yield patches that may affect each other."""
     touching: dict[str, list[int]] = {}
     for number, changes in patches.items():
         for path in changes:

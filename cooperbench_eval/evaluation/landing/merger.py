@@ -21,12 +21,10 @@ class PatchMerger:
     """Merges patches into trees; a merge that was done before costs nothing.
 
     A merge costs 1 unit of work, and 100 if the strategy was given conflicts: about the time
-    that `structured` takes. Trees are identified by keys: their git tree ids and, if patches start
-    from different commits, the patches that were merged, because merge bases depend on these. The
-    contents of the last trees are kept; those of the others are made again by repeating the merges.
-
-    Attributes:
-        limit: How much work is allowed; the last merge may exceed it.
+    that `structured` takes. The last merge may exceed the limit. Trees are identified by keys:
+    their git tree ids and, if patches start from different commits, the patches that were merged,
+    because merge bases depend on these. The contents of the last trees are kept; those of the
+    others are made again by repeating the merges.
     """
 
     def __init__(

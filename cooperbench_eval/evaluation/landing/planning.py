@@ -48,14 +48,9 @@ def find_plan(
 ) -> LandingPlan:
     """Search for a largest set of patches that can land.
 
-    Args:
-        merger: Merges the candidates into its base.
-        numbers: All patches, in the given order.
-        sides: The candidates by number, in the given order.
-        missing: Why the other patches are not candidates.
-        groups: Candidates that may affect each other's merges.
-        trials: The tests that decide.
-        sequence: All patches in the only order that counts; empty if every order counts.
+    *numbers* are all patches in the given order, *sides* the candidates, and *missing* says why the
+    others are none. The *groups* are candidates that may affect each other's merges. If it is not
+    empty, *sequence* has all patches in the only order that counts.
     """
     base = merger.base
     sets = MergeableSets(merger, groups, order=[each for each in sequence if each in sides])
@@ -101,7 +96,6 @@ def find_plan(
 def _is_exact(
     sets: MergeableSets, tested: TestedSearch | None, trials: Trials, order: _Order
 ) -> bool:
-    """Whether the searches were completed, so that no larger set can land."""
     if suites_of(trials.group):
         return tested is not None and tested.is_exact
     return sets.is_exact and len(order) == len(sets.best)
@@ -194,7 +188,6 @@ class _Conclusions:
         )
 
     def _cannot_land(self, patches: _Patches) -> bool:
-        """Whether a set that failed was tested on every tree that it can give."""
         tested = sum(each == patches for each, _ in self.trials.broken)
         return tested == self.sets.count_trees(patches)
 

@@ -265,7 +265,6 @@ class GroupSearch:
         return order
 
     def _next(self, patches: _Patches) -> list[int]:
-        """Return the patches that may be merged after *patches*."""
         if self._in_order:
             return list(self.numbers[1 + max(map(self._place.__getitem__, patches)) :])
         return [number for number in self.numbers if number not in patches]
@@ -292,7 +291,6 @@ class GroupSearch:
             self._waiting.add((patches, tree))
 
     def _compatible(self) -> dict[int, set[int]]:
-        """Return for each patch those with which it merges, in some order."""
         return {
             one: {two for two in self.numbers if two != one and frozenset({one, two}) in self.found}
             for one in self.numbers

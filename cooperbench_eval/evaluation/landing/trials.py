@@ -22,6 +22,7 @@ from cooperbench_eval.support.minimizing import Minimizer
 
 _Patches = frozenset[int]
 _Order = tuple[int, ...]
+_Suite = tuple[TeamSuite, int | None, TestSuite | None]
 _LARGEST_TO_CONFIRM = 6
 """A larger set has too many parts."""
 
@@ -76,12 +77,12 @@ class Trials:
     def _first_broken(self, key: tuple[_Patches, str], changes: Changes) -> BrokenTests | None:
         outcomes = set()
         suites = suites_on(self.group, key[0])
-        for which, number, suite in sorted(suites, key=lambda each: -self._failures[each[2]]):
-            run = self._run(key[0], changes, which, number, suite)
+        for each in sorted(suites, key=lambda each: -self._failures[each[2]]):
+            run = self._run(key[0], changes, each)
             if run.broken is not None:
-                self._failures[suite] += 1
+                self._failures[each[2]] += 1
                 return run.broken
-            if suite is not None or self._need_suites:
+            if each[2] is not None or self._need_suites:
                 outcomes.add(run.outcome)
         if outcomes == {True}:
             self.proven.add(key)
@@ -92,30 +93,24 @@ class Trials:
         found = {}
         if known := self.broken[patches, tree]:
             found[known.suite, known.feature] = known
-        for which, number, suite in suites_on(self.group, patches):
+        for each in suites_on(self.group, patches):
             with suppress(BudgetSpentError):
-                if broken := self._run(patches, changes, which, number, suite).broken:
-                    found[which, number] = broken
+                if broken := self._run(patches, changes, each).broken:
+                    found[broken.suite, broken.feature] = broken
         return tuple(found.values())
 
     def fails(self, patches: _Patches, tree: str, changes: Changes, like: BrokenTests) -> bool:
         """Whether one suite of a set fails on its tree; *like* says which suite it is."""
-        for which, number, suite in suites_on(self.group, patches):
-            if (which, number) == (like.suite, like.feature):
-                broken = self._run(patches, changes, which, number, suite).broken
+        for each in suites_on(self.group, patches):
+            if each[:2] == (like.suite, like.feature):
+                broken = self._run(patches, changes, each).broken
                 if broken is not None:
                     self.broken[patches, tree] = broken
                 return broken is not None
         return False
 
-    def _run(
-        self,
-        patches: _Patches,
-        changes: Changes,
-        which: TeamSuite,
-        number: int | None,
-        suite: TestSuite | None,
-    ) -> SuiteRun:
+    def _run(self, patches: _Patches, changes: Changes, which: _Suite) -> SuiteRun:
+        kind, number, suite = which
         found = (each for each in self.group.features if each.number in patches)
         group = evolve(self.group, features=tuple(found))
         changes = self._tested(changes)
@@ -125,7 +120,7 @@ class Trials:
             # A case may belong to a suite that was not seen yet.
             _show_cases(runs, group, suite, changes)
             run = runs.confirmed(suite, changes)
-        row = SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
+        row = SuiteRun(suite=kind, feature=number, tests=run.tests, judgement=run.judgement)
         if run.tests is not None:
             self.reset_files |= {*run.tests.restored_files}
             self.had_no_answer |= row.outcome is None
@@ -289,6 +284,5 @@ class TestedSearch:
         return self._trials.fails(patches, tree, self._sets.merger.side(tree).changes, broken)
 
     def _orders_like(self, order: _Order, patches: _Patches) -> Iterator[_Order]:
-        """Yield the part of an order first, then the known orders of this part."""
         yield tuple(number for number in order if number in patches)
         yield from self._sets.orders_of(patches)

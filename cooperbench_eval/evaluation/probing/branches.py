@@ -115,7 +115,6 @@ def read_heads(names: Names, onto: Ref, refs: Sequence[Ref]) -> list[Head]:
 
 
 def _reader(names: Names, ref: Ref, *, is_target: bool = False) -> tuple[bool, Callable[[], Head]]:
-    """Return a function that reads a name, and whether it is fast."""
     name = os.fspath(ref)
     found = names.find(ref)
     if isinstance(found, FoundWorktree):

@@ -145,7 +145,6 @@ class Probing:
     def _plan(
         self, met: Mapping[int, Met], group: TestedGroup, options: Options, budget: int
     ) -> LandingPlan:
-        """Find a largest set of branches that can land together."""
         merging = self._merging
         lands = {number: _lands(each.state) for number, each in met.items()}
         sides = {n: merging.side(merging.first(n)) for n, each in lands.items() if each}
@@ -341,7 +340,6 @@ class _BranchMerger(PatchMerger):
         return _Taken(step=step, work=self.used - used, side=side)
 
     def _made_from(self, tree: str) -> tuple[int, ...]:
-        """Return the branches that were merged into a tree."""
         found: list[int] = []
         while tree in self._made_by:
             tree, number = self._made_by[tree]

@@ -135,7 +135,6 @@ def side_of(branch: Branch, changes: Changes) -> Side:
 
 
 def _conflicted_files(merged: Merged) -> Iterator[ConflictedFile]:
-    """Yield the files in which conflicts are left open, by path."""
     places = _places(merged)
     conflicts = sorted(merged.outcome.conflicts, key=lambda each: each.path)
     for path, group in groupby(conflicts, key=lambda each: merged.name_on_a_side(each.path)):

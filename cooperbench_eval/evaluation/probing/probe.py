@@ -105,5 +105,4 @@ def _suites(suites: Mapping[Ref, TestSuite] | None, refs: Sequence[Ref]) -> dict
 
 
 def _key(strategy: str | MergeStrategy) -> Hashable:
-    """Return the key under which a strategy's merges are remembered."""
     return strategy if isinstance(strategy, Hashable) else object()  # equal to nothing else

@@ -191,7 +191,6 @@ def _attempt(report: GroupReport, judged: _Judged) -> _Json:
 
 
 def _merging(judged: JudgedAttempt) -> _Json:
-    """Return what a strategy's one merge of a pair has."""
     attempt = judged.attempt
     left = attempt.conflict_details
     return {
@@ -319,7 +318,6 @@ def _merges_of(report: GroupReport) -> list[_Merge]:
 
 
 def _rows(report: GroupReport) -> Iterator[tuple[str, Attempt | TeamStep]]:
-    """Yield each merge with its name: a strategy's, or a strategy's merge of a team's feature."""
     for attempt in report.attempts:
         if isinstance(attempt, Attempt):
             yield cut(attempt.strategy), attempt

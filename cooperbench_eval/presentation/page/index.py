@@ -169,7 +169,6 @@ class Index:
 
 
 def _sizes(summary: Summary) -> Iterator[list[str]]:
-    """Yield how many features land, by the size of the team and the strategy."""
     for size, teams in summary.teams.items():
         for each in teams.strategies.values():
             share = "-" if each.landed.mean is None else f"{each.landed.mean:.1%}"

@@ -128,12 +128,10 @@ def _find_settled(sides: _Sides, merge: _Diff) -> dict[_Key, str]:
 
 
 def _lines(hunk: Hunk) -> range:
-    """Return the numbers of the base's lines that a hunk shows."""
     return range(hunk.old_start, hunk.old_start + max(len(hunk.old), 1))
 
 
 def _without(diff: _Diff, settled: Mapping[_Key, str]) -> _Diff:
-    """Return a diff without the hunks that are settled."""
     rest = [(f, [hunk for hunk in f.hunks if _key_of(f, hunk) not in settled]) for f in diff]
     return [evolve(file, hunks=hunks) for file, hunks in rest if hunks or not file.hunks]
 
@@ -142,7 +140,6 @@ def _without(diff: _Diff, settled: Mapping[_Key, str]) -> _Diff:
 
 
 def _search(sides: _Sides, merge: _Diff, *, is_open: bool) -> dict[_Key, str]:
-    """Return the margins of hunks with `provenance_of`."""
     base = _Base([*sides.values(), merge])
     merged = MergedTree(changes=base.changes(merge), has_resolver=True, has_markers=is_open)
     changes = {number: base.changes(diff) for number, diff in sides.items()}
@@ -166,7 +163,6 @@ def _search(sides: _Sides, merge: _Diff, *, is_open: bool) -> dict[_Key, str]:
 
 
 def _removed(diff: _Diff) -> Iterator[tuple[str, int]]:
-    """Yield the path and the number of each line of the base that a diff removes."""
     for file in diff:
         for hunk in file.hunks:
             old = (line[:1] for line in hunk.lines if line[:1] != b"+")

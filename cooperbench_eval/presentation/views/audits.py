@@ -158,7 +158,6 @@ def provenance_view(found: Provenance) -> View:
 
 
 def _sorted(counts: dict[str, int]) -> list[tuple[str, int]]:
-    """Sort by the order of the kinds, then by name."""
     order = {kind.value: place for place, kind in enumerate(OriginKind)}
     return sorted(counts.items(), key=lambda each: (order.get(each[0], 1), each[0]))
 

@@ -84,7 +84,6 @@ def plan_lines(plan: LandingPlan) -> Iterator[str]:
 
 
 def _tests(plan: LandingPlan) -> str:
-    """Return whose tests decide about the tree of a plan."""
     if plan.suites and TeamSuite.FEATURE not in plan.suites:
         return f"the {wording.listed(each.value for each in plan.suites)} tests"
     return "the tests of what lands" if plan.left_out else "the tests"

@@ -79,7 +79,6 @@ def _agents_texts(agents: AgentSummary, pairs: int) -> list[str]:
 
 
 def _costs_table(summary: Summary, hidden: Collection[str]) -> list[Table]:
-    """Return what a correct pair costs under each strategy and policy, if costs are known."""
     sections = [
         Section(
             title=title,
@@ -239,7 +238,6 @@ def _mean_texts(mean: Mean) -> tuple[str, str]:
 
 
 def _left_out_table(named: Sequence[tuple[str, TeamStrategySummary]]) -> Table:
-    """Return how many features were left out for each reason that occurs."""
     reasons = [
         reason for reason in LeftOutReason if any(reason in one.left_out for _, one in named)
     ]

@@ -195,13 +195,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 class Lost(NamedTuple):
-    """The tests of a suite that a merge lost.
-
-    Attributes:
-        owner: The suite's owner, as words.
-        names: The tests.
-        passed: How many of its tests passed before the merge.
-    """
+    """The tests of an owner that a merge lost, and how many passed before the merge."""
 
     owner: str
     names: tuple[str, ...]
@@ -376,7 +370,6 @@ def run_text(run: TestResult, *, in_full: bool = False) -> str:
 
 
 def _is_open(run: TestResult) -> bool:
-    """Whether a run has no answer, which is nobody's fault."""
     return run.status is TestStatus.INFRASTRUCTURE_ERROR
 
 
