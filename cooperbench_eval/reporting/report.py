@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import field, frozen
 
 from cooperbench_eval.errors import UnknownAttemptError
-from cooperbench_eval.git.merging.conflicts import (
-    Conflict,
-    ConflictDetails,
-)
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agent_costs import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import Blame, BlameKind, find_blame

@@ -16,12 +16,7 @@ from cooperbench_eval.errors import ReportError
 from cooperbench_eval.git.merging.conflicts import ConflictDetails
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes
-from cooperbench_eval.reporting.derived import (
-    check_derived,
-    check_report,
-    facts_of,
-    shown,
-)
+from cooperbench_eval.reporting.derived import check_derived, check_report, facts_of, shown
 from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult
 from cooperbench_eval.support.json_records import (
     Converter,

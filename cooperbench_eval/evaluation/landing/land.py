@@ -8,9 +8,12 @@ from attrs import evolve
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.inputs import GivenSide, all_listed, read_features
-from cooperbench_eval.evaluation.landing.candidates import find_candidates, group_of_candidates
 from cooperbench_eval.evaluation.landing.mergeable import components
-from cooperbench_eval.evaluation.landing.merger import PatchMerger
+from cooperbench_eval.evaluation.landing.merger import (
+    PatchMerger,
+    find_candidates,
+    group_of_candidates,
+)
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.trials import Trials
 from cooperbench_eval.evaluation.pairs import TestedGroup

@@ -7,12 +7,12 @@ from itertools import combinations
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.landing.candidates import (
+from cooperbench_eval.evaluation.landing.mergeable import components
+from cooperbench_eval.evaluation.landing.merger import (
+    PatchMerger,
     group_of_candidates,
     without_duplicates,
 )
-from cooperbench_eval.evaluation.landing.mergeable import components
-from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.search import Step
 from cooperbench_eval.evaluation.landing.trials import Trials
@@ -21,12 +21,14 @@ from cooperbench_eval.evaluation.placing import Options, used_options, without_t
 from cooperbench_eval.evaluation.probing.branches import (
     Branch,
     Memory,
+    Met,
+    PairMerger,
     Ref,
     enter,
     merged_branch,
     read_heads,
+    side_of,
 )
-from cooperbench_eval.evaluation.probing.pairs import Met, PairMerger, side_of
 from cooperbench_eval.evaluation.sides import Merged, Side, size_of_changes
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.git.worktrees.names import Names

@@ -18,7 +18,7 @@ VIEWS: Final = {
     "CooperBenchAgreement": "summaries:agreement_view",
     "Comparison": "summaries:comparison_view",
     "ConflictDetails": "reports:details_view",
-    "Explanation": "explanations:explanation_view",
+    "Explanation": "audits:explanation_view",
     "LandingPlan": "plans:plan_view",
     "LeftOut": "plans:left_out_view",
     "MergeReport": "reports:report_view",

@@ -2,8 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from cooperbench_eval.analysis.agreement import CooperBenchAgreement
-from cooperbench_eval.analysis.comparing import Tries
+from cooperbench_eval.analysis.comparing import CooperBenchAgreement, Tries
 from cooperbench_eval.analysis.grouping import key_text
 from cooperbench_eval.analysis.measures import AgentSummary, Mean
 from cooperbench_eval.analysis.ranking import RankedTeam, Ranking
