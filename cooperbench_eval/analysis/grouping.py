@@ -40,10 +40,7 @@ def group_names(by: By | None) -> tuple[str, ...]:
 
 
 def make_key(by: By) -> Callable[[GroupFacts], Hashable]:
-    """Return the function that returns the key of a pair or team: a tuple unless *by* is a name.
-
-    Teams have no severity; theirs is `None`.
-    """
+    """Return the function that returns the key of a pair or team: a tuple unless *by* is a name."""
     if callable(by):
         return partial(_checked_key, by)
     if isinstance(by, str):

@@ -266,13 +266,8 @@ def has_answer(answer: Answer) -> bool:
     return answer is not None and answer != Verdict.NOT_RUN.value
 
 
-def task_of(facts: GroupFacts | PairId) -> str:
-    """Return the task's name; equal names are one object, because there are many of them."""
-    return intern(f"{facts.repo_name}/{facts.task_id}")
-
-
 def task_of_key(key: PairKey) -> str:
-    """Return the name of the task of a pair or team."""
+    """Return the task's name; equal names are one object, because there are many of them."""
     return intern(f"{key[0]}/{key[1]}")
 
 

@@ -230,7 +230,8 @@ def rank(
     common = set.intersection(*answered)
     tasks = sorted({task_of_key(key) for key in common})
     if not tasks:
-        raise AnalysisError(f"the teams share no {_noun(size)} to which all of them have an answer")
+        noun = "pair" if size is None else f"team of {size} features"
+        raise AnalysisError(f"the teams share no {noun} to which all of them have an answer")
     rates = {name: _rate(pairs, common, tasks, confidence) for name, pairs in found.items()}
     names = sorted(rates, key=lambda name: (-(rates[name].rate or 0.0), name))
     counts = [rates[name].clusters or () for name in names]
@@ -276,19 +277,12 @@ def _by_team(
             raise AnalysisError(f"the summary of team {name!r} is not one that `summarize` made")
         for pair, answer, count in tasks.pairs():
             if pair in pairs or count > 1:
-                problem = f"has features {_listed(pair)} of {task_of_key(pair)} twice"
+                features = ", ".join(map(str, sorted(pair[2])))
+                problem = f"has features {features} of {task_of_key(pair)} twice"
                 raise AnalysisError(f"team {name!r} {problem}: keep one of several tries")
             pairs[pair] = answer
         found[name] = pairs
     return found
-
-
-def _noun(size: int | None) -> str:
-    return "pair" if size is None else f"team of {size} features"
-
-
-def _listed(pair: PairKey) -> str:
-    return ", ".join(map(str, sorted(pair[2])))
 
 
 def _judged(name: str, given: Any, judge: Decider, size: int | None) -> JudgedSummary:
@@ -349,10 +343,7 @@ def _differences(
 def _ranked(
     rates: Mapping[str, Rate], unanswered: Mapping[str, int], apart: Collection[tuple[str, str]]
 ) -> list[RankedTeam]:
-    """Return the teams in the order of *rates*.
-
-    *apart* has every two teams that are told apart, the better one first.
-    """
+    """Return the teams in the order of *rates*; *apart* has those told apart, better first."""
     names = list(rates)
     groups = groups_of(len(names), lambda one, other: (names[one], names[other]) not in apart)
     shares = [rate.rate or 0.0 for rate in rates.values()]

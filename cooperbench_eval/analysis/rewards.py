@@ -72,12 +72,7 @@ def write_reward(
 
 @checked
 def reward_of(report: GroupReport, policy: str | Policy = "strict") -> dict[str, float]:
-    """Return what a report achieved under a policy, as in `MergeReport.reward`.
-
-    Raises:
-        AnalysisError: No policy has this name.
-        ReportError: The report has no answer.
-    """
+    """Return what a report achieved under a policy, as in `MergeReport.reward`."""
     (judge,) = find_policies(policy)
     found = judge.judge(report)
     if found.verdict is Verdict.NOT_RUN and not found.is_missing_input:
@@ -87,7 +82,9 @@ def reward_of(report: GroupReport, policy: str | Policy = "strict") -> dict[str,
     deciding = (found.by,) if found.by else judge.strategies
     row = next((rows[name] for name in deciding if name in rows), None)
     reward = float(found.verdict is Verdict.CORRECT)
-    graded = (*_graded(report, row), *_costs(report))
+    usage = report.agent_usage
+    costs = ((f"agent_{name}", getattr(usage, name)) for name in AGENT_USAGE)
+    graded = (*_graded(report, row), *costs)
     return {"reward": reward} | {name: value for name, value in graded if value is not None}
 
 
@@ -171,11 +168,6 @@ def _of_row(row: _Row) -> _Graded:
     yield "pass_rate", _pass_rate(*runs)
     yield "joint_passed", _flag(row.joint_run.outcome)
     yield "regression_passed", _flag(row.regression_run.outcome)
-
-
-def _costs(report: GroupReport) -> _Graded:
-    usage = report.agent_usage
-    return ((f"agent_{name}", getattr(usage, name)) for name in AGENT_USAGE)
 
 
 def _numbered(name: str, values: Iterable[float | None]) -> _Graded:

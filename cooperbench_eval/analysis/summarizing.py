@@ -32,7 +32,6 @@ from cooperbench_eval.analysis.policies import (
     by_pair,
     find_policies,
     has_answer,
-    task_of,
     verdicts_of,
 )
 from cooperbench_eval.analysis.rates import Rate
@@ -104,7 +103,7 @@ def summarize(
         found: tuple[Tally, ...] = (whole,)
         if key_of is not None:
             found = (whole, tallies[key_of(facts)])
-        name = cluster_of(task_of(facts), cluster) if cluster else ""
+        name = cluster_of(facts.task, cluster) if cluster else ""
         of_gold = None
         if isinstance(facts, TeamFacts):
             found = tuple(tally.teams[facts.size] for tally in found)

@@ -192,10 +192,7 @@ class Tally:
         return found
 
     def costs(self, name: str, *, policies: bool = False) -> Iterator[tuple[str, bool, float]]:
-        """Yield the known costs of the pairs to which a strategy or policy has an answer.
-
-        Each has the pair's cluster, and whether the answer is correct.
-        """
+        """Yield the known costs of answered pairs, with the cluster and if they are correct."""
         judges = attrgetter("policies" if policies else "strategies")
         for (answers, cluster), costs in self.priced.items():
             answer = dict(judges(answers)).get(name)

@@ -132,10 +132,7 @@ class Evaluator(Options):
 
 
 class _Evaluation:
-    """The evaluation of a pair or team.
-
-    A pair is merged like the team of feature 2 and feature 1.
-    """
+    """The evaluation of a team, or of a pair, which is merged like the team of features 2 and 1."""
 
     def __init__(self, group: FeatureGroup, options: Evaluator) -> None:
         self._began = dt.datetime.now(dt.UTC)
@@ -291,7 +288,6 @@ class _Evaluation:
 
 
 def _status(whole: Landed, *, is_complete: bool) -> MergeStatus:
-    """Return how the merge of all features ended: as the merge that ended worst."""
     if not is_complete:
         return MergeStatus.NOT_TRIED
     return worst_end(merged.outcome.status for merged, _ in whole.steps.values())

@@ -126,22 +126,17 @@ def read_merged(base: Snapshot, given: GivenTree, argument: str) -> MergedTree:
             changes = usable(apply_patch(base, as_patch(given.diff)), argument)
             is_open = given.status is MergeStatus.CONFLICTED
             return MergedTree(changes=changes, has_resolver=True, has_markers=is_open)
-    return MergedTree(changes=_tree_changes(base, given, argument))
-
-
-def _tree_changes(
-    base: Snapshot, given: GivenPatch | ApplyResult | Snapshot, argument: str
-) -> Changes:
-    match given:
         case Changes():
-            return given
+            changes = given
         case ApplyResult():
-            return usable(given, argument)
+            changes = usable(given, argument)
         case Snapshot():
-            return Changes.between(base, given)
+            changes = Changes.between(base, given)
         case str() | os.PathLike() if _is_folder(given):
-            return Changes.between(base, Snapshot.from_dir(given))
-    return usable(apply_patch(base, as_patch(given, argument)), argument)
+            changes = Changes.between(base, Snapshot.from_dir(given))
+        case _:
+            changes = usable(apply_patch(base, as_patch(given, argument)), argument)
+    return MergedTree(changes=changes)
 
 
 def _is_folder(given: str | os.PathLike[str]) -> bool:

@@ -63,10 +63,7 @@ class MergeQueue:
         self._done: dict[MergeKey, tuple[Merged, Side]] = {}
 
     def land(self, broken_on: Callable[[Side], tuple[BrokenTests, ...]] = lambda _: ()) -> Landed:
-        """Land the features in their order; leave out those that conflict or break tests.
-
-        The tests that fail on the tree of a side are those that *broken_on* returns.
-        """
+        """Land the features in order; leave out those that conflict or have *broken_on* tests."""
         so_far: Side | None = None
         left_out: list[LeftOut] = []
         steps: dict[MergeKey, tuple[Merged, Side]] = {}

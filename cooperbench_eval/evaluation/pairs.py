@@ -260,10 +260,7 @@ class TestedGroup:
 def suites_on(
     group: Suites, numbers: Collection[int]
 ) -> Iterator[tuple[TeamSuite, int | None, TestSuite | None]]:
-    """Yield the suites for a tree that holds some of the features, each with its feature's number.
-
-    The joint tests are among them only if the tree holds all features.
-    """
+    """Yield the suites of a tree with their features' numbers; the joint one if it holds all."""
     for feature in group.features:
         if feature.number in numbers:
             yield TeamSuite.FEATURE, feature.number, feature.tests

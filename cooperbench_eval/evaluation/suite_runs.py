@@ -137,10 +137,7 @@ class SuiteRuns:
         return run
 
     def is_underway(self, suite: TestSuite | None, changes: Changes) -> bool:
-        """Whether another worker is running a suite on the base, with or without *changes*.
-
-        See `TestRunner.is_underway`.
-        """
+        """Whether another worker runs a suite there or on the base: see `TestRunner`."""
         if suite is None or self._runs is None or not isinstance(self._runs.runner, TestRunner):
             return False
         wanted = [changes, self._start_of(suite)] if self._test_base else [changes]
@@ -298,10 +295,7 @@ class SuiteRuns:
         return self.plain(bare, self._start_of(suite))
 
     def _start_of(self, suite: TestSuite) -> Changes:
-        """Return the changes that turn the base into the tree from which a suite's feature starts.
-
-        Other suites start from the base.
-        """
+        """Return the tree from which a suite's feature starts, as changes of the base."""
         return self._untouched.get(suite, Changes())
 
 

@@ -98,10 +98,7 @@ class _Reader:
         self._functions = 0
 
     def read(self, versions: FileVersions) -> tuple[Mapping[str, Function], ...] | None:
-        """Return the functions of each version; `None` if the file is too much.
-
-        There are none at all if a version cannot be read.
-        """
+        """Return the functions of each version, if all can be read; `None` if that is too much."""
         suffix = PurePosixPath(versions.path).suffix
         new = sum(len(text) for text in _texts(versions) if (suffix, text) not in self._known)
         if self._bytes + new > _MOST_READ_BYTES:
@@ -178,8 +175,6 @@ def _text(function: Function | None) -> bytes | None:
 
 @define
 class _Lead:
-    """How tests lead to a function, and after how many others."""
-
     kind: TraceKind
     steps: int
     tests: list[str] = field(factory=list)

@@ -15,11 +15,11 @@ from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Judged, Tried, Verdict
 from cooperbench_eval.running.results import (
     BAD,
+    COMPLETE,
     Judgement,
     TestCase,
     TestCaseStatus,
     TestResult,
-    TestStatus,
     lost_cases,
     outcome_of,
 )
@@ -90,7 +90,6 @@ class Blame(Shown):
     lost_regression_tests: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
 
 
-_COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
 MERGE_BROKE: Final[Mapping[tuple[bool, ...], BlameKind]] = {
     (True, False): BlameKind.MERGE_BROKE_FEATURE1,
     (False, True): BlameKind.MERGE_BROKE_FEATURE2,
@@ -271,7 +270,7 @@ class _Regression(NamedTuple):
             by_side=tuple(
                 outcome is False
                 and on_base is not None
-                and on_base.status in _COMPLETE
+                and on_base.status in COMPLETE
                 and (not broken or not side or not side.isdisjoint(broken))
                 for outcome, side in zip(outcomes, on_sides, strict=True)
             ),

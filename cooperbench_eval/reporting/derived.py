@@ -204,14 +204,14 @@ def _check_end(place: str, row: Any, met: int | None) -> None:
 
 def _check_whole(place: str, attempt: Any, order: Sequence[int]) -> None:
     """Check how the merge of a whole team ended, if every step of it is known."""
-    steps = [each for each in attempt.steps if (*each.into, each.feature) == _first(order, each)]
+    steps = [
+        each
+        for each in attempt.steps
+        if [*each.into, each.feature] == list(order[: len(each.into) + 1])
+    ]
     if attempt.status is not MergeStatus.NOT_TRIED and len(steps) == len(order) - 1:
         ended = worst_end(each.status for each in steps)
         _compare(place, {"status": attempt.status.value}, {"status": ended.value})
-
-
-def _first(order: Sequence[int], step: Any) -> tuple[int, ...]:
-    return tuple(order[: len(step.into) + 1])
 
 
 def _check_sides(report: Any) -> None:
@@ -261,7 +261,6 @@ def _check_details(
 
 
 def _check_cases(place: str, run: TestResult) -> None:
-    """Check the status of a test run against its cases and its exit status."""
     if run.status is TestStatus.PASSED and run.exit_code:
         _refuse(f"{place}exit_code", run.exit_code, "0")
     counts = count_cases(run.cases)

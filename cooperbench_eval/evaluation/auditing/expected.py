@@ -145,10 +145,7 @@ Files = dict[str, ExpectedFile | None]
 
 
 def expect(base: Snapshot, sides: Mapping[int, SideTree], *, join: bool = True) -> Files:
-    """Merge all sides in their order, and follow their lines.
-
-    With *join*, conflicts that are close together are joined.
-    """
+    """Merge all sides in their order, and follow their lines; *join* joins close conflicts."""
     files: Files = {}
     seen: list[SideTree] = []
     for side in sides.values():

@@ -298,7 +298,24 @@ def track(
     tree = base.overlay(merged)
     changed = Changes.between(base, tree)
     found = _pairs(base, tree, changed, trees)
-    files = tuple(_tracked(base, tree, trees, *each) for each in sorted(found.items()))
+
+    def tracked(path: str, file: ExpectedFile | None) -> TrackedFile:
+        entry = tree.get(path)
+        lines = lines_of(entry) or []
+        if file is None:
+            return TrackedFile(path, entry, None, lines, path, (), (), [ABSENT] * len(lines))
+        names = (trees[number].base_path(name) for number, name in file.paths.items())
+        old = next(names, file.path)
+        owners, base_places = _owners(file, trees)
+        restored: dict[int, int] = {}
+        if list(file.lines) == lines:
+            places = list(range(len(lines)))
+        else:
+            old_lines = lines_of(base.get(old)) or ()
+            places, restored = match_texts(file.lines, lines, owners, old_lines, base_places)
+        return TrackedFile(path, entry, file, lines, old, owners, base_places, places, restored)
+
+    files = tuple(tracked(*each) for each in sorted(found.items()))
     kept = {file.base_path for file in files if file.entry is not None and file.expected}
     gone = (path for path, entry in changed.items() if entry is None)
     return Tracking(base, tree, trees, files, tuple(path for path in gone if path not in kept))
@@ -366,29 +383,6 @@ def _copy(entry: Entry, sides: Mapping[int, SideTree]) -> ExpectedFile | None:
             if known == entry:
                 return untouched_file(path, known, [number])
     return None
-
-
-def _tracked(
-    base: Snapshot,
-    tree: Snapshot,
-    sides: Mapping[int, SideTree],
-    path: str,
-    file: ExpectedFile | None,
-) -> TrackedFile:
-    entry = tree.get(path)
-    lines = lines_of(entry) or []
-    if file is None:
-        return TrackedFile(path, entry, None, lines, path, (), (), [ABSENT] * len(lines))
-    names = (sides[number].base_path(name) for number, name in file.paths.items())
-    base_path = next(names, file.path)
-    owners, base_places = _owners(file, sides)
-    restored: dict[int, int] = {}
-    if list(file.lines) == lines:
-        places = list(range(len(lines)))
-    else:
-        old = lines_of(base.get(base_path)) or ()
-        places, restored = match_texts(file.lines, lines, owners, old, base_places)
-    return TrackedFile(path, entry, file, lines, base_path, owners, base_places, places, restored)
 
 
 def _owners(file: ExpectedFile, sides: Mapping[int, SideTree]) -> tuple[list[Owners], list[int]]:

@@ -335,7 +335,6 @@ class _Batch:
     def _both_forms(
         self, pair: FeatureGroup, outcome: Packed | GroupReport | Failure
     ) -> tuple[GroupReport, Packed]:
-        """Return a report as it is yielded and as it is stored."""
         try:
             if isinstance(outcome, Packed):
                 return outcome.unpack(), outcome

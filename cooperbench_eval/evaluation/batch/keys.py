@@ -40,10 +40,7 @@ class PairKeys:
         self._once = IdentityMemo[str](_KEPT).recall_for
 
     def key(self, pair: FeatureGroup) -> str:
-        """Return the key of a pair or team as 64 hexadecimal digits.
-
-        The key of a team differs from that of a pair with the same features.
-        """
+        """Return the key of a pair or team as 64 hexadecimal digits; no two have the same."""
         features: list[Any] = [self._once(each, self._feature) for each in pair.features]
         if isinstance(pair, FeatureTeam):
             features = [{"team": features}]

@@ -349,7 +349,6 @@ class ReportStore:
             raise
 
     def _sweep(self) -> None:
-        """Remove unfinished files of processes that were killed."""
         limit = time.time() - _STALE_SECONDS
         folder = self.directory / "unfinished"
         if folder.is_symlink():  # the files may belong to somebody else

@@ -123,9 +123,6 @@ _DAMAGE = {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}
 
 
 def _is_damage(exc: ReportError) -> bool:
-    """Whether the report itself is at fault.
-
-    It is not if too many files are open, or if a server cannot be reached.
-    """
+    """Whether the report is at fault, and not too many open files or an unreachable server."""
     cause = exc.__cause__
     return not isinstance(cause, OSError) or cause.errno in _DAMAGE

@@ -128,10 +128,7 @@ def has_importable_main() -> bool:
 
 
 def is_importing_main() -> bool:
-    """Whether this is a new process that imports its caller's main module.
-
-    The standard library asks the same before it starts a process.
-    """
+    """Whether this is a new process that imports its caller's main module."""
     return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 

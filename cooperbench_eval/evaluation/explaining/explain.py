@@ -91,7 +91,6 @@ def explain(
 def _why_not(
     report: MergeReport, pair: FeaturePair, attempt: Attempt, lost: Sequence[LostTests]
 ) -> tuple[ExplanationStatus, str] | None:
-    """Return why no search is possible, if the report shows a reason."""
     if report.failure is not None:
         return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
     if attempt.status not in {MergeStatus.CLEAN, MergeStatus.RESOLVED}:

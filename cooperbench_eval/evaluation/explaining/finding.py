@@ -54,10 +54,7 @@ _LONGEST = 200_000  # bytes of a text in which names are searched
 def find_causes(
     losses: Iterable["LostTests"], experiments: "Experiments", merged: Changes
 ) -> tuple[Finding, ...]:
-    """Search for the causes of all losses, the most important ones first.
-
-    A spent budget leaves the later, less important questions open.
-    """
+    """Search for the causes of all losses, the most important ones first, as the budget allows."""
     searches = [_CauseSearch(each, experiments) for each in losses]
     for search in searches:
         search.confirm(merged)

@@ -148,7 +148,6 @@ class MergeableSets:
         return prod(len(search.found.get(part, ())) for search, part in parts)
 
     def _parts(self, patches: Collection[int]) -> list[tuple[GroupSearch, _Patches]]:
-        """Return the groups of some patches, each with those that are in it."""
         found = ((each, frozenset(patches).intersection(each.numbers)) for each in self.searches)
         return [(search, part) for search, part in found if part]
 

@@ -66,6 +66,9 @@ def find_plan(
     left_out, unread = found.reasons(order)
     problem = problem or unread
     place = {number: at for at, number in enumerate(numbers)}
+    is_exact = sets.is_exact and len(order) == len(sets.best)
+    if has_tests:
+        is_exact = tested is not None and tested.is_exact
     return LandingPlan(
         strategy=merger.strategy.name,
         order=order,
@@ -77,9 +80,7 @@ def find_plan(
         has_tests=has_tests,
         suites=dict.fromkeys(each for each, _, suite in suites_on(trials.group, order) if suite),
         is_tested=bool(tested and tested.is_proven),
-        is_exact=not problem
-        and not trials.had_no_answer
-        and _is_exact(sets, tested, trials, order),
+        is_exact=is_exact and not problem and not trials.had_no_answer,
         runs_used=trials.runs.used,
         budget=trials.budget,
         problem=problem or trials.unanswered,
@@ -91,14 +92,6 @@ def find_plan(
         changes=changes,
         hazards=_hazards(base, {number: sides[number].changes for number in order}, changes),
     )
-
-
-def _is_exact(
-    sets: MergeableSets, tested: TestedSearch | None, trials: Trials, order: _Order
-) -> bool:
-    if suites_of(trials.group):
-        return tested is not None and tested.is_exact
-    return sets.is_exact and len(order) == len(sets.best)
 
 
 def _hazards(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> tuple[Hazard, ...]:
@@ -288,7 +281,6 @@ def _outcome(step: Step | None) -> PairOutcome:
 
 
 def _landing_sets(search: GroupSearch) -> Iterator[OrderDependence]:
-    """Yield the sets of one group that merge, the empty one included."""
     yield OrderDependence(patches=(), lands=(), trees=1)
     dependent = search.order_dependent()
     for patches, trees in search.found.items():

@@ -98,10 +98,7 @@ class GroupSearch:
         return self.is_complete or not any(self._untried(frozenset(patches)))
 
     def minimal_conflicts(self) -> list[_Patches]:
-        """Return the sets that do not merge although all their proper subsets do.
-
-        Only sets of up to `examined_size` patches are looked at.
-        """
+        """Return sets up to `examined_size` that do not merge although their proper subsets do."""
         found: list[_Patches] = []
         level: set[tuple[int, ...]] = {(number,) for number in self.numbers}
         for size in range(2, self.examined_size + 1):
@@ -145,7 +142,7 @@ class GroupSearch:
             if part in self._unknown:
                 continue
             if part not in self.found:
-                return (*self._sorted(part), last)
+                return (*sorted(part, key=self._place.__getitem__), last)
             if order := failing.get(part):
                 return (*order, last)
             for tree, order in self.found[part].items():
@@ -177,10 +174,7 @@ class GroupSearch:
         self._waiting = {each for each in self._waiting if len(each[0]) > 1}
 
     def fold(self, numbers: Sequence[int]) -> tuple[int, ...]:
-        """Merge patches in an order, skip those that fail, and try these again at the end.
-
-        Those that merged are returned, in the order in which they did.
-        """
+        """Merge patches in an order, retrying those that fail; return the merged ones in order."""
         order: tuple[int, ...] = ()
         waiting, tree = tuple(numbers), ""
         while waiting:
@@ -211,10 +205,7 @@ class GroupSearch:
                 self.fold([*seed, *(number for number in rest if number not in seed)])
 
     def examine_all(self, *, until_all_land: bool = False) -> None:
-        """Examine every order of every set, the most promising ones first.
-
-        With *until_all_land*, stop as soon as all patches merge together.
-        """
+        """Examine every order of every set, the best first; *until_all_land* may end it early."""
         graph = self._compatible()
 
         def promise(patches: _Patches) -> _Rank:
@@ -299,9 +290,6 @@ class GroupSearch:
     def _places(self, patches: _Patches) -> list[int]:
         return sorted(map(self._place.__getitem__, patches))
 
-    def _sorted(self, patches: _Patches) -> list[int]:
-        return sorted(patches, key=self._place.__getitem__)
-
 
 def largest_clique(
     graph: Mapping[int, AbstractSet[int]], most_steps: int = _MOST_STEPS
@@ -310,10 +298,6 @@ def largest_clique(
 
     Branch and bound with a colouring as the bound, after E. Tomita and T. Seki, *An
     efficient branch-and-bound algorithm for finding a maximum clique*, DMTCS 2003.
-
-    Example:
-        >>> largest_clique({1: {2, 3}, 2: {1, 3}, 3: {1, 2, 4}, 4: {3}})
-        (1, 2, 3)
     """
     best: tuple[int, ...] = ()
     steps = 0

@@ -242,7 +242,6 @@ class TestedSearch:
                     self.failing.append(part)
 
     def _passing_order(self, patches: _Patches) -> _Order | None:
-        """Test a set on each of its trees until it passes."""
         for order in self._sets.orders_of(patches):
             tree = self._sets.fold(order)
             self._is_doubtful |= tree is None

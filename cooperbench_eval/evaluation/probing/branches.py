@@ -84,10 +84,7 @@ class Memory(Generic[_Value]):
         compute: Callable[[], _Value],
         is_lasting: Callable[[_Value], bool] = lambda _: True,
     ) -> _Value:
-        """Return the value of *key*; compute it if it is not remembered.
-
-        What *compute* raises is not remembered, nor is a value that is not lasting.
-        """
+        """Return the value of *key*, or compute it; only one that is lasting is remembered."""
         found = self._values.get(key)
         if found is None:
             found = (compute(),)

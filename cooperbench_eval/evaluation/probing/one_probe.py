@@ -148,7 +148,10 @@ class Probing:
         self, met: Mapping[int, Met], group: TestedGroup, options: Options, budget: int
     ) -> LandingPlan:
         merging = self._merging
-        lands = {number: _lands(each.state) for number, each in met.items()}
+        lands = {
+            number: each.state.is_complete and each.state is not ProbeState.CONTAINED
+            for number, each in met.items()
+        }
         sides = {n: merging.side(merging.first(n)) for n, each in lands.items() if each}
         left_out = [self._left_out(n, met[n]) for n, each in lands.items() if not each]
         left_out += without_duplicates(
@@ -217,10 +220,6 @@ class Probing:
             changes |= {0: removed}
         groups = components(self._onto.tree, changes)
         return [found for each in groups if (found := tuple(n for n in each if n))]
-
-
-def _lands(state: ProbeState) -> bool:
-    return state.is_complete and state is not ProbeState.CONTAINED
 
 
 def _branch(number: int, head: Head) -> Branch:

@@ -51,10 +51,7 @@ class Canvas:
         raise ValueError("the axes do not belong to a figure")
 
     def add_line(self, number: int, lines: int, shares: Mapping[int, Share]) -> Line2D:
-        """Draw line *number* of several through shares in percent; return its legend's handle.
-
-        Intervals at one place stand side by side.
-        """
+        """Draw line *number* of several, side by side, in percent; return its legend's handle."""
         look = LINES[number % len(LINES)]
         aside = _BESIDE * (number - (lines - 1) / 2)
         self.ax.errorbar(

@@ -158,10 +158,7 @@ def _verdict_cell(attempt: Tried) -> Cell:
 
 
 def _reasons(report: MergeReport) -> Iterator[str]:
-    """Yield why tests have no answer, and why features' own tests gave no result.
-
-    Most often both features have the same reason.
-    """
+    """Yield why tests have no answer, and why features' own tests gave no result."""
     yield from wording.not_run_in(report)
     by_reason: dict[tuple[TestStatus, str], list[int]] = {}
     for feature in report.features:

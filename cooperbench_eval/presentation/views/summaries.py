@@ -202,7 +202,6 @@ def team_strategy_view(one: TeamStrategySummary) -> View:
 
 
 def _teams_tables(summary: Summary) -> list[Table]:
-    """Return the table of teams by group and size, and why features were left out of any."""
     groups = [(f"{key_text(key)}, ", group) for key, group in summary.groups.items()]
     sections = [
         Section(
@@ -386,10 +385,7 @@ _SHOWN_TEAMS = 5
 
 
 def ranking_view(ranking: Ranking) -> View:
-    """Describe a ranking: a row for each team, what the letters mean, and what is left out.
-
-    The columns `from` and `to` are the interval of the rank.
-    """
+    """Describe each team and the interval of its rank, what letters mean, and what is left out."""
     tasks = wording.counted(len(ranking.tasks), "task")
     size = f", with {ranking.size} features each" if ranking.size is not None else ""
     error = f"{100 * (1 - ranking.confidence):.6g}%"
