@@ -1,6 +1,7 @@
-"""`compare` compares two teams, and `compare_with_cooperbench` its results, on the same pairs.
+"""Compares teams, tries and evaluators on the same pairs.
 
-`solved_within` counts what several tries solve.
+`compare` compares two teams, and `compare_with_cooperbench` the results of CooperBench's evaluator
+with ours. `solved_within` counts what several tries solve.
 """
 
 from collections import Counter, defaultdict

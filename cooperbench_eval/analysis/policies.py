@@ -331,7 +331,7 @@ class Decider:
         return answer_of_policy(self.policy.judge(facts))
 
     def check(self, answers: Iterable[Answer]) -> None:
-        """Refuse a name that no report knows, so that all *answers* are `None`."""
+        """Refuse a name that no report knows: all *answers* are `None`."""
         if {None} == set(answers):
             raise AnalysisError(
                 f"no report has a row of {self.name!r}, and no policy has this name"
@@ -341,7 +341,7 @@ class Decider:
 def by_pair(
     facts: Iterable[PairFacts], whose: str, answer: Callable[[PairFacts], _Found]
 ) -> dict[PairKey, _Found]:
-    """Return the answer to each pair; refuse a pair that there is twice."""
+    """Return the answer to each pair; refuse one that occurs twice."""
     found: dict[PairKey, _Found] = {}
     for each in facts:
         pair = PairId.of(each)

@@ -263,7 +263,7 @@ def rank(
 def _by_team(
     summaries: Mapping[Hashable, object], judge: Decider, size: int | None
 ) -> dict[str, _ByPair]:
-    """Return the answers of each team, by its name and by pair; refuse a pair twice."""
+    """Return the answers of each team, by its name and by pair; refuse a repeated pair."""
     if len(summaries) < 2:  # noqa: PLR2004 - one team has no rank
         raise ArgumentError("summaries", f"must have at least two teams, not {len(summaries)}")
     found: dict[str, _ByPair] = {}

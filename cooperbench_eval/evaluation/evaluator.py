@@ -269,13 +269,33 @@ class _Evaluation:
     def _row(
         self, into: tuple[int, ...], number: int, merged: Merged, side: Side
     ) -> dict[str, Any]:
+        """Return the fields of a `MergeRow`; those that a failed merge lacks are left out."""
+
         def features_at(path: str) -> tuple[int, ...]:
             name = merged.name_on_a_side(path)
             touching = (each for each in into if name in self._sides[each].changes)
             # If nobody touches it under this name, it was renamed.
             return (*(tuple(touching) or into), number)
 
-        return merged.row(side.changes, self._options.scorer, self._diff_of, features_at)
+        given, outcome = merged.given, merged.outcome
+        row: dict[str, Any] = {
+            "status": outcome.status,
+            "conflicts_met": len(given.conflicts),
+            "failure": outcome.failure,
+            "duration_seconds": merged.seconds,
+            "ledger": tuple(evolve(row, features=features_at(row.path)) for row in outcome.ledger),
+            "usage": outcome.usage,
+            "service_failed": outcome.service_failed,
+        }
+        if outcome.failure:
+            return row
+        tree = given.base.overlay(outcome.changes)
+        return row | {
+            "conflict_details": self._options.scorer.score(outcome.conflicts),
+            "tree_id": tree.tree_id,
+            "diff": self._diff_of(side.changes),
+            "replacements": given.merge.replacements(tree, outcome.conflicts),
+        }
 
     def _runs_on(self, side: Side | None) -> tuple[SuiteRun, ...]:
         if self._options.runner is None or side is None:

@@ -63,7 +63,7 @@ class MergeQueue:
         self._done: dict[MergeKey, tuple[Merged, Side]] = {}
 
     def land(self, broken_on: Callable[[Side], tuple[BrokenTests, ...]] = lambda _: ()) -> Landed:
-        """Land the features in order; leave out those that conflict or have *broken_on* tests."""
+        """Land the features in order, without those that conflict or break tests (*broken_on*)."""
         so_far: Side | None = None
         left_out: list[LeftOut] = []
         steps: dict[MergeKey, tuple[Merged, Side]] = {}

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Collection, Iterable, Iterator
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from attrs import Attribute, evolve, field, frozen
 
@@ -221,30 +221,6 @@ _FEWEST = 2
 # --- suites ------------------------------------------------------------------
 
 
-class Suites(Protocol):
-    """Features with their tests: a pair, a team, or a part of a team."""
-
-    @property
-    def base(self) -> Snapshot:
-        """Return the tree from which they start."""
-        ...
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """Return the features with their own tests."""
-        ...
-
-    @property
-    def joint(self) -> TestSuite | None:
-        """Return the tests of all features together."""
-        ...
-
-    @property
-    def regression(self) -> TestSuite | None:
-        """Return the repository's own tests."""
-        ...
-
-
 @frozen(kw_only=True)
 class TestedGroup:
     """Features with their tests that are neither a pair nor a team."""
@@ -255,6 +231,10 @@ class TestedGroup:
     features: tuple[Feature, ...]
     joint: TestSuite | None = None
     regression: TestSuite | None = None
+
+
+Suites = FeatureGroup | TestedGroup
+"""Features with their tests: a pair, a team, or a part of a team."""
 
 
 def suites_on(

@@ -9,17 +9,16 @@ core, *ours* is feature 2 and *theirs* is feature 1.
 
 import re
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Self
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.pairs import Feature, own_base
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictKind,
-    ConflictScorer,
     MergeStatus,
 )
 from cooperbench_eval.git.merging.merge_base import different, step_base
@@ -164,37 +163,6 @@ class Merged:
         label = "|".join(map(re.escape, (labels.ours, labels.theirs)))
         renamed = re.fullmatch(rf"(.+)~(?:{label})(?:_\d+)?", path, re.DOTALL)
         return renamed[1] if renamed else path
-
-    def row(
-        self,
-        changes: Changes,
-        scorer: ConflictScorer,
-        diff_of: Callable[[Changes], bytes],
-        features_at: Callable[[str], Iterable[int]],
-    ) -> dict[str, Any]:
-        """Return the fields of a `MergeRow`; those that a failed merge lacks are left out.
-
-        The *changes* turn the base of the report into the merged tree; *diff_of* is a diff of them.
-        *features_at* returns the features that a conflict in a file is between.
-        """
-        given, outcome = self.given, self.outcome
-        row: dict[str, Any] = {
-            "status": outcome.status,
-            "conflicts_met": len(given.conflicts),
-            "failure": outcome.failure,
-            "duration_seconds": self.seconds,
-            "ledger": tuple(evolve(row, features=features_at(row.path)) for row in outcome.ledger),
-            "usage": outcome.usage,
-            "service_failed": outcome.service_failed,
-        }
-        if outcome.failure:
-            return row
-        tree = given.base.overlay(outcome.changes)
-        row["conflict_details"] = scorer.score(outcome.conflicts)
-        row["tree_id"] = tree.tree_id
-        row["diff"] = diff_of(changes)
-        row["replacements"] = given.merge.replacements(tree, outcome.conflicts)
-        return row
 
 
 def merge_sides(strategy: MergeStrategy, given: MergeInput) -> Merged:

@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import json
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import lru_cache, partial, singledispatch
 from pathlib import PurePath
@@ -201,21 +201,11 @@ def _pickled(thing: object) -> bytes | None:
 
 
 def _attributes(thing: object) -> dict[str, object]:
-    kind = type(thing)
-    found = {name: getattr(thing, name) for name in _slots(kind) if hasattr(thing, name)}
-    found |= getattr(thing, "__dict__", {})
+    kind, state = type(thing), object.__getstate__(thing)
+    own, slots = state if isinstance(state, tuple) else (state, None)
+    found: dict[str, object] = {**(slots or {}), **(own or {})}
     if attrs.has(kind):
         for each in attrs.fields(kind):
             if not each.eq:
                 found.pop(each.name, None)
     return found
-
-
-def _slots(kind: type) -> Iterator[str]:
-    for each in kind.__mro__:
-        names = each.__dict__.get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else names:
-            if name.startswith("__") and not name.endswith("__"):
-                yield f"_{each.__name__.lstrip('_')}{name}"
-            elif name not in {"__weakref__", "__dict__"}:
-                yield name

@@ -1,4 +1,4 @@
-"""Finds the patches that can be merged, and merges them for a search, which counts the work."""
+"""Finds the patches that can be merged, merges them for a search, and counts the work."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

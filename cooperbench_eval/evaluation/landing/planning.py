@@ -49,7 +49,7 @@ def find_plan(
     """Search for a largest set of patches that can land.
 
     *numbers* are all patches in the given order, *sides* the candidates, and *missing* says why the
-    others are none. The *groups* are candidates that may affect each other's merges. If it is not
+    others are not. The *groups* are candidates that may affect each other's merges. If it is not
     empty, *sequence* has all patches in the only order that counts.
     """
     base = merger.base
@@ -208,19 +208,13 @@ class _Conclusions:
 
     def reasons(self, landed: _Order) -> tuple[list[LeftOut], str]:
         """Return why each other patch is left out; if that cannot be read, also the error."""
+        failing = sorted(self.failing(), key=len)
+        others = [number for number in self.sides if number not in landed]
         try:
-            return list(self.left_out(landed)), ""
+            return [self._reason(each, landed, failing) for each in others], ""
         except RepositoryError as exc:
             reason = LeftOutReason.NOT_EXAMINED
-            others = [number for number in self.sides if number not in landed]
             return [LeftOut(number=each, reason=reason) for each in others], str(exc)
-
-    def left_out(self, landed: _Order) -> Iterator[LeftOut]:
-        """Yield why each patch that does not land is left out, in the given order."""
-        failing = sorted(self.failing(), key=len)
-        for number in self.sides:
-            if number not in landed:
-                yield self._reason(number, landed, failing)
 
     def _reason(self, number: int, landed: _Order, failing: Collection[_Patches]) -> LeftOut:
         together = frozenset({number, *landed})
@@ -233,12 +227,8 @@ class _Conclusions:
         return found or LeftOut(number=number, reason=LeftOutReason.NOT_EXAMINED)
 
     def _breaking(self, number: int, culprits: _Patches) -> LeftOut:
-        trees = (
-            tree
-            for (patches, tree), each in self.trials.broken.items()
-            if each and patches == culprits
-        )
-        tree = next(trees)
+        tried = self.trials.broken.items()
+        tree = next(tree for (patches, tree), each in tried if each and patches == culprits)
         changes = self.sets.merger.side(tree).changes
         return breaking(number, self.trials.all_broken(culprits, tree, changes), culprits)
 

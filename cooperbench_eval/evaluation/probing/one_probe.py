@@ -257,8 +257,12 @@ class _BranchMerger(PatchMerger):
 
     def removals(self, branches: Iterable[Branch]) -> Changes:
         """Return the files that the target has removed since one of the branches started."""
-        found = [self._changes_of_onto(each) for each in branches]
-        return Changes({p: None for each in found for p, entry in each.items() if entry is None})
+        found: dict[str, None] = {}
+        for each in branches:
+            if (base := self._merger.base_of(self._onto, each)) is not None:
+                changes = self._merger.changes(base, self._onto.tree)
+                found |= {path: None for path, entry in changes.items() if entry is None}
+        return Changes(found)
 
     def met(self, number: int) -> Met:
         """Merge one branch into the one on which it lands, and say how that ends."""
@@ -301,10 +305,6 @@ class _BranchMerger(PatchMerger):
         if tree is None:  # pragma: no cover - only branches that merge are searched
             raise ValueError(f"branch {number} does not merge")
         return tree
-
-    def _changes_of_onto(self, branch: Branch) -> Changes:
-        base = self._merger.base_of(self._onto, branch)
-        return Changes() if base is None else self._merger.changes(base, self._onto.tree)
 
     def _step(self, tree: str, number: int) -> Step:
         """See `PatchMerger`; a step that an earlier probe took is not taken again."""
