@@ -352,10 +352,8 @@ class ReportStore:
 
 
 def _move_in(unfinished: str, data: bytes, path: str) -> None:
-    with open(unfinished, "wb", buffering=0) as file:  # noqa: PTH123 - of a string
-        rest = memoryview(data)
-        while rest:
-            rest = rest[file.write(rest) :]
+    with open(unfinished, "wb") as file:  # noqa: PTH123 - of a string
+        file.write(data)
     if not _is_absent_or_file(path):
         _rename_damaged(Path(path))
     os.replace(unfinished, path)  # noqa: PTH105 - as above
