@@ -154,15 +154,9 @@ def not_merged(
 ) -> LeftOut:
     """Return why a feature that does not merge into the landed ones is left out.
 
-    The reason names each landed feature that also conflicts with it separately, in the same files.
-    If there is none, it names those that change these files.
-
-    Args:
-        number: The feature.
-        merge: The incomplete merge into all of them.
-        landed: The landed features, each without the others.
-        files_with: Returns the files in which the feature conflicts with one landed feature.
-        otherwise: The features to name if this cannot be told from the files.
+    The reason names each landed feature that also conflicts with it separately, in the same files,
+    which *files_with* returns. If there is none, it names those that change these files, or else
+    *otherwise*.
     """
     if merge.failure:
         reason = LeftOutReason.STRATEGY_FAILED

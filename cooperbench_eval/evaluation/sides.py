@@ -39,12 +39,10 @@ _ENTRY_BYTES = 400
 
 @frozen
 class Side:
-    """One side of a merge: a feature, or several that were merged before.
+    """One side of a merge: a feature, or several that were merged before, in their order.
 
-    Attributes:
-        features: What is known about the features, in the order in which they were merged.
-        changes: The changes that turn the base into their tree.
-        starts: The trees from which they start; empty if that is the base.
+    The *changes* turn the base into their tree. The *starts* are the trees from which they start;
+    empty if that is the base.
     """
 
     features: tuple[FeatureContext, ...] = field(converter=tuple[FeatureContext, ...])
@@ -88,9 +86,6 @@ def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:
     """Merge two sides, written as changes of *base*; a strategy can continue from the result.
 
     The base of the result is that of this merge.
-
-    Raises:
-        RepositoryError: The sides start from commits without a common ancestor.
     """
     labels = Labels(ours=ours.label, theirs=theirs.label)
     here, mine, yours = base, ours.changes, theirs.changes
