@@ -157,7 +157,6 @@ class _Evaluation:
         self._trace_of = functools.cache(self._trace)
 
     def report_pair(self) -> MergeReport:
-        """See `Evaluator.evaluate`."""
         feature1, feature2 = self._alone.reports
         steps = self._queue(NaiveStrategy()).land().steps.values()
         merge = next((merged.given.merge for merged, _ in steps), None)
@@ -171,7 +170,6 @@ class _Evaluation:
         )
 
     def report_team(self) -> TeamReport:
-        """See `Evaluator.evaluate_team`."""
         return self._begun(TeamReport)(
             features=self._alone.reports,
             merges=self._steps(self._queue(NaiveStrategy()).land()),

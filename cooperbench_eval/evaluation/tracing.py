@@ -270,7 +270,6 @@ class _Leads:
                     lead.tests.append(test)
 
     def add_shared(self) -> None:
-        """Add the functions that both features changed."""
         for path, file in self.files.items():
             for name in file.shared:
                 self.led_to.setdefault((path, name), _Lead(TraceKind.BOTH, 0))

@@ -19,7 +19,6 @@ PatchLocationName = Literal["logs", "cache", "hf", "gold"]
 class _Choice(StrEnum):
     @classmethod
     def of(cls, word: str) -> Self:
-        """Return the member called *word*."""
         try:
             return cls(word)
         except ValueError:

@@ -108,7 +108,6 @@ class _Finder:
     merged: MergedTree
 
     def file(self, file: TrackedFile) -> FileProvenance:
-        """Return the origin of a file and of each of its lines."""
         entry = file.entry
         assert entry is not None  # noqa: S101 - the caller ensures it
         kind = _kind_of(entry)
@@ -124,7 +123,6 @@ class _Finder:
         )
 
     def deleted(self, path: str) -> FileProvenance:
-        """Return who deleted a file."""
         by = [n for n, side in self.tracking.sides.items() if side.get(path) is None]
         return FileProvenance(
             path=path, kind=FileKind.DELETED, origin=_by_features(by) if by else _UNKNOWN

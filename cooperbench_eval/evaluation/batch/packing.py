@@ -73,7 +73,6 @@ class Parts:
     """
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
-        """Use *read*, which returns the bytes of a part by its digest."""
         self._read = read
         self._kept = WeighedMemo[tuple[str, str], Any](_KEPT_BYTES)
 

@@ -25,7 +25,6 @@ class StoreView:
     """A store with this batch's claims; without a store, every claim succeeds."""
 
     def __init__(self, store: ReportStore | None) -> None:
-        """Open *store*, or create it."""
         if store is not None:
             store.prepare()
         self._store = store

@@ -249,7 +249,6 @@ class _CauseSearch:
             )
 
     def finding(self) -> Finding:
-        """Return what was found."""
         status = self._stopped
         if not status:
             is_found = any(self._breaking)

@@ -128,7 +128,6 @@ class PatchMerger:
     def __init__(
         self, base: Snapshot, sides: Mapping[int, Side], strategy: MergeStrategy, limit: int
     ) -> None:
-        """Prepare to merge *sides*, which start from *base*, with a strategy."""
         self.limit = limit
         self.used = 0
         self.base = base

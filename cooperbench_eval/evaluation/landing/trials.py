@@ -159,7 +159,6 @@ class TestedSearch:
     __test__ = False
 
     def __init__(self, sets: MergeableSets, trials: Trials) -> None:
-        """Prepare the search among the sets that *sets* knows."""
         self.best: _Order | None = None
         self.failing: list[_Patches] = []
         self.is_exact = False

@@ -207,7 +207,6 @@ class PairMerger:
     """Merges every two branches once; *key* identifies the strategy among the remembered merges."""
 
     def __init__(self, names: Names, strategy: MergeStrategy, key: Hashable) -> None:
-        """Read the history of the repository of *names*."""
         self.names = names
         self.strategy = strategy
         self.key = key

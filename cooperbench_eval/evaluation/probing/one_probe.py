@@ -245,7 +245,6 @@ class _BranchMerger(PatchMerger):
     """
 
     def __init__(self, merger: PairMerger, onto: Branch, branches: Mapping[int, Branch]) -> None:
-        """Prepare to merge *branches* into *onto*."""
         nothing = {number: side_of(each, Changes()) for number, each in branches.items()}
         super().__init__(onto.tree, nothing, merger.strategy, _MOST_WORK)
         self._merger = merger

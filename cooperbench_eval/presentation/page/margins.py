@@ -54,7 +54,6 @@ class Margins:
     """The margins of the merges of one pair."""
 
     def __init__(self, report: MergeReport) -> None:
-        """Read the features' patches."""
         patches = [each.patch for each in (report.feature1, report.feature2)]
         self._diffs = [each.diff for each in patches if each.diff is not None]
         self._sides: _Sides = {}
@@ -238,7 +237,6 @@ class _BaseFile:
     end: int | None = None
 
     def add(self, file: FilePatch) -> None:
-        """Add what a diff shows."""
         self.mode = self.mode or file.old_mode
         if _is_binary(file):
             self.object_id = file.old_id
@@ -290,7 +288,6 @@ class _Base:
     """The base of several diffs: *tree* has all files that they touch."""
 
     def __init__(self, diffs: Iterable[_Diff]) -> None:
-        """Read the base from diffs."""
         self._files: dict[str, _BaseFile] = {}
         self._contents: dict[str, bytes] = {}
         added: set[str] = set()
@@ -313,11 +310,9 @@ class _Base:
         )
 
     def of(self, file: FilePatch) -> _BaseFile:
-        """Return what a diff changes."""
         return _BaseFile() if file.old_path is None else self._files[file.path]
 
     def changes(self, diff: _Diff) -> Changes:
-        """Return what one of the diffs changes."""
         return Changes({file.path: self._changed(file) for file in diff})
 
     def _changed(self, file: FilePatch) -> Entry | None:

@@ -153,7 +153,6 @@ class _Reports:
     origins: Origins = field(factory=Origins)
 
     def facts_of(self, reports: Iterator[GroupReport]) -> Iterator[GroupFacts]:
-        """Write each report and yield its facts."""
         for report in reports:
             self.origins.add(report)
             yield self._written(report)
