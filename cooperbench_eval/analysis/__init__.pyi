@@ -1,9 +1,9 @@
 # As in `cooperbench_eval/__init__.pyi`.
-from .agreement import CooperBenchAgreement as CooperBenchAgreement
-from .agreement import CooperBenchDisagreement as CooperBenchDisagreement
-from .agreement import compare_with_cooperbench as compare_with_cooperbench
+from .comparing import CooperBenchAgreement as CooperBenchAgreement
+from .comparing import CooperBenchDisagreement as CooperBenchDisagreement
 from .comparing import Tries as Tries
 from .comparing import compare as compare
+from .comparing import compare_with_cooperbench as compare_with_cooperbench
 from .comparing import solved_within as solved_within
 from .facts import AttemptFacts as AttemptFacts
 from .facts import FeatureFacts as FeatureFacts

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, Literal, get_args
-
-from attrs import frozen
 
 from cooperbench_eval.analysis.facts import GroupFacts
 from cooperbench_eval.errors import AnalysisError, ArgumentError
@@ -24,11 +23,7 @@ _NAMES: tuple[str, ...] = get_args(GroupName)
 
 
 def group_names(by: By | None) -> tuple[str, ...]:
-    """Return a name for each part of a group's key; `("group",)` for a function's.
-
-    Raises:
-        AnalysisError: A name is unknown or given twice, or there are no names.
-    """
+    """Return a name for each part of a group's key; `("group",)` for a function's."""
     if by is None:
         return ()
     if callable(by):
@@ -45,32 +40,23 @@ def group_names(by: By | None) -> tuple[str, ...]:
 
 
 def make_key(by: By) -> Callable[[GroupFacts], Hashable]:
-    """Return the function that returns the key of a pair or team: a tuple unless *by* is a name.
-
-    Teams have no severity; theirs is `None`.
-    """
+    """Return the function that returns the key of a pair or team: a tuple unless *by* is a name."""
     if callable(by):
-        return _Checked(by)
+        return partial(_checked_key, by)
     if isinstance(by, str):
         return lambda facts: getattr(facts, by, None)
     names = group_names(by)
     return lambda facts: tuple(getattr(facts, name, None) for name in names)
 
 
-@frozen
-class _Checked:
-    """A caller's function, whose keys are checked."""
-
-    by: Callable[[Any], Hashable]
-
-    def __call__(self, facts: GroupFacts) -> Hashable:
-        key = self.by(facts)
-        try:
-            hash(key)
-        except TypeError:
-            problem = f"must return something hashable, such as a text or a tuple, not {key!r:.80}"
-            raise ArgumentError("by", problem) from None
-        return key
+def _checked_key(by: Callable[[Any], Hashable], facts: GroupFacts) -> Hashable:
+    key = by(facts)
+    try:
+        hash(key)
+    except TypeError:
+        problem = f"must return something hashable, such as a text or a tuple, not {key!r:.80}"
+        raise ArgumentError("by", problem) from None
+    return key
 
 
 def sorted_keys(keys: Iterable[Hashable]) -> list[Hashable]:

@@ -52,7 +52,6 @@ def mcnemar(fewer: int, disagreements: int) -> float:
 
 
 def _coin(heads: int, throws: int) -> float:
-    """Return the probability that a fair coin shows heads exactly so many times."""
     if throws <= _MOST_EXACT:
         return math.comb(throws, heads) / (1 << throws)
     ways = math.lgamma(throws + 1) - math.lgamma(heads + 1) - math.lgamma(throws - heads + 1)
@@ -65,11 +64,7 @@ def student(confidence: float, free: float) -> float:
 
     As a function of the angle `a = atan(t / sqrt(free))`, the probability that `|T| < t` is
     concave, so Newton's method approaches the solution from below. It starts at the normal
-    distribution's value, which is always less.
-
-    Args:
-        confidence: The probability of the interval, between 0 and 1.
-        free: The degrees of freedom, at least 1; not necessarily a whole number.
+    distribution's value, which is always less. The degrees of freedom may be a fraction.
     """
     root = math.sqrt(free)
     angle = math.atan(NormalDist().inv_cdf((1 + confidence) / 2) / root)
@@ -172,14 +167,8 @@ def mean_error(clusters: Sequence[tuple[float, int]], confidence: float) -> floa
 
     The variance is cluster-robust and unbiased if the values are in fact independent, and the
     degrees of freedom are Satterthwaite's (Bell and McCaffrey, Survey Methodology 28, 2002:
-    "CR2"). With one value in each cluster it is Student's interval.
-
-    Args:
-        clusters: The sum and the number of the values of each cluster.
-        confidence: The confidence of the interval.
-
-    Returns:
-        `None` with fewer than two clusters.
+    "CR2"). With one value in each cluster it is Student's interval. The *clusters* are the sum and
+    the number of the values of each; with fewer than two, there is no interval.
     """
     if len(clusters) < 2:  # noqa: PLR2004 - one cluster does not show how much clusters differ
         return None

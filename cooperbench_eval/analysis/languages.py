@@ -33,17 +33,10 @@ _NO_CODE = frozenset(
 
 
 def find_language(paths: Iterable[str]) -> str:
-    """Name the language of most of *paths*, as Pygments names it.
+    """Name the language of most of *paths*, as Pygments names it; empty if no path shows one.
 
     The product's own code decides. If there is none, other code (tests, settings) does,
     and then data and prose. A tie goes to the first name in the alphabet.
-
-    Returns:
-        The name, such as `"Python"` or `"TypeScript"`; empty if no path shows a language.
-
-    Example:
-        >>> find_language(["src/a.rs", "src/b.rs", "README.md", "run.py"])
-        'Rust'
     """
     ranks: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
     for path in set(paths):

@@ -255,13 +255,7 @@ class CostPerCorrect(Plain):
 
 
 class KnownCost(NamedTuple):
-    """The cost of one pair, or of the pairs of one cluster.
-
-    Attributes:
-        pairs: How many pairs there are.
-        correct: How many of them are correct.
-        usd: What they cost together, in US dollars.
-    """
+    """The cost of one pair, or of the pairs of one cluster, and how many are correct."""
 
     pairs: int
     correct: int

@@ -217,11 +217,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType({each.name: each for each in _
 
 
 def find_policies(policies: str | Policy | Iterable[str | Policy]) -> tuple[Policy, ...]:
-    """Return one or several policies; a name is that of a policy in `POLICIES`.
-
-    Raises:
-        AnalysisError: No policy has a given name, or two policies have the same name.
-    """
+    """Return one or several policies; a name is that of a policy in `POLICIES`."""
     if isinstance(policies, str | Policy):
         policies = (policies,)
     found = tuple(each if isinstance(each, Policy) else _preset(each) for each in policies)
@@ -270,13 +266,8 @@ def has_answer(answer: Answer) -> bool:
     return answer is not None and answer != Verdict.NOT_RUN.value
 
 
-def task_of(facts: GroupFacts | PairId) -> str:
-    """Return the task's name; equal names are one object, because there are many of them."""
-    return intern(f"{facts.repo_name}/{facts.task_id}")
-
-
 def task_of_key(key: PairKey) -> str:
-    """Return the name of the task of a pair or team."""
+    """Return the task's name; equal names are one object, because there are many of them."""
     return intern(f"{key[0]}/{key[1]}")
 
 
@@ -340,11 +331,7 @@ class Decider:
         return answer_of_policy(self.policy.judge(facts))
 
     def check(self, answers: Iterable[Answer]) -> None:
-        """Refuse a name that no report knows.
-
-        Raises:
-            AnalysisError: There are *answers*, and all of them are `None`.
-        """
+        """Refuse a name that no report knows: all *answers* are `None`."""
         if {None} == set(answers):
             raise AnalysisError(
                 f"no report has a row of {self.name!r}, and no policy has this name"
@@ -354,11 +341,7 @@ class Decider:
 def by_pair(
     facts: Iterable[PairFacts], whose: str, answer: Callable[[PairFacts], _Found]
 ) -> dict[PairKey, _Found]:
-    """Return the answer to each pair.
-
-    Raises:
-        AnalysisError: There is a pair twice.
-    """
+    """Return the answer to each pair; refuse one that occurs twice."""
     found: dict[PairKey, _Found] = {}
     for each in facts:
         pair = PairId.of(each)

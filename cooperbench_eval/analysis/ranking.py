@@ -230,7 +230,8 @@ def rank(
     common = set.intersection(*answered)
     tasks = sorted({task_of_key(key) for key in common})
     if not tasks:
-        raise AnalysisError(f"the teams share no {_noun(size)} to which all of them have an answer")
+        noun = "pair" if size is None else f"team of {size} features"
+        raise AnalysisError(f"the teams share no {noun} to which all of them have an answer")
     rates = {name: _rate(pairs, common, tasks, confidence) for name, pairs in found.items()}
     names = sorted(rates, key=lambda name: (-(rates[name].rate or 0.0), name))
     counts = [rates[name].clusters or () for name in names]
@@ -262,11 +263,7 @@ def rank(
 def _by_team(
     summaries: Mapping[Hashable, object], judge: Decider, size: int | None
 ) -> dict[str, _ByPair]:
-    """Return the answers of each team, by its name and by pair.
-
-    Raises:
-        AnalysisError: A team has a pair twice.
-    """
+    """Return the answers of each team, by its name and by pair; refuse a repeated pair."""
     if len(summaries) < 2:  # noqa: PLR2004 - one team has no rank
         raise ArgumentError("summaries", f"must have at least two teams, not {len(summaries)}")
     found: dict[str, _ByPair] = {}
@@ -280,27 +277,16 @@ def _by_team(
             raise AnalysisError(f"the summary of team {name!r} is not one that `summarize` made")
         for pair, answer, count in tasks.pairs():
             if pair in pairs or count > 1:
-                problem = f"has features {_listed(pair)} of {task_of_key(pair)} twice"
+                features = ", ".join(map(str, sorted(pair[2])))
+                problem = f"has features {features} of {task_of_key(pair)} twice"
                 raise AnalysisError(f"team {name!r} {problem}: keep one of several tries")
             pairs[pair] = answer
         found[name] = pairs
     return found
 
 
-def _noun(size: int | None) -> str:
-    return "pair" if size is None else f"team of {size} features"
-
-
-def _listed(pair: PairKey) -> str:
-    return ", ".join(map(str, sorted(pair[2])))
-
-
 def _judged(name: str, given: Any, judge: Decider, size: int | None) -> JudgedSummary:
-    """Return the verdicts of a team under the policy or strategy.
-
-    Raises:
-        AnalysisError: There is no report, or none with such a verdict.
-    """
+    """Return the verdicts of a team under the policy or strategy."""
     summary = given
     if not isinstance(given, Summary):
         try:
@@ -331,7 +317,6 @@ def _rate(
 
 
 def _unanswered(found: _ByPair, tasks: Collection[str]) -> int:
-    """Count the pairs of *tasks* that have no answer."""
     return sum(not has_answer(one) and task_of_key(key) in tasks for key, one in found.items())
 
 
@@ -358,10 +343,7 @@ def _differences(
 def _ranked(
     rates: Mapping[str, Rate], unanswered: Mapping[str, int], apart: Collection[tuple[str, str]]
 ) -> list[RankedTeam]:
-    """Return the teams in the order of *rates*.
-
-    *apart* has every two teams that are told apart, the better one first.
-    """
+    """Return the teams in the order of *rates*; *apart* has those told apart, better first."""
     names = list(rates)
     groups = groups_of(len(names), lambda one, other: (names[one], names[other]) not in apart)
     shares = [rate.rate or 0.0 for rate in rates.values()]
@@ -401,16 +383,8 @@ def groups_of(size: int, is_alike: Callable[[int, int], bool]) -> list[_Group]:
     fewest groups are hard to find, so groups are made greedily, as Gramm et al. do (Algorithms
     for Compact Letter Displays, Computational Statistics & Data Analysis 52, 2007). There are at
     most as many as pairs of teams. If the teams that are alike follow each other in the order,
-    as they mostly do, there are as few as possible.
-
-    Args:
-        size: The number of teams, which are named by their places in the order of their rates.
-        is_alike: Whether the first team, which comes before the second, cannot be told apart
-            from it.
-
-    Returns:
-        The places of the teams of each group, in their order. Groups are sorted by their first
-        and then by their last team.
+    as they mostly do, there are as few as possible. Teams are named by their places in the order of
+    their rates, and groups are sorted by their first and then by their last team.
     """
     alike = {pair for pair in combinations(range(size), 2) if is_alike(*pair)}
     covered: set[tuple[int, int]] = set()

@@ -72,12 +72,7 @@ def write_reward(
 
 @checked
 def reward_of(report: GroupReport, policy: str | Policy = "strict") -> dict[str, float]:
-    """Return what a report achieved under a policy, as in `MergeReport.reward`.
-
-    Raises:
-        AnalysisError: No policy has this name.
-        ReportError: The report has no answer.
-    """
+    """Return what a report achieved under a policy, as in `MergeReport.reward`."""
     (judge,) = find_policies(policy)
     found = judge.judge(report)
     if found.verdict is Verdict.NOT_RUN and not found.is_missing_input:
@@ -87,16 +82,14 @@ def reward_of(report: GroupReport, policy: str | Policy = "strict") -> dict[str,
     deciding = (found.by,) if found.by else judge.strategies
     row = next((rows[name] for name in deciding if name in rows), None)
     reward = float(found.verdict is Verdict.CORRECT)
-    graded = (*_graded(report, row), *_costs(report))
+    usage = report.agent_usage
+    costs = ((f"agent_{name}", getattr(usage, name)) for name in AGENT_USAGE)
+    graded = (*_graded(report, row), *costs)
     return {"reward": reward} | {name: value for name, value in graded if value is not None}
 
 
 def reward_of_audit(audit: Audit) -> dict[str, float]:
-    """Return how good a merged tree is, as in `Audit.reward`.
-
-    Raises:
-        ReportError: It has no suites.
-    """
+    """Return how good a merged tree is, as in `Audit.reward`."""
     outcomes = [run.outcome for run in audit.suites]
     if not outcomes:
         raise ReportError("has no answer: no suites were given", audit.tree_id)
@@ -135,7 +128,6 @@ def _of_lines(audit: Audit) -> _Graded:
 
 
 def _why_unanswered(report: GroupReport, policy: Policy) -> str:
-    """Return why a policy has no answer, as a clause."""
     if report.failure is not None:
         return report.problem
     rows = {each.strategy: each for each in report.attempts}
@@ -178,13 +170,7 @@ def _of_row(row: _Row) -> _Graded:
     yield "regression_passed", _flag(row.regression_run.outcome)
 
 
-def _costs(report: GroupReport) -> _Graded:
-    usage = report.agent_usage
-    return ((f"agent_{name}", getattr(usage, name)) for name in AGENT_USAGE)
-
-
 def _numbered(name: str, values: Iterable[float | None]) -> _Graded:
-    """Yield the values of feature 1 and feature 2."""
     for place, value in enumerate(values, start=1):
         yield f"feature{place}_{name}", _flag(value)
 

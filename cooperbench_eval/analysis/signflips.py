@@ -21,14 +21,9 @@ _EPSILON = 1e-12
 def flip_test(differences: Sequence[int]) -> float:
     """Return the probability that random signs give a sum at least as far from zero.
 
-    The distribution is computed by adding one difference after the other. With thousands of
-    clusters and disagreements, the normal distribution with the same variance approximates it.
-
-    Args:
-        differences: How far one team is ahead of the other in each cluster.
-
-    Returns:
-        1.0 if all differences are zero.
+    The *differences* say how far one team is ahead of the other in each cluster. The distribution
+    is computed by adding one after the other. With thousands of clusters and disagreements, the
+    normal distribution with the same variance approximates it.
     """
     return _flip_test(tuple(sorted(abs(each) for each in differences if each)), sum(differences))
 
@@ -80,12 +75,7 @@ class Difference:
 
 @frozen
 class Teams:
-    """The counts of teams in the same tasks.
-
-    Attributes:
-        counts: The counts of each team, one for each task.
-        totals: The totals of each team, one for each task; none is zero.
-    """
+    """The counts of teams in the same tasks, and their totals there, none of which is zero."""
 
     counts: tuple[tuple[int, ...], ...]
     totals: tuple[tuple[int, ...], ...]
@@ -149,12 +139,6 @@ def adjusted_p_values(
     Approximate Stepdown Methods for Multiple Hypothesis Testing, JASA 100, 2005). So for any `a`,
     the probability that a difference with a p-value of at most `a` is in fact zero or has the
     other sign is at most `a`, for all differences together.
-
-    Args:
-        teams: The counts of the teams.
-        differences: Every two teams.
-        draws: The number of random flips; if so many or fewer are possible, all are used.
-        seed: The seed of the random flips.
     """
     order = sorted(range(len(differences)), key=lambda place: -differences[place].statistic)
     ranked = [differences[place] for place in order]

@@ -53,12 +53,7 @@ def facts_of(report: GroupReport) -> GroupFacts:
 
 
 def iterate_all_facts(reports: FactsSource, argument: str = "reports") -> Iterator[GroupFacts]:
-    """Yield the facts of *reports*, one at a time.
-
-    Raises:
-        ArgumentError: *reports* is not a collection, or it holds something that is neither a
-            report nor the facts of one. The error names the *argument*.
-    """
+    """Yield the facts of *reports*, one at a time."""
     found = reports.facts() if isinstance(reports, HasFacts) else _many(reports, argument)
     return (_facts(each, argument) for each in found)
 
@@ -80,12 +75,7 @@ def iterate_reports(reports: FactsSource, purpose: str) -> Iterator[MergeReport]
 
 
 def iterate_all_reports(reports: FactsSource, purpose: str) -> Iterator[GroupReport]:
-    """Yield the *reports*, one at a time; an error names the *purpose*.
-
-    Raises:
-        AnalysisError: *reports* holds facts.
-        ArgumentError: As with `iterate_all_facts`.
-    """
+    """Yield the *reports*, one at a time; an error names the *purpose*."""
     if isinstance(reports, HasFacts) and not isinstance(reports, Iterable):
         raise _needs_reports(purpose)
     return (_report(each, purpose) for each in _many(reports, "reports"))
@@ -154,7 +144,6 @@ def _team_facts(report: TeamReport) -> TeamFacts:
 
 
 def _of_group(report: GroupReport, conflicts: Iterable[Conflict]) -> dict[str, Any]:
-    """Return what the facts of pairs and of teams have in common."""
     hunks = [hunk.path for each in report.features for hunk in each.patch.hunks if hunk.path]
     return {each.name: getattr(report, each.name) for each in fields(PairOrigin)} | {
         "merge_status": report.merge_status,
@@ -210,7 +199,6 @@ def _team_attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
 def _of_row(
     report: GroupReport, row: Attempt | TeamAttempt, merges: Sequence[MergeRow]
 ) -> dict[str, Any]:
-    """Return what the facts of a pair's and of a team's rows have in common."""
     usage = total_usage([each for merge in merges for each in merge.usage])
     return asdict(usage, recurse=False) | {
         "strategy": row.strategy,

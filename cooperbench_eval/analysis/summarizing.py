@@ -9,7 +9,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
-from cooperbench_eval.analysis.facts import GroupFacts, TeamFacts
+from cooperbench_eval.analysis.facts import TeamFacts
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.intervals import Cluster, cluster_of
 from cooperbench_eval.analysis.measures import (
@@ -32,7 +32,6 @@ from cooperbench_eval.analysis.policies import (
     by_pair,
     find_policies,
     has_answer,
-    task_of,
     verdicts_of,
 )
 from cooperbench_eval.analysis.rates import Rate
@@ -97,16 +96,22 @@ def summarize(
     reached: Mapping[PairKey, PairAnswers] | None = None
     if gold is not None:
         reached = by_pair(iterate_facts(gold, "gold"), "gold", partial(answers_of, policies=judges))
-    key_of: Callable[[GroupFacts], Hashable] = _no_key if by is None else make_key(by)
+    key_of = None if by is None else make_key(by)
+    whole = Tally()
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
     for facts in iterate_all_facts(reports):
-        tally = tallies[key_of(facts)]
-        name = cluster_of(task_of(facts), cluster) if cluster else ""
+        found: tuple[Tally, ...] = (whole,)
+        if key_of is not None:
+            found = (whole, tallies[key_of(facts)])
+        name = cluster_of(facts.task, cluster) if cluster else ""
+        of_gold = None
         if isinstance(facts, TeamFacts):
-            tally.teams[facts.size].add(facts, answers_of(facts, ()), cluster=name)
-            continue
-        of_gold = None if reached is None else reached.get(PairId.of(facts).key)
-        tally.add(facts, answers_of(facts, judges), of_gold, name)
+            found = tuple(tally.teams[facts.size] for tally in found)
+        elif reached is not None:
+            of_gold = reached.get(PairId.of(facts).key)
+        answers = answers_of(facts, () if isinstance(facts, TeamFacts) else judges)
+        for tally in found:
+            tally.add(facts, answers, of_gold, name)
     build = _Builder(
         policies=judges,
         hides=policies is None,
@@ -114,15 +119,8 @@ def summarize(
         confidence=confidence,
         cluster=cluster,
     )
-    groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)} if names else {}
-    whole = Tally()
-    for tally in tallies.values():
-        whole += tally
+    groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)}
     return build.summary(whole, by=names, groups=groups)
-
-
-def _no_key(_: GroupFacts) -> Hashable:
-    return None
 
 
 _PROBLEMS = 10
@@ -182,7 +180,6 @@ class _Builder:
         )
 
     def _rate(self, counts: Counter[str], totals: Counter[str]) -> Rate:
-        """Return the rate of counts by cluster."""
         return Rate(
             counts.total(),
             totals.total(),
@@ -289,24 +286,19 @@ class _Builder:
         for both, own, gold, none in found.clusters or ():
             reached.append((both, both + gold))
             beyond.append((own, own + none))
+        ceiling = found.second_rate
+        rate = partial(Rate, confidence=self.confidence)
         is_clustered = found.clusters is not None
+        unmatched = (n.total() for (_, gold), n in ends.items() if not has_answer(gold))
         return GoldSummary(
-            ceiling=found.second_rate,
-            reached=Rate(
-                found.both,
-                found.second_rate.count,
-                confidence=self.confidence,
-                clusters=reached if is_clustered else None,
-            ),
-            beyond=Rate(
+            ceiling=ceiling,
+            reached=rate(found.both, ceiling.count, clusters=reached if is_clustered else None),
+            beyond=rate(
                 found.only_first,
-                found.pairs - found.second_rate.count,
-                confidence=self.confidence,
+                found.pairs - ceiling.count,
                 clusters=beyond if is_clustered else None,
             ),
-            unmatched=sum(
-                pairs.total() for (_, gold), pairs in ends.items() if not has_answer(gold)
-            ),
+            unmatched=sum(unmatched),
         )
 
 

@@ -9,9 +9,8 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
-from typing import Self, TypeVar
 
-from attrs import define, field, fields
+from attrs import define, field
 
 from cooperbench_eval.analysis.facts import (
     AttemptFacts,
@@ -37,30 +36,13 @@ from cooperbench_eval.reporting.identity import PairId, PairKey
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import FailureKind, PairStatus
 
-_Key = TypeVar("_Key")
-
 
 def _numbers() -> "array[float]":
     return array("d")
 
 
 @define
-class _Counts:
-    """Counts that are added field by field."""
-
-    def __iadd__(self, other: Self) -> Self:
-        for each in fields(type(self)):
-            total = getattr(self, each.name)
-            total += getattr(other, each.name)
-            setattr(self, each.name, total)
-        return self
-
-
-_Counted = TypeVar("_Counted", "AttemptTally", "Tally", "_Pairs", "_Clusters", "array[float]")
-
-
-@define
-class RunTally(_Counts):
+class RunTally:
     """Test runs: how many count, how many pass, and their cases, each by cluster."""
 
     run: Counter[str] = field(factory=Counter)
@@ -81,37 +63,13 @@ class RunTally(_Counts):
             self.passed_cases[cluster] += tests.passed_tests
 
 
-class _Pairs(Counter[PairKey]):
-    """How many reports there are of each pair or team."""
-
-
-class _Clusters(Counter[str]):
-    """The number of pairs of each cluster."""
-
-
-class _Tallies(defaultdict[_Key, _Counted]):
-    """A tally for each key."""
-
-    def __iadd__(self, other: Mapping[_Key, _Counted]) -> Self:
-        for key, tally in other.items():
-            self[key] += tally
-        return self
-
-
 @define
-class AttemptTally(_Counts):
+class AttemptTally:
     """One strategy's rows without their verdicts.
 
-    Attributes:
-        blame: The number of rows with each kind of blame.
-        tests: The runs of the features' tests on the merged trees of pairs.
-        seconds: The time of each merge of a pair, and of all merges of a team.
-        costs: The costs, one by one, because a sum that is rounded at each step would depend on
-            the order of the pairs.
-        usage: The requests to models.
-        landed: The share of its features that landed, for each team with an answer.
-        clusters: The cluster of each of these teams.
-        left_out: The features of these teams that were left out, by reason.
+    Costs are kept one by one, because a sum that is rounded at each step would depend on the order
+    of the pairs. *landed* has the share of features that landed of each team with an answer, and
+    *clusters* its cluster.
     """
 
     blame: Counter[BlameKind] = field(factory=Counter)
@@ -141,42 +99,36 @@ class AttemptTally(_Counts):
 
 
 @define
-class Tally(_Counts):
+class Tally:
     """Everything that is counted over pairs, or over teams of one size.
 
     Attributes:
         answers: The pairs with each combination of the answers of all strategies and policies,
             the team's and gold's. Few combinations occur, and every verdict count and comparison
             follows from them.
-        statuses: Pairs by merge status and by cluster.
-        failures: Pairs that could not be evaluated, by reason.
         problems: Pairs that were not evaluated, or with tests that cannot run, by the reason
             in words.
-        alone: The runs of each feature's own tests on its own patch.
         leads: Pairs for which feature 1's patch alone was run with feature 2's tests.
-        attempts: The rows of each strategy.
-        scores: The naive merge's conflict score of each pair that has one.
         tries: The number of evaluated pairs with each identity, by the identity's hash.
         teams: The tally of the teams of each size, if this one is about pairs.
-        agents: What agents' work cost: the known amounts of each number.
         priced: The known costs of the pairs with each combination of answers, by cluster.
     """
 
-    answers: defaultdict[tuple[PairAnswers, PairAnswers | None], _Pairs] = field(
-        factory=lambda: _Tallies(_Pairs)
+    answers: defaultdict[tuple[PairAnswers, PairAnswers | None], Counter[PairKey]] = field(
+        factory=lambda: defaultdict(Counter)
     )
-    statuses: defaultdict[PairStatus, _Clusters] = field(factory=lambda: _Tallies(_Clusters))
+    statuses: defaultdict[PairStatus, Counter[str]] = field(factory=lambda: defaultdict(Counter))
     failures: Counter[FailureKind] = field(factory=Counter)
     problems: Counter[str] = field(factory=Counter)
     alone: RunTally = field(factory=RunTally)
     leads: int = 0
-    attempts: defaultdict[str, AttemptTally] = field(factory=lambda: _Tallies(AttemptTally))
+    attempts: defaultdict[str, AttemptTally] = field(factory=lambda: defaultdict(AttemptTally))
     scores: "array[float]" = field(factory=_numbers)
     tries: Counter[int] = field(factory=Counter)
-    teams: "defaultdict[int, Tally]" = field(factory=lambda: _Tallies(Tally))
-    agents: defaultdict[str, "array[float]"] = field(factory=lambda: _Tallies(_numbers))
+    teams: "defaultdict[int, Tally]" = field(factory=lambda: defaultdict(Tally))
+    agents: defaultdict[str, "array[float]"] = field(factory=lambda: defaultdict(_numbers))
     priced: defaultdict[tuple[PairAnswers, str], "array[float]"] = field(
-        factory=lambda: _Tallies(_numbers)
+        factory=lambda: defaultdict(_numbers)
     )
 
     @property
@@ -219,7 +171,6 @@ class Tally(_Counts):
                 rows.add(attempt, cluster)
 
     def _add_usage(self, usage: AgentUsage, answers: PairAnswers, cluster: str) -> None:
-        """Add the numbers that are known."""
         for name in AGENT_USAGE:
             amount = getattr(usage, name)
             if amount is not None:
@@ -241,10 +192,7 @@ class Tally(_Counts):
         return found
 
     def costs(self, name: str, *, policies: bool = False) -> Iterator[tuple[str, bool, float]]:
-        """Yield the known costs of the pairs to which a strategy or policy has an answer.
-
-        Each has the pair's cluster, and whether the answer is correct.
-        """
+        """Yield the known costs of answered pairs, with the cluster and if they are correct."""
         judges = attrgetter("policies" if policies else "strategies")
         for (answers, cluster), costs in self.priced.items():
             answer = dict(judges(answers)).get(name)

@@ -22,8 +22,8 @@ from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.blame import find_blame, lost_tests_of
 from cooperbench_eval.reporting.identity import PairId
-from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
-from cooperbench_eval.reporting.rows import FailureTrace, Judged
+from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun
+from cooperbench_eval.reporting.rows import FailureTrace
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
@@ -132,10 +132,7 @@ class Evaluator(Options):
 
 
 class _Evaluation:
-    """The evaluation of a pair or team.
-
-    A pair is merged like the team of feature 2 and feature 1.
-    """
+    """The evaluation of a team, or of a pair, which is merged like the team of features 2 and 1."""
 
     def __init__(self, group: FeatureGroup, options: Evaluator) -> None:
         self._began = dt.datetime.now(dt.UTC)
@@ -160,7 +157,6 @@ class _Evaluation:
         self._trace_of = functools.cache(self._trace)
 
     def report_pair(self) -> MergeReport:
-        """See `Evaluator.evaluate`."""
         feature1, feature2 = self._alone.reports
         steps = self._queue(NaiveStrategy()).land().steps.values()
         merge = next((merged.given.merge for merged, _ in steps), None)
@@ -174,7 +170,6 @@ class _Evaluation:
         )
 
     def report_team(self) -> TeamReport:
-        """See `Evaluator.evaluate_team`."""
         return self._begun(TeamReport)(
             features=self._alone.reports,
             merges=self._steps(self._queue(NaiveStrategy()).land()),
@@ -209,27 +204,13 @@ class _Evaluation:
         if not merged.is_complete:
             return attempt
         number1, number2 = self._group.numbers
-        runs = {
-            (each.suite, each.feature): Judged(each.tests, each.judgement)
-            for each in self._runs_on(landed.side)
-        }
-        one = runs.get((TeamSuite.FEATURE, number1), Judged())
-        two = runs.get((TeamSuite.FEATURE, number2), Judged())
-        joint = runs.get((TeamSuite.JOINT, None), Judged())
-        regression = runs.get((TeamSuite.REGRESSION, None), Judged())
+        names = {number1: "feature1", number2: "feature2"}
+        runs: dict[str, Any] = {}
+        for each in self._runs_on(landed.side):
+            name = each.suite.value if each.feature is None else names[each.feature]
+            runs |= {f"{name}_tests": each.tests, f"{name}_judgement": each.judgement}
         changes = merged.outcome.changes
-        attempt = evolve(
-            attempt,
-            feature1_tests=one.tests,
-            feature1_judgement=one.judgement,
-            feature2_tests=two.tests,
-            feature2_judgement=two.judgement,
-            joint_tests=joint.tests,
-            joint_judgement=joint.judgement,
-            regression_tests=regression.tests,
-            regression_judgement=regression.judgement,
-            hazards=self._hazards_of(landed.numbers, changes),
-        )
+        attempt = evolve(attempt, hazards=self._hazards_of(landed.numbers, changes), **runs)
         feature1, feature2 = self._alone.reports
         blame = find_blame(feature1, feature2, attempt, self._alone.base_regression)
         failures = {each.name: each.message for each in lost_tests_of(attempt, blame)}
@@ -238,7 +219,6 @@ class _Evaluation:
         return evolve(attempt, trace=self._trace_of(changes, tuple(failures.items())))
 
     def _team_row(self, strategy: MergeStrategy) -> TeamAttempt:
-        """Land the features with one strategy."""
         queue = self._queue(strategy)
         whole = landed = queue.land()
         tests = landed_tests = self._runs_on(whole.side)
@@ -265,7 +245,6 @@ class _Evaluation:
         return MergeQueue(self._base, strategy, self._order, self._sides, self._given)
 
     def _hazards(self, numbers: tuple[int, ...], changes: Changes) -> tuple[Hazard, ...]:
-        """Return what looks wrong in the tree of all features that merge."""
         sides = {number: self._sides[number].changes for number in numbers}
         return find_hazards(self._base, sides, changes) if len(sides) > 1 else ()
 
@@ -274,7 +253,6 @@ class _Evaluation:
         return trace_failures(self._base, theirs, ours, changes, dict(failures))
 
     def _steps(self, *landed: Landed) -> tuple[TeamStep, ...]:
-        """Return the records of all merges, each once."""
         steps = {key: step for each in landed for key, step in each.steps.items()}
         return tuple(
             TeamStep(
@@ -289,13 +267,33 @@ class _Evaluation:
     def _row(
         self, into: tuple[int, ...], number: int, merged: Merged, side: Side
     ) -> dict[str, Any]:
+        """Return the fields of a `MergeRow`; those that a failed merge lacks are left out."""
+
         def features_at(path: str) -> tuple[int, ...]:
             name = merged.name_on_a_side(path)
             touching = (each for each in into if name in self._sides[each].changes)
             # If nobody touches it under this name, it was renamed.
             return (*(tuple(touching) or into), number)
 
-        return merged.row(side.changes, self._options.scorer, self._diff_of, features_at)
+        given, outcome = merged.given, merged.outcome
+        row: dict[str, Any] = {
+            "status": outcome.status,
+            "conflicts_met": len(given.conflicts),
+            "failure": outcome.failure,
+            "duration_seconds": merged.seconds,
+            "ledger": tuple(evolve(row, features=features_at(row.path)) for row in outcome.ledger),
+            "usage": outcome.usage,
+            "service_failed": outcome.service_failed,
+        }
+        if outcome.failure:
+            return row
+        tree = given.base.overlay(outcome.changes)
+        return row | {
+            "conflict_details": self._options.scorer.score(outcome.conflicts),
+            "tree_id": tree.tree_id,
+            "diff": self._diff_of(side.changes),
+            "replacements": given.merge.replacements(tree, outcome.conflicts),
+        }
 
     def _runs_on(self, side: Side | None) -> tuple[SuiteRun, ...]:
         if self._options.runner is None or side is None:
@@ -308,7 +306,6 @@ class _Evaluation:
 
 
 def _status(whole: Landed, *, is_complete: bool) -> MergeStatus:
-    """Return how the merge of all features ended: as the merge that ended worst."""
     if not is_complete:
         return MergeStatus.NOT_TRIED
     return worst_end(merged.outcome.status for merged, _ in whole.steps.values())
@@ -323,14 +320,7 @@ def report_failure(
     pair: PairId,
     kind: type[GroupReport],
 ) -> GroupReport:
-    """Return the report of a pair or team that could not be evaluated.
-
-    Args:
-        strategies: Each gets a row that says it was not tried.
-        failure: Why there is no result.
-        pair: The identity of the pair or team.
-        kind: The class of the report.
-    """
+    """Return the report of a pair or team that could not be evaluated."""
     patch = PatchReport(status=PatchStatus.NOT_TRIED)
     features = [FeatureReport(number=number, patch=patch) for number in pair.features]
     now = dt.datetime.now(dt.UTC)
@@ -362,7 +352,6 @@ def _about(kind: type[_Report], pair: PairId, timestamp: dt.datetime) -> Callabl
 
 
 def _not_tried(strategy: MergeStrategy, kind: type[_Row]) -> _Row:
-    """Return the row of a strategy for which there was nothing to merge."""
     return kind(
         strategy=strategy.name,
         implementation=implementation_of(strategy),

@@ -33,18 +33,8 @@ def read_features(
 ) -> tuple[Feature, ...]:
     """Return the given patches as features; those without a number are numbered by position.
 
-    Their patches have their files, and those that start from *base* have no base of their own.
-
-    Args:
-        base: The tree from which features without a base of their own start.
-        given: The features.
-        argument: The name of the argument, for messages.
-        suites: The tests of features that have none, by number.
-
-    Raises:
-        ArgumentError: One of them is not a patch, there is none, two have the same number, or a
-            suite belongs to no feature or to one that has tests already.
-        PatchError: One is an `ApplyResult` of a patch that does not apply.
+    Their patches have their files, and those that start from *base* have no base of their own. The
+    *suites* are the tests of features that have none, by number. Errors name the *argument*.
     """
     if isinstance(given, Changes):  # which is iterable itself
         raise ArgumentError(argument, "must be an iterable of patches, not a single patch")
@@ -95,11 +85,7 @@ def all_listed(numbers: Iterable[int]) -> str:
 
 
 def usable(result: ApplyResult, argument: str) -> Changes:
-    """Return the changes of a patch that was applied.
-
-    Raises:
-        PatchError: It does not apply.
-    """
+    """Return the changes of a patch that was applied; refuse one that does not apply."""
     if result.status is PatchStatus.FAILED:
         raise PatchError(f"does not apply to the base: {result.reason}", argument)
     return result.changes
@@ -113,7 +99,6 @@ class MergedTree:
     """A merged tree, and what is known about the strategy that made it.
 
     Attributes:
-        changes: What it changes in the base.
         has_resolver: Whether a strategy made it, so that new lines in conflicts are its own.
         conflicts: Those that the strategy left open, if they are at hand.
         has_markers: Whether it left conflicts open, so that lines that it wrote may be markers.
@@ -128,10 +113,7 @@ class MergedTree:
 def read_merged(base: Snapshot, given: GivenTree, argument: str) -> MergedTree:
     """Return a merged tree as changes of the base.
 
-    Raises:
-        ArgumentError: It is a merge that failed.
-        PatchError: It is a patch that does not apply to the base.
-        RepositoryError: It is a folder that cannot be read.
+    A merge that failed and a patch that does not apply are refused, naming the *argument*.
     """
     match given:
         case MergeOutcome():
@@ -144,26 +126,20 @@ def read_merged(base: Snapshot, given: GivenTree, argument: str) -> MergedTree:
             changes = usable(apply_patch(base, as_patch(given.diff)), argument)
             is_open = given.status is MergeStatus.CONFLICTED
             return MergedTree(changes=changes, has_resolver=True, has_markers=is_open)
-    return MergedTree(changes=_tree_changes(base, given, argument))
-
-
-def _tree_changes(
-    base: Snapshot, given: GivenPatch | ApplyResult | Snapshot, argument: str
-) -> Changes:
-    match given:
         case Changes():
-            return given
+            changes = given
         case ApplyResult():
-            return usable(given, argument)
+            changes = usable(given, argument)
         case Snapshot():
-            return Changes.between(base, given)
+            changes = Changes.between(base, given)
         case str() | os.PathLike() if _is_folder(given):
-            return Changes.between(base, Snapshot.from_dir(given))
-    return usable(apply_patch(base, as_patch(given, argument)), argument)
+            changes = Changes.between(base, Snapshot.from_dir(given))
+        case _:
+            changes = usable(apply_patch(base, as_patch(given, argument)), argument)
+    return MergedTree(changes=changes)
 
 
 def _is_folder(given: str | os.PathLike[str]) -> bool:
-    """Whether a text is the path of a folder, and not a patch."""
     if isinstance(given, str) and ("\n" in given or "\0" in given or not given):
         return False
     try:

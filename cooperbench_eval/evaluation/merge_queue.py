@@ -28,13 +28,7 @@ MergeKey = tuple[tuple[int, ...], int]
 
 @frozen(kw_only=True)
 class Landed:
-    """What a queue has done.
-
-    Attributes:
-        side: The landed features together; `None` if no feature landed.
-        left_out: The other features, each with the reason.
-        steps: The merges in their order, each with the side that it gives.
-    """
+    """What a queue has done: what landed together, what did not, and each merge with its side."""
 
     side: Side | None
     left_out: tuple[LeftOut, ...]
@@ -49,12 +43,8 @@ class Landed:
 class MergeQueue:
     """Lands features with one strategy; a merge that was done before is remembered.
 
-    Args:
-        base: The tree of which all sides are changes.
-        strategy: The strategy.
-        features: The features without each other, in the order in which they are to land.
-        sides: The sides of those with a usable patch, by number.
-        given: Prepared merges of two features, which all queues share; this one adds its own.
+    Only features with a usable patch are in *sides*. All queues share *given*, the prepared merges
+    of two features; this one adds its own.
     """
 
     def __init__(
@@ -73,11 +63,7 @@ class MergeQueue:
         self._done: dict[MergeKey, tuple[Merged, Side]] = {}
 
     def land(self, broken_on: Callable[[Side], tuple[BrokenTests, ...]] = lambda _: ()) -> Landed:
-        """Land the features in their order; leave out those that conflict or break tests.
-
-        Args:
-            broken_on: Returns the tests that fail on the tree of a side.
-        """
+        """Land the features in order, without those that conflict or break tests (*broken_on*)."""
         so_far: Side | None = None
         left_out: list[LeftOut] = []
         steps: dict[MergeKey, tuple[Merged, Side]] = {}
@@ -123,7 +109,6 @@ class MergeQueue:
 
 
 def _missing(feature: FeatureReport) -> LeftOut:
-    """Return why a feature without a usable patch is left out."""
     patch = feature.patch
     problem = patch.reason or f"the patch is {patch.status.value.replace('_', ' ')}"
     return LeftOut(number=feature.number, reason=LeftOutReason.MISSING_INPUT, problem=problem)
@@ -141,15 +126,10 @@ def _failing_alone(feature: FeatureReport) -> LeftOut | None:
 
 
 def breaking(number: int, broken: Sequence[BrokenTests], on: Iterable[int]) -> LeftOut:
-    """Return why a feature that makes tests fail is left out.
+    """Return why a feature that makes tests fail on a tree with the features *on* is left out.
 
     A feature that fails its own tests without the others is left out for this reason, whatever
     else it does. Otherwise, it breaks tests that pass without it, or its own fail beside others.
-
-    Args:
-        number: The feature.
-        broken: All tests that fail on a tree that holds it.
-        on: The features that the tree holds.
     """
     others = sorted({*on} - {number})
     own = [each for each in broken if (each.suite, each.feature) == (TeamSuite.FEATURE, number)]
@@ -174,15 +154,9 @@ def not_merged(
 ) -> LeftOut:
     """Return why a feature that does not merge into the landed ones is left out.
 
-    The reason names each landed feature that also conflicts with it separately, in the same files.
-    If there is none, it names those that change these files.
-
-    Args:
-        number: The feature.
-        merge: The incomplete merge into all of them.
-        landed: The landed features, each without the others.
-        files_with: Returns the files in which the feature conflicts with one landed feature.
-        otherwise: The features to name if this cannot be told from the files.
+    The reason names each landed feature that also conflicts with it separately, in the same files,
+    which *files_with* returns. If there is none, it names those that change these files, or else
+    *otherwise*.
     """
     if merge.failure:
         reason = LeftOutReason.STRATEGY_FAILED

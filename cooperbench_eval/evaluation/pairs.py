@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Collection, Iterable, Iterator
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from attrs import Attribute, evolve, field, frozen
 
@@ -47,12 +47,7 @@ class Feature:
 
 
 def start_of(feature: Feature, base: Snapshot) -> Snapshot:
-    """Return the tree from which a feature starts, which is *base* unless it has its own.
-
-    Raises:
-        ArgumentError: Its base is a name, and *base* is not from a repository.
-        RepositoryError: The repository has no commit of this name.
-    """
+    """Return the tree from which a feature starts, which is *base* unless it has its own."""
     if not isinstance(feature.base, str):
         return feature.base or base
     if base.location is None or base.commit_id is None:
@@ -226,30 +221,6 @@ _FEWEST = 2
 # --- suites ------------------------------------------------------------------
 
 
-class Suites(Protocol):
-    """Features with their tests: a pair, a team, or a part of a team."""
-
-    @property
-    def base(self) -> Snapshot:
-        """Return the tree from which they start."""
-        ...
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """Return the features with their own tests."""
-        ...
-
-    @property
-    def joint(self) -> TestSuite | None:
-        """Return the tests of all features together."""
-        ...
-
-    @property
-    def regression(self) -> TestSuite | None:
-        """Return the repository's own tests."""
-        ...
-
-
 @frozen(kw_only=True)
 class TestedGroup:
     """Features with their tests that are neither a pair nor a team."""
@@ -262,13 +233,14 @@ class TestedGroup:
     regression: TestSuite | None = None
 
 
+Suites = FeatureGroup | TestedGroup
+"""Features with their tests: a pair, a team, or a part of a team."""
+
+
 def suites_on(
     group: Suites, numbers: Collection[int]
 ) -> Iterator[tuple[TeamSuite, int | None, TestSuite | None]]:
-    """Yield the suites for a tree that holds some of the features, each with its feature's number.
-
-    The joint tests are among them only if the tree holds all features.
-    """
+    """Yield the suites of a tree with their features' numbers; the joint one if it holds all."""
     for feature in group.features:
         if feature.number in numbers:
             yield TeamSuite.FEATURE, feature.number, feature.tests

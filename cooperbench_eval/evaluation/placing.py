@@ -31,11 +31,8 @@ class Placed:
     """A feature with its patch applied to the tree from which it starts.
 
     Attributes:
-        feature: The feature.
-        start: The tree from which it starts.
         patch: Its patch as it was applied, without the test files that were dropped.
         dropped: The paths of these files.
-        result: The result of applying it.
         changes: The changes that turn the base of all features into the patched tree.
     """
 
@@ -80,37 +77,27 @@ class Placed:
 
 
 def place(group: Suites, policy: ApplyPolicy, test_filter: TestFileFilter | None) -> list[Placed]:
-    """Apply the patch of each feature to the tree from which it starts.
-
-    Args:
-        group: The features.
-        policy: How leniently their patches are placed.
-        test_filter: Removes test files from their patches; `None` to keep all.
-    """
+    """Apply the patch of each feature to its start; a *test_filter* removes test files first."""
     tests = [suite.patch for suite in suites_of(group)]
-    return [_place(group.base, each, tests, policy, test_filter) for each in group.features]
-
-
-def _place(
-    base: Snapshot,
-    feature: Feature,
-    tests: list[Patch],
-    policy: ApplyPolicy,
-    test_filter: TestFileFilter | None,
-) -> Placed:
-    start, patch = own_base(feature) or base, feature.patch
-    dropped: tuple[str, ...] = ()
-    if test_filter is not None:
-        patch, dropped = test_filter.split(patch, tests)
-    result = apply_patch(start, patch, policy)
-    return Placed(
-        feature=feature,
-        start=start,
-        patch=patch,
-        dropped=dropped,
-        result=result,
-        changes=rewritten(result.changes, start, base),
-    )
+    placed = []
+    for feature in group.features:
+        start, patch = own_base(feature) or group.base, feature.patch
+        dropped: tuple[str, ...] = ()
+        if test_filter is not None:
+            patch, dropped = test_filter.split(patch, tests)
+        result = apply_patch(start, patch, policy)
+        changes = rewritten(result.changes, start, group.base)
+        placed.append(
+            Placed(
+                feature=feature,
+                start=start,
+                patch=patch,
+                dropped=dropped,
+                result=result,
+                changes=changes,
+            )
+        )
+    return placed
 
 
 def rule_for(group: Suites, test_filter: TestFileFilter | None) -> TestFileFilter | None:
@@ -118,10 +105,6 @@ def rule_for(group: Suites, test_filter: TestFileFilter | None) -> TestFileFilte
 
     If a suite brings tests of its own, these judge, so the agents' tests are dropped. Otherwise the
     agents' tests stay in the tree.
-
-    Args:
-        group: The features and their suites.
-        test_filter: The caller's choice; `None` if there is none.
     """
     if test_filter is not None:
         return test_filter
@@ -133,16 +116,8 @@ def sides_on(base: Snapshot, placed: Iterable[Placed], argument: str) -> dict[in
     """Return what each feature changes in the base, by its number.
 
     If the base is not an ancestor of the commit from which a branch starts, the branch is merged
-    into the base, as git would do it.
-
-    Args:
-        base: The base.
-        placed: The features.
-        argument: The name of the argument that has them, for messages.
-
-    Raises:
-        PatchError: A patch does not apply, or a branch conflicts with the base.
-        RepositoryError: The commits of a branch and the base have no common ancestor.
+    into the base, as git would do it. A patch that does not apply, or a branch that conflicts with
+    the base, is a `PatchError` that names the *argument*.
     """
     found: dict[int, Changes] = {}
     for place, each in enumerate(placed):
@@ -175,16 +150,7 @@ def _as_strategies(
 
 @frozen(kw_only=True, field_transformer=checked_fields)
 class Options:
-    """The options that all calls share: how to apply patches, merge them, and run and judge suites.
-
-    Attributes:
-        strategies: The merge strategies.
-        runner: Runs the tests; `None` to run none.
-        judge: Which cases must pass.
-        apply_policy: How leniently patches are placed.
-        test_filter: Which test files of the agents are dropped. By default, all are dropped if a
-            suite brings tests of its own, and all are kept if none does.
-    """
+    """The options of all calls: how to apply patches, merge them, and run and judge suites."""
 
     strategies: tuple[MergeStrategy, ...] = field(
         default=("naive", "union"), converter=_as_strategies

@@ -9,17 +9,16 @@ core, *ours* is feature 2 and *theirs* is feature 1.
 
 import re
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Self
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.evaluation.pairs import Feature, own_base
 from cooperbench_eval.git.merging.conflicts import (
     Conflict,
     ConflictKind,
-    ConflictScorer,
     MergeStatus,
 )
 from cooperbench_eval.git.merging.merge_base import different, step_base
@@ -40,12 +39,10 @@ _ENTRY_BYTES = 400
 
 @frozen
 class Side:
-    """One side of a merge: a feature, or several that were merged before.
+    """One side of a merge: a feature, or several that were merged before, in their order.
 
-    Attributes:
-        features: What is known about the features, in the order in which they were merged.
-        changes: The changes that turn the base into their tree.
-        starts: The trees from which they start; empty if that is the base.
+    The *changes* turn the base into their tree. The *starts* are the trees from which they start;
+    empty if that is the base.
     """
 
     features: tuple[FeatureContext, ...] = field(converter=tuple[FeatureContext, ...])
@@ -89,9 +86,6 @@ def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:
     """Merge two sides, written as changes of *base*; a strategy can continue from the result.
 
     The base of the result is that of this merge.
-
-    Raises:
-        RepositoryError: The sides start from commits without a common ancestor.
     """
     labels = Labels(ours=ours.label, theirs=theirs.label)
     here, mine, yours = base, ours.changes, theirs.changes
@@ -122,13 +116,7 @@ _COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
 
 @frozen(kw_only=True)
 class Merged:
-    """One merge by a strategy.
-
-    Attributes:
-        given: What the strategy was given.
-        outcome: What it returned; a failure if it raised.
-        seconds: The time that it took.
-    """
+    """What a strategy was given, the outcome (a failure if it raised), and the seconds it took."""
 
     given: MergeInput
     outcome: MergeOutcome
@@ -171,40 +159,6 @@ class Merged:
         renamed = re.fullmatch(rf"(.+)~(?:{label})(?:_\d+)?", path, re.DOTALL)
         return renamed[1] if renamed else path
 
-    def row(
-        self,
-        changes: Changes,
-        scorer: ConflictScorer,
-        diff_of: Callable[[Changes], bytes],
-        features_at: Callable[[str], Iterable[int]],
-    ) -> dict[str, Any]:
-        """Return the fields of a `MergeRow`; those that a failed merge lacks are left out.
-
-        Args:
-            changes: The changes that turn the base of the report into the merged tree.
-            scorer: Measures the conflicts that are left open.
-            diff_of: Returns them as a diff against that base.
-            features_at: Returns the features that a conflict in a file is between.
-        """
-        given, outcome = self.given, self.outcome
-        row: dict[str, Any] = {
-            "status": outcome.status,
-            "conflicts_met": len(given.conflicts),
-            "failure": outcome.failure,
-            "duration_seconds": self.seconds,
-            "ledger": tuple(evolve(row, features=features_at(row.path)) for row in outcome.ledger),
-            "usage": outcome.usage,
-            "service_failed": outcome.service_failed,
-        }
-        if outcome.failure:
-            return row
-        tree = given.base.overlay(outcome.changes)
-        row["conflict_details"] = scorer.score(outcome.conflicts)
-        row["tree_id"] = tree.tree_id
-        row["diff"] = diff_of(changes)
-        row["replacements"] = given.merge.replacements(tree, outcome.conflicts)
-        return row
-
 
 def merge_sides(strategy: MergeStrategy, given: MergeInput) -> Merged:
     """Run a strategy on two sides; if it raises, its outcome is a failure."""
@@ -225,17 +179,8 @@ def merge_into(
 ) -> tuple[Merged, Side]:
     """Merge one more side into those that were merged before; return the merge and the new side.
 
-    Open conflicts are markers in the result.
-
-    Args:
-        base: The tree of which the sides are changes.
-        so_far: The sides that were merged before.
-        side: One more.
-        strategy: Merges it.
-        given: What `merge_input` returns for the sides, if that is known.
-
-    Raises:
-        RepositoryError: What the merge needs cannot be read.
+    Open conflicts are markers in the result. *given* is what `merge_input` returns for the sides,
+    if that is known.
     """
     merged = merge_sides(strategy, given or merge_input(base, so_far, side))
     changes = rewritten(merged.outcome.changes, merged.given.base, base)

@@ -51,7 +51,6 @@ class Runs:
     If the runner or the host fails, the run has no answer, and its result gives the reason.
 
     Attributes:
-        runner: Runs the suites.
         budget: How many runs are allowed; `None` if any number is.
         used: How many different runs were asked for.
     """
@@ -70,24 +69,14 @@ class Runs:
     def run(
         self, base: Snapshot, changes: Changes, suite: TestSuite, *, number: int = 1
     ) -> TestResult:
-        """Run *suite* on *base* with *changes*, if it did not run there before.
-
-        Raises:
-            BudgetSpentError: No more runs are allowed.
-            RepositoryError: The tree cannot be read.
-        """
+        """Run *suite* on *base* with *changes*, if it did not run there before."""
         key = changes.tree_id(base), suite, number
         if key not in self._known:
             self._known[key] = self._counted(base, changes, suite, number)
         return self._known[key]
 
     def rerun(self, base: Snapshot, changes: Changes, suite: TestSuite) -> TestResult:
-        """Run *suite* again even if its result is known; the new result replaces the known one.
-
-        Raises:
-            BudgetSpentError: No more runs are allowed.
-            RepositoryError: The tree cannot be read.
-        """
+        """Run *suite* again even if its result is known; the new result replaces the known one."""
         run = self._counted(base, changes, suite, 3)  # after the evaluation's two
         self.know(base, changes, suite, run)
         return run
@@ -115,14 +104,8 @@ class SuiteRuns:
     """The runs of the suites of one pair or team, and what they say about its trees.
 
     A suite that fails runs a second time before anybody is blamed. A run without a result counts
-    against its tree only if the suite has a result on the base.
-
-    Args:
-        group: The pair or team.
-        runs: Runs the suites; `None` to run nothing.
-        rule: How runs are judged.
-        test_base: Whether the features' suites run on the base. If they do not, every
-            case of them must pass.
+    against its tree only if the suite has a result on the base. Without *runs*, nothing runs.
+    Without *test_base*, no feature's suite runs on the base, and every case of it must pass.
     """
 
     def __init__(
@@ -154,10 +137,7 @@ class SuiteRuns:
         return run
 
     def is_underway(self, suite: TestSuite | None, changes: Changes) -> bool:
-        """Whether another worker is running a suite on the base, with or without *changes*.
-
-        See `TestRunner.is_underway`.
-        """
+        """Whether another worker runs a suite there or on the base: see `TestRunner`."""
         if suite is None or self._runs is None or not isinstance(self._runs.runner, TestRunner):
             return False
         wanted = [changes, self._start_of(suite)] if self._test_base else [changes]
@@ -179,10 +159,7 @@ class SuiteRuns:
     ) -> Judged:
         """Run a suite once on the base with *changes*, and judge the run.
 
-        Args:
-            suite: The suite; `None` to run nothing.
-            changes: A side or a merge.
-            alone: For a merge, the suite's run on its own feature's side, if it has one.
+        For a merge, *alone* is the suite's run on its own feature's side, if it has one.
         """
         run = self.plain(suite, changes)
         return Judged(run, self.judge(suite, run, alone))
@@ -227,12 +204,8 @@ class SuiteRuns:
     ) -> Iterator[SuiteRun]:
         """Run the suites of some features on their tree, one at a time.
 
-        The joint tests run only if the tree holds all features.
-
-        Args:
-            numbers: The features.
-            tree_for: Returns the changes that turn the base into their tree, for a suite.
-            alone: The run of each feature's tests without the others, by the feature's number.
+        The joint tests run only if the tree holds all features. *tree_for* returns the tree for a
+        suite, as changes, and *alone* has the run of each feature's tests without the others.
         """
         for which, number, suite in suites_on(self._group, numbers):
             own = None if number is None else alone.get(number)
@@ -304,35 +277,25 @@ class SuiteRuns:
         """Judge a run of a suite; `None` if every case must pass. See `judged`."""
         if suite is None or run is None or self._rule is JudgeRule.ABSOLUTE:
             return None
+        own = (each.tests for each in self._group.features)
+        others = (each for each in own if each is not None and each != suite)
+        compares = self._test_base or suite in {self._group.joint, self._group.regression}
         judge = DeltaJudge(
             base=self._starts.get(suite, self._group.base),
             suite=suite,
-            others={other: self._seen.get(other, ()) for other in self._others(suite)},
-            on_base=self.on_base_of_group(suite) if self._compares(suite) else None,
+            others={other: self._seen.get(other, ()) for other in others},
+            on_base=self.on_base_of_group(suite) if compares else None,
             on_bare_base=functools.partial(self._on_bare_base, suite),
             brings_tests=suite == self._group.joint,
         )
         return judge.judge(run, alone)
-
-    def _compares(self, suite: TestSuite) -> bool:
-        """Whether a suite runs on the base too."""
-        return self._test_base or suite in {self._group.joint, self._group.regression}
-
-    def _others(self, suite: TestSuite) -> Iterator[TestSuite]:
-        """Yield the features' suites other than *suite*."""
-        for feature in self._group.features:
-            if feature.tests is not None and feature.tests != suite:
-                yield feature.tests
 
     def _on_bare_base(self, suite: TestSuite) -> TestResult | None:
         bare = evolve(suite, patch=Patch.parse(b""), required=None)
         return self.plain(bare, self._start_of(suite))
 
     def _start_of(self, suite: TestSuite) -> Changes:
-        """Return the changes that turn the base into the tree from which a suite's feature starts.
-
-        Other suites start from the base.
-        """
+        """Return the tree from which a suite's feature starts, as changes of the base."""
         return self._untouched.get(suite, Changes())
 
 
@@ -342,13 +305,7 @@ _FEWEST_TO_MERGE = 2
 
 @frozen(kw_only=True)
 class FeaturesAlone:
-    """Each feature without the others.
-
-    Attributes:
-        reports: The results of each feature, in the order of the pair or team.
-        base_joint: The run of the joint tests on the base; `None` if they were not run.
-        base_regression: The same for the repository's own tests.
-    """
+    """Each feature without the others, and the runs of the shared suites on the base."""
 
     reports: tuple[FeatureReport, ...]
     base_joint: TestResult | None = None
@@ -368,15 +325,7 @@ def evaluate_alone(
     *,
     test_other: bool,
 ) -> FeaturesAlone:
-    """Run the suites on each feature without the others.
-
-    Args:
-        group: The pair or team.
-        placed: Its features with their patches placed.
-        runs: Runs its suites.
-        policy: How leniently the patches were placed.
-        test_other: Whether to run the tests of a pair's features also on the other patch.
-    """
+    """Run the suites on each feature without the others."""
     usable = [each for each in placed if each.is_usable]
     reports: dict[int, FeatureReport] = {}
     # Features whose runs another worker is making come last: by then they may be done.
@@ -417,7 +366,6 @@ def evaluate_alone(
 
 
 def _patch(placed: Placed, base: Snapshot, policy: ApplyPolicy) -> PatchReport:
-    """Return how a patch was placed."""
     start = placed.start
     # Kept, because a feature is part of many pairs.
     report = cache_of(start, _reports).recall(

@@ -51,21 +51,12 @@ def trace_failures(
     or if one of these functions uses its name, directly or through at most four others. Names
     are compared as words, without types, so a function that only shares its name with another
     one may be included. Functions that both features changed come last, whether or not a
-    failure leads to them.
+    failure leads to them. The *failures* are the messages of lost tests by id; empty if the test
+    did not run.
 
-    The work is bounded. Only files that the merge touches are read, the smallest first: at
-    most 200 files, with 2,000,000 bytes of different texts and 50,000 functions in all their
-    versions together. Each file beyond that counts as one in `left_out`.
-
-    Args:
-        base: The tree from which both sides start.
-        side1: The changes of feature 1.
-        side2: The changes of feature 2.
-        merged: The changes of the merge.
-        failures: The message of each lost test by its id, as the framework wrote it; empty if
-            the test did not run. Those after the first 200 are ignored. Of a message, the
-            first and the last 10,000 characters are read, and of its traceback the 200
-            innermost different places.
+    The work is bounded. Only files that the merge touches are read, the smallest first, and only
+    the first failures, both ends of their messages and the innermost places of their tracebacks.
+    Each file beyond the bounds counts as one in `left_out`.
     """
     tree = Merged.of(base, {2: side2, 1: side1}, merged)
     files = _read(tree.files.values())
@@ -107,10 +98,7 @@ class _Reader:
         self._functions = 0
 
     def read(self, versions: FileVersions) -> tuple[Mapping[str, Function], ...] | None:
-        """Return the functions of each version; `None` if the file is too much.
-
-        There are none at all if a version cannot be read.
-        """
+        """Return the functions of each version, if all can be read; `None` if that is too much."""
         suffix = PurePosixPath(versions.path).suffix
         new = sum(len(text) for text in _texts(versions) if (suffix, text) not in self._known)
         if self._bytes + new > _MOST_READ_BYTES:
@@ -138,8 +126,6 @@ class _Reader:
 
 @define(slots=False, eq=False)
 class _File:
-    """The functions of each version of a file."""
-
     path: str
     functions: tuple[Mapping[str, Function], ...]
 
@@ -189,8 +175,6 @@ def _text(function: Function | None) -> bytes | None:
 
 @define
 class _Lead:
-    """How tests lead to a function, and after how many others."""
-
     kind: TraceKind
     steps: int
     tests: list[str] = field(factory=list)
@@ -204,12 +188,7 @@ _ORDER = {kind: number for number, kind in enumerate(TraceKind)}
 
 
 class _Leads:
-    """Collects the changed functions to which failures lead.
-
-    Attributes:
-        files: The files that are read, by path.
-        led_to: The functions found so far, by path and name.
-    """
+    """Collects the changed functions to which failures lead, by path and name."""
 
     def __init__(self, files: Mapping[str, _File]) -> None:
         self.files = files
@@ -271,7 +250,6 @@ class _Leads:
         return True
 
     def _used_by(self, place: _Place) -> frozenset[str]:
-        """Return the words in a function that may mean one."""
         if place not in self._uses:
             path, name = place
             merged = self.files[path].functions[MERGED].get(name)
@@ -292,7 +270,6 @@ class _Leads:
                     lead.tests.append(test)
 
     def add_shared(self) -> None:
-        """Add the functions that both features changed."""
         for path, file in self.files.items():
             for name in file.shared:
                 self.led_to.setdefault((path, name), _Lead(TraceKind.BOTH, 0))
@@ -320,7 +297,6 @@ class _Leads:
 
 
 def _shortened(message: str) -> str:
-    """Cut the middle out of a long message."""
     if len(message) <= 2 * _END:
         return message
     return f"{message[:_END]}\n{message[-_END:]}"

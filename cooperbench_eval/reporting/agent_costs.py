@@ -79,9 +79,7 @@ class AgentRun:
 def total_agents(runs: Iterable[AgentRun | None]) -> AgentUsage:
     """Add up what agents' work cost; a number that one of them lacks is not known.
 
-    Args:
-        runs: The run that made each feature; `None` if it is not known. One that made several
-            features may be given several times.
+    There is a run for each feature, so one that made several may be given several times.
     """
     distinct = tuple(dict.fromkeys(runs))
     known = [run for run in distinct if run is not None]

@@ -15,11 +15,11 @@ from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Judged, Tried, Verdict
 from cooperbench_eval.running.results import (
     BAD,
+    COMPLETE,
     Judgement,
     TestCase,
     TestCaseStatus,
     TestResult,
-    TestStatus,
     lost_cases,
     outcome_of,
 )
@@ -90,7 +90,6 @@ class Blame(Shown):
     lost_regression_tests: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
 
 
-_COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
 MERGE_BROKE: Final[Mapping[tuple[bool, ...], BlameKind]] = {
     (True, False): BlameKind.MERGE_BROKE_FEATURE1,
     (False, True): BlameKind.MERGE_BROKE_FEATURE2,
@@ -107,14 +106,8 @@ def find_cause(
 ) -> tuple[BlameKind, tuple[int, ...], tuple[str, ...]]:
     """Return the first kind of blame that applies, its features, and the lost regression tests.
 
-    The features are those that it concerns, by their numbers.
-
-    Args:
-        features: Each feature without the others: feature 1 and feature 2 of a pair, or those
-            of a team in its order.
-        attempt: The strategy's row.
-        own: For each feature, the run of its tests on the merged tree.
-        on_base: The run of the repository's own tests on the base, if there is one.
+    The features of a pair are feature 1 and feature 2; those of a team have its order. *own* are
+    their tests on the merged tree, *on_base* the repository's own tests on the base.
     """
     verdict = attempt.verdict
     regression = _Regression.of(features, attempt.regression_run, on_base)
@@ -146,15 +139,10 @@ def find_cause(
 def _broken_by_merge(
     features: Sequence[FeatureReport], own: Sequence[Judged], shared: Collection[str]
 ) -> list[bool]:
-    """Return for each feature whether the merge broke it.
+    """Return for each feature whether the merge broke it; *own* are its tests on the merged tree.
 
     If a case fails in a file that only one feature touches, the merge broke that feature,
-    whichever suite shows it.
-
-    Args:
-        features: Each feature without the others.
-        own: For each feature, the run of its tests on the merged tree.
-        shared: Cases of the joint and the regression suite that only the merge breaks.
+    whichever suite shows it. *shared* are cases of the other suites that only the merge breaks.
     """
     fails = [
         each.is_right and run.outcome is False for each, run in zip(features, own, strict=True)
@@ -189,14 +177,7 @@ def find_blame(
     attempt: Attempt,
     on_base: TestResult | None = None,
 ) -> Blame:
-    """Find what is to blame: the first kind of `BlameKind` that applies.
-
-    Args:
-        feature1: Feature 1 without the other.
-        feature2: Feature 2 without the other.
-        attempt: The strategy's row.
-        on_base: The run of the repository's own suite on the base, if there is one.
-    """
+    """Find what is to blame: the first kind of `BlameKind` that applies."""
     features, own = (feature1, feature2), attempt.own_runs
     kind, numbers, lost_regression_tests = find_cause(features, attempt, own, on_base)
     lost1, lost2 = (lost_tests(each.tests, *run) for each, run in zip(features, own, strict=True))
@@ -289,7 +270,7 @@ class _Regression(NamedTuple):
             by_side=tuple(
                 outcome is False
                 and on_base is not None
-                and on_base.status in _COMPLETE
+                and on_base.status in COMPLETE
                 and (not broken or not side or not side.isdisjoint(broken))
                 for outcome, side in zip(outcomes, on_sides, strict=True)
             ),
@@ -300,15 +281,10 @@ class _Regression(NamedTuple):
 
 
 class LostTest(NamedTuple):
-    """A test that a merge lost.
+    """A test that a merge lost, and the case of the merged tree's run that shows why.
 
-    Attributes:
-        suite: Its suite.
-        name: Its id.
-        case: The case of the merged tree's run that shows why it was lost. If the test did not
-            run, this is the case of its file, or the first case that could not run. `None` if
-            there is no such case.
-        is_own: Whether *case* is the test itself.
+    If the test did not run, this is the case of its file, or the first case that could not run, if
+    there is one.
     """
 
     suite: SuiteKind

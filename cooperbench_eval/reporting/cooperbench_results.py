@@ -17,15 +17,8 @@ PatchLocationName = Literal["logs", "cache", "hf", "gold"]
 
 
 class _Choice(StrEnum):
-    """The values that an argument may have."""
-
     @classmethod
     def of(cls, word: str) -> Self:
-        """Return the member called *word*.
-
-        Raises:
-            DatasetError: There is no such member.
-        """
         try:
             return cls(word)
         except ValueError:

@@ -84,6 +84,8 @@ def facts_of(record: Any) -> dict[str, Any]:
     kind = type(record).__name__
     source = count_cases(record.cases) if kind == "TestResult" else record
     facts = {name: _plain(getattr(source, name)) for name in _FACTS.get(kind, ())}
+    if kind == "SuiteRun":
+        facts["passed"] = record.outcome
     if kind == "Probe":
         facts["collisions"] = [[each.one, each.other] for each in record.collisions]
     return facts
@@ -101,15 +103,7 @@ def check_derived(record: Any, data: _Json, place: str = "") -> None:
     A missing fact is not a contradiction. For blame, only the kind is checked, and only
     whether it is possible with the verdict: the rules of blame are refined from time to
     time, and older reports must stay readable. For the same reason, only the type of the
-    warnings and the pre-existing failures is checked.
-
-    Args:
-        record: The record, or a part of it.
-        data: What it was read from.
-        place: Where it is in the whole, for messages.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the record.
+    warnings and the pre-existing failures is checked. Messages begin with the *place* in the whole.
     """
     _compare(place, data, facts_of(record))
     if check := _CHECKS.get(type(record).__name__):
@@ -124,11 +118,7 @@ def check_derived(record: Any, data: _Json, place: str = "") -> None:
 
 
 def check_report(report: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the report of a pair or team, as `check_derived`.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the report.
-    """
+    """Check the derived facts of a pair or team as `check_derived` does, and the report itself."""
     for name in ("preexisting_failures", "warnings"):
         found = data.get(name, [])
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
@@ -140,7 +130,10 @@ def check_report(report: Any, data: _Json) -> None:
     check_derived(report, data)
     _check_rows(report)
     _check_sides(report)
-    _check_measures(report)
+    if type(report).__name__ == "TeamReport":
+        _check_team_measures(report)
+    else:
+        _check_pair_measures(report)
     for index, attempt in enumerate(report.attempts):
         if report.failure is not None:
             kinds = {BlameKind.UNKNOWN}
@@ -162,20 +155,24 @@ def _check_rows(report: Any) -> None:
             _refuse(f"attempts[{index}].strategy", attempt.strategy, f"one of {list(known)}")
 
 
-def _check_measures(report: Any) -> None:
+def _check_pair_measures(report: Any) -> None:
     """Check the measures and the ends of all merges against the conflicts of the report."""
+    options, details = report.options, report.conflict_details
+    if details is not None:
+        _check_details("", details, report.conflicts, options)
+    elif report.conflicts:
+        _refuse("conflict_details", None, "a measure of the conflicts")
+    for index, attempt in enumerate(report.attempts):
+        place = f"attempts[{index}]."
+        _check_end(place, attempt, len(report.conflicts))
+        if attempt.conflict_details is not None:
+            _check_details(place, attempt.conflict_details, None, options)
+            if attempt.implementation.endswith(_NAIVE) and attempt.conflict_details != details:
+                _refuse(f"{place}conflict_details", "other than the report's", "the same")
+
+
+def _check_team_measures(report: Any) -> None:
     options = report.options
-    if isinstance(getattr(report, "conflicts", None), tuple):
-        details = report.conflict_details
-        _check_conflicts("", details, report.conflicts, options)
-        for index, attempt in enumerate(report.attempts):
-            place = f"attempts[{index}]."
-            _check_end(place, attempt, len(report.conflicts))
-            if attempt.conflict_details is not None:
-                _check_details(place, attempt.conflict_details, None, options)
-                if attempt.implementation.endswith(_NAIVE) and attempt.conflict_details != details:
-                    _refuse(f"{place}conflict_details", "other than the report's", "the same")
-        return
     steps: list[tuple[str, Any, int | None]] = [
         (f"merges[{at}].", step, len(step.conflicts)) for at, step in enumerate(report.merges)
     ]
@@ -184,7 +181,7 @@ def _check_measures(report: Any) -> None:
         steps += [(f"{place}[{at}].", step, None) for at, step in enumerate(attempt.steps)]
     for place, step, met in steps:
         if step.conflict_details is not None:
-            _check_conflicts(place, step.conflict_details, step.conflicts, options)
+            _check_details(place, step.conflict_details, step.conflicts, options)
         _check_end(place, step, met)
     for index, attempt in enumerate(report.attempts):
         _check_whole(f"attempts[{index}].", attempt, [each.number for each in report.features])
@@ -207,14 +204,14 @@ def _check_end(place: str, row: Any, met: int | None) -> None:
 
 def _check_whole(place: str, attempt: Any, order: Sequence[int]) -> None:
     """Check how the merge of a whole team ended, if every step of it is known."""
-    steps = [each for each in attempt.steps if (*each.into, each.feature) == _first(order, each)]
+    steps = [
+        each
+        for each in attempt.steps
+        if [*each.into, each.feature] == list(order[: len(each.into) + 1])
+    ]
     if attempt.status is not MergeStatus.NOT_TRIED and len(steps) == len(order) - 1:
         ended = worst_end(each.status for each in steps)
         _compare(place, {"status": attempt.status.value}, {"status": ended.value})
-
-
-def _first(order: Sequence[int], step: Any) -> tuple[int, ...]:
-    return tuple(order[: len(step.into) + 1])
 
 
 def _check_sides(report: Any) -> None:
@@ -230,19 +227,6 @@ def _check_sides(report: Any) -> None:
     if details is not None and missing:
         problem = f"the patch of feature {missing[0].number} is empty or does not apply"
         raise ReportError(f"measures a merge, but {problem}", "conflict_details")
-
-
-def _check_conflicts(
-    place: str,
-    details: ConflictDetails | None,
-    conflicts: Sequence[Conflict],
-    options: UsedOptions | None,
-) -> None:
-    """Check measured conflicts against the conflicts themselves."""
-    if details is not None:
-        _check_details(place, details, conflicts, options)
-    elif conflicts:
-        _refuse(f"{place}conflict_details", None, "a measure of the conflicts")
 
 
 def _check_details(
@@ -277,7 +261,6 @@ def _check_details(
 
 
 def _check_cases(place: str, run: TestResult) -> None:
-    """Check the status of a test run against its cases and its exit status."""
     if run.status is TestStatus.PASSED and run.exit_code:
         _refuse(f"{place}exit_code", run.exit_code, "0")
     counts = count_cases(run.cases)
@@ -333,7 +316,6 @@ def _check_audit(place: str, audit: Any) -> None:
 
 
 def _check_known(place: str, numbers: Sequence[int], known: set[int]) -> None:
-    """Check that the numbers differ and are known."""
     if len(set(numbers)) < len(numbers):
         raise ReportError(f"is {list(numbers)}, but the numbers must differ", place)
     for number in numbers:
@@ -351,17 +333,6 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], None]]] = {
 
 def _compare_attribute(place: str, name: str, found: object, expected: object) -> None:
     _compare(place, {name: _plain(getattr(found, name))}, {name: _plain(getattr(expected, name))})
-
-
-def check_audit(audit: Any, data: _Json) -> None:
-    """Check the derived facts in *data* against the `Audit` that was read from it.
-
-    Raises:
-        ReportError: A fact contradicts the rest of the audit.
-    """
-    check_derived(audit, data)
-    for index, run in enumerate(audit.suites):
-        _compare(f"suites[{index}].", data["suites"][index], {"passed": run.outcome})
 
 
 def _check_blame(place: str, kinds: set[BlameKind], blame: object) -> None:

@@ -1,6 +1,6 @@
 """The record `Explanation`: the hunks that are responsible for the tests that a merge lost."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 
 from attrs import field, frozen
@@ -98,13 +98,6 @@ class Finding:
     reason: str = ""
 
 
-def _summed_up(findings: Iterable[Finding]) -> ExplanationStatus:
-    statuses = {finding.status for finding in findings}
-    if ExplanationStatus.EXPLAINED in statuses:
-        return ExplanationStatus.EXPLAINED
-    return min(statuses, key=list(ExplanationStatus).index)
-
-
 @frozen(kw_only=True, field_transformer=named_fields)
 class Explanation(Shown, Plain):
     """Why a strategy's merge of a pair lost tests.
@@ -140,7 +133,9 @@ class Explanation(Shown, Plain):
         """Whether the loss of tests is explained, at least for one suite."""
         if self.failure is not None:
             return self.failure
-        return _summed_up(self.findings) if self.findings else ExplanationStatus.NOTHING_LOST
+        statuses = [finding.status for finding in self.findings]
+        order = list(ExplanationStatus).index
+        return min(statuses, key=order, default=ExplanationStatus.NOTHING_LOST)
 
     @property
     def reason(self) -> str:

@@ -78,11 +78,7 @@ def name_features(numbers: Sequence[int]) -> str:
 
 
 def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
-    """Reject a time that has no time zone or that UTC cannot express; a validator for attrs.
-
-    Raises:
-        ValueError: *timestamp* has no time zone, or in UTC its year is not from 1 to 9999.
-    """
+    """Reject a time without a time zone or that UTC cannot express; a validator for attrs."""
     if timestamp.utcoffset() is None:
         raise ValueError(f"the timestamp {timestamp} has no time zone")
     try:

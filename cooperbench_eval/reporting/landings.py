@@ -132,12 +132,7 @@ class SuiteRun:
 
 
 def why_unanswered(run: SuiteRun, owner: str) -> str:
-    """Return why a suite has no answer, as a clause; empty if it has one.
-
-    Args:
-        run: The suite's run.
-        owner: The name of the feature whose suite it is.
-    """
+    """Return why a suite has no answer, as a clause that names its *owner*; empty if it has one."""
     if run.outcome is not None:
         return ""
     if run.tests is None:

@@ -209,11 +209,7 @@ class Provenance(Shown):
         return b"".join(shown)
 
     def _origins(self, path: str) -> list[Origin]:
-        """Return the origin of each line of a text file.
-
-        Raises:
-            ArgumentError: The merged tree has no such text file.
-        """
+        """Return the origin of each line of a text file."""
         file = self.file(path)
         if file is not None and file.kind is FileKind.TEXT:
             return list(file.origins)

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import field, frozen
 
 from cooperbench_eval.errors import UnknownAttemptError
-from cooperbench_eval.git.merging.conflicts import (
-    Conflict,
-    ConflictDetails,
-)
+from cooperbench_eval.git.merging.conflicts import Conflict, ConflictDetails
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agent_costs import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import Blame, BlameKind, find_blame
@@ -100,13 +97,22 @@ class Failure:
     tries: int = 1
 
 
-class Report(Shown, JsonRecord):
+def _own(versions: Mapping[str, str]) -> dict[str, str]:
+    return dict(versions)
+
+
+@frozen(kw_only=True)
+class Report(PairOrigin, Shown, JsonRecord):
     """What the reports of a pair and of a team have in common."""
 
-    __slots__ = ()
+    versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
+    failure: Failure | None = None
+    judge: JudgeRule = field(default=JudgeRule.ABSOLUTE, converter=JudgeRule)
+    options: UsedOptions | None = None
+    base_joint_tests: TestResult | None = None
+    base_regression_tests: TestResult | None = None
 
-    if TYPE_CHECKING:  # fields, which each of the two describes
-        failure: Failure | None
+    if TYPE_CHECKING:  # each of the two has its own
 
         @property
         def features(self) -> tuple[FeatureReport, ...]: ...  # noqa: D102
@@ -233,24 +239,15 @@ class Report(Shown, JsonRecord):
 
 
 def row_of(strategy: str, attempts: Sequence[_Row]) -> _Row:
-    """Return the row of *strategy*.
-
-    Raises:
-        UnknownAttemptError: There is none.
-    """
+    """Return the row of *strategy*; raise an error if there is none."""
     for attempt in attempts:
         if attempt.strategy == strategy:
             return attempt
     raise UnknownAttemptError(strategy, tuple(each.strategy for each in attempts))
 
 
-def own_versions(versions: Mapping[str, str]) -> dict[str, str]:
-    """Return a copy; a converter for attrs."""
-    return dict(versions)
-
-
 @frozen(kw_only=True, field_transformer=inherited_after("attempts", "timestamp"))
-class MergeReport(PairOrigin, Report):
+class MergeReport(Report):
     """Everything that is known about a pair: feature 1 merged into feature 2.
 
     Attributes:
@@ -291,12 +288,6 @@ class MergeReport(PairOrigin, Report):
     attempts: tuple[Attempt, ...] = field(
         default=(), converter=tuple[Attempt, ...], validator=have_own_names
     )
-    versions: Mapping[str, str] = field(factory=dict, converter=own_versions, hash=False)
-    failure: Failure | None = None
-    judge: JudgeRule = field(default=JudgeRule.ABSOLUTE, converter=JudgeRule)
-    options: UsedOptions | None = None
-    base_joint_tests: TestResult | None = None
-    base_regression_tests: TestResult | None = None
 
     @property
     def numbers(self) -> tuple[int, int]:
@@ -411,7 +402,6 @@ def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[st
 
 
 def _without_result(attempts: Iterable[Tried]) -> Iterator[str]:
-    """Say why a suite of the pair gave no result on a merged tree."""
     for attempt in attempts:
         runs = (("joint", attempt.joint_run), ("repository's own", attempt.regression_run))
         for name, (run, _) in runs:

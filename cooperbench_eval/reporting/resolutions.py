@@ -13,9 +13,7 @@ from cooperbench_eval.git.merging.conflicts import (
     ResolutionKind,
 )
 from cooperbench_eval.reporting.identity import beginning_with
-from cooperbench_eval.reporting.rows import (
-    Attempt,
-)
+from cooperbench_eval.reporting.rows import Attempt
 
 
 @frozen(kw_only=True, field_transformer=beginning_with("conflict", "kind", "text", "together"))

@@ -356,12 +356,7 @@ _UNHANDLED: Final = frozenset({MergeStatus.CONFLICTED, MergeStatus.FAILED})
 
 
 def find_verdict(status: MergeStatus, *outcomes: bool | None) -> Verdict:
-    """Return the verdict on a merge.
-
-    Args:
-        status: How the merge ended.
-        outcomes: For each suite, whether it passes; `None` if that is not known.
-    """
+    """Return the verdict on a merge."""
     if status in _UNHANDLED:
         return Verdict.UNHANDLED
     if False in outcomes:
@@ -370,11 +365,7 @@ def find_verdict(status: MergeStatus, *outcomes: bool | None) -> Verdict:
 
 
 def have_own_names(_: object, __: object, attempts: Sequence[Any]) -> None:
-    """Refuse two rows of one strategy; a validator for attrs.
-
-    Raises:
-        ValueError: Two of *attempts* have the same strategy.
-    """
+    """Refuse two rows of one strategy; a validator for attrs."""
     seen: set[str] = set()
     for attempt in attempts:
         if attempt.strategy in seen:

@@ -7,8 +7,7 @@ they have CooperBench's names.
 import base64
 import json
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -17,13 +16,7 @@ from cooperbench_eval.errors import ReportError
 from cooperbench_eval.git.merging.conflicts import ConflictDetails
 from cooperbench_eval.git.trees.entries import Entry, FileMode
 from cooperbench_eval.git.trees.snapshot import Changes
-from cooperbench_eval.reporting.derived import (
-    check_audit,
-    check_derived,
-    check_report,
-    facts_of,
-    shown,
-)
+from cooperbench_eval.reporting.derived import check_derived, check_report, facts_of, shown
 from cooperbench_eval.running.results import TestCase, TestCaseStatus, TestResult
 from cooperbench_eval.support.json_records import (
     Converter,
@@ -48,8 +41,6 @@ class _Format:
     """How one kind of record is written.
 
     Attributes:
-        name: What the record is, for messages.
-        reader: The name of its class.
         written: Returns what is written, for a record and its attributes as plain values.
         check: Raises `ReportError` if a fact that was written contradicts the record.
         attributes: Returns the attributes as plain values, from what was written. It may raise
@@ -79,18 +70,16 @@ def dumps(values: _Json) -> str:
 
 
 def load(data: object, cls: type[_Record], kind: str) -> _Record:
-    """Read plain JSON values as a record of a kind and of class *cls*.
-
-    Raises:
-        ReportError: The values are not such a record, or they have a newer schema.
-    """
+    """Read plain JSON values as a record of a kind and of class *cls*."""
     form = _FORMATS[kind]
     if not isinstance(data, dict) or _kind_of(data) != kind:
         raise ReportError(_other_kind(data, form.described))
-    _check_version(data)
+    _check_version(data.get("schema_version"))
     problem = f"is not a valid {form.name}"
-    with _missing_keys(problem):
+    try:
         attributes = form.attributes(data)
+    except KeyError as exc:
+        raise ReportError(f"{problem}: {exc} is missing") from exc
     record = structure(_CONVERTER, attributes, cls, problem)
     form.check(record, data)
     return record
@@ -111,28 +100,15 @@ def _other_kind(data: object, wanted: str) -> str:
     return f"{what}, but {form.described}, which {form.reader} reads" if form and is_known else what
 
 
-@contextmanager
-def _missing_keys(problem: str) -> Iterator[None]:
-    try:
-        yield
-    except KeyError as exc:
-        raise ReportError(f"{problem}: {exc} is missing") from exc
-
-
-def _check_version(data: _Json) -> None:
-    version = _schema_version(data.get("schema_version"))
-    if version > SCHEMA_VERSION:
-        raise ReportError(f"has schema version {version}, newer than {SCHEMA_VERSION}")
-
-
-def _schema_version(value: object) -> int:
+def _check_version(value: object) -> None:
     try:
         version = load_number(value)
     except ValueError as exc:
         raise ReportError(f"has the invalid schema version {shown(value)}") from exc
     if version < 1:
         raise ReportError(f"has the invalid schema version {version}")
-    return version
+    if version > SCHEMA_VERSION:
+        raise ReportError(f"has schema version {version}, newer than {SCHEMA_VERSION}")
 
 
 # --- pairs -------------------------------------------------------------------
@@ -221,11 +197,9 @@ def _written_probe(probe: Any, data: _Json) -> _Json:
 
 
 def _written_audit(audit: Any, data: _Json) -> _Json:
-    for name in ("files", "comparisons"):
+    for name in ("files", "comparisons", "suites"):
         for record, row in zip(getattr(audit, name), data[name], strict=True):
             row.update(facts_of(record))
-    for run, row in zip(audit.suites, data["suites"], strict=True):
-        row["passed"] = run.outcome
     return facts_of(audit) | data
 
 
@@ -234,7 +208,7 @@ _FORMATS = {
     "team": _Format("team report", "TeamReport", _written_team, check_report, _team_attributes),
     "landing plan": _Format("landing plan", "LandingPlan", _written_plan, check_derived),
     "probe": _Format("probe", "Probe", _written_probe, check_derived),
-    "audit": _Format("audit", "Audit", _written_audit, check_audit),
+    "audit": _Format("audit", "Audit", _written_audit, check_derived),
 }
 
 

@@ -8,14 +8,12 @@ from cooperbench_eval.git.merging.conflicts import Conflict, MergeStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.blame import BlameKind, failing_cases, find_cause, lost_tests
-from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
+from cooperbench_eval.reporting.identity import inherited_after
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
 from cooperbench_eval.reporting.report import (
-    Failure,
     MergeReport,
     PairStatus,
     Report,
-    own_versions,
     row_of,
 )
 from cooperbench_eval.reporting.rows import (
@@ -23,10 +21,8 @@ from cooperbench_eval.reporting.rows import (
     Judged,
     MergeRow,
     Tried,
-    UsedOptions,
     have_own_names,
 )
-from cooperbench_eval.running.results import JudgeRule, TestResult
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 
@@ -176,7 +172,7 @@ def _name_each_feature(report: "TeamReport", _: object, attempts: Sequence[TeamA
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("attempts", "timestamp"))
-class TeamReport(PairOrigin, Report):
+class TeamReport(Report):
     """Everything that is known about a team: its features merged in their order.
 
     Attributes:
@@ -213,12 +209,6 @@ class TeamReport(PairOrigin, Report):
         converter=tuple[TeamAttempt, ...],
         validator=[have_own_names, _name_each_feature],
     )
-    versions: Mapping[str, str] = field(factory=dict, converter=own_versions, hash=False)
-    failure: Failure | None = None
-    judge: JudgeRule = field(default=JudgeRule.ABSOLUTE, converter=JudgeRule)
-    options: UsedOptions | None = None
-    base_joint_tests: TestResult | None = None
-    base_regression_tests: TestResult | None = None
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -296,10 +286,7 @@ _PAIR = 2
 
 
 def with_agents(report: GroupReport, agents: Mapping[int, AgentRun | None]) -> GroupReport:
-    """Return *report* with the runs of *agents*, by the numbers of their features.
-
-    A feature whose agent is not known keeps what the report has.
-    """
+    """Return *report* with the known runs of *agents*, by the numbers of their features."""
     features = [
         evolve(each, agent=agents.get(each.number) or each.agent) for each in report.features
     ]

@@ -656,8 +656,6 @@ class MergeReport:
     def __init__(
         self,
         *,
-        failure: Failure | None = None,
-        attempts: tuple[Attempt, ...] = (),
         repo_name: str,
         task_id: int,
         timestamp: dt.datetime,
@@ -666,16 +664,18 @@ class MergeReport:
         model: str | None = None,
         setting: str | None = None,
         k: int = 1,
+        versions: Mapping[str, str] = dict(),
+        failure: Failure | None = None,
+        judge: JudgeRule = JudgeRule.ABSOLUTE,
+        options: UsedOptions | None = None,
+        base_joint_tests: TestResult | None = None,
+        base_regression_tests: TestResult | None = None,
+        attempts: tuple[Attempt, ...] = (),
         feature1: FeatureReport,
         feature2: FeatureReport,
         conflict_details: ConflictDetails | None,
         conflicts: tuple[Conflict, ...] = (),
         diff: bytes | None = None,
-        versions: Mapping[str, str] = dict(),
-        judge: JudgeRule = JudgeRule.ABSOLUTE,
-        options: UsedOptions | None = None,
-        base_joint_tests: TestResult | None = None,
-        base_regression_tests: TestResult | None = None,
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -934,9 +934,6 @@ class TeamReport:
     def __init__(
         self,
         *,
-        failure: Failure | None = None,
-        features: tuple[FeatureReport, ...],
-        attempts: tuple[TeamAttempt, ...] = (),
         repo_name: str,
         task_id: int,
         timestamp: dt.datetime,
@@ -945,12 +942,15 @@ class TeamReport:
         model: str | None = None,
         setting: str | None = None,
         k: int = 1,
-        merges: tuple[TeamStep, ...] = (),
         versions: Mapping[str, str] = dict(),
+        failure: Failure | None = None,
         judge: JudgeRule = JudgeRule.ABSOLUTE,
         options: UsedOptions | None = None,
         base_joint_tests: TestResult | None = None,
         base_regression_tests: TestResult | None = None,
+        features: tuple[FeatureReport, ...],
+        attempts: tuple[TeamAttempt, ...] = (),
+        merges: tuple[TeamStep, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...

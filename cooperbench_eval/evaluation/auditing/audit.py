@@ -11,7 +11,7 @@ from cooperbench_eval.evaluation.auditing.line_fates import Fates
 from cooperbench_eval.evaluation.auditing.lines import ABSENT, runs_of
 from cooperbench_eval.evaluation.auditing.tracking import TrackedFile, track
 from cooperbench_eval.evaluation.inputs import GivenSide, GivenTree, read_features, read_merged
-from cooperbench_eval.evaluation.pairs import Feature, TestedGroup, suites_of
+from cooperbench_eval.evaluation.pairs import TestedGroup, suites_of
 from cooperbench_eval.evaluation.placing import (
     Options,
     Placed,
@@ -109,7 +109,7 @@ def audit(
         audit_of(base, sides, merged),
         features=[each.number for each in found],
         comparisons=[
-            _compare_strategy(base, sides, found, tree, each)
+            _compare_strategy(base, [Side.of(one, sides[one.number]) for one in found], tree, each)
             for each in options.strategies
             if not rejected  # no strategy could merge all features
         ],
@@ -153,11 +153,7 @@ def _changes_nothing(placed: Placed, options: Options, group: TestedGroup) -> bo
 
 
 def audit_of(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> Audit:
-    """Say whose work is in a merged tree; see `audit`.
-
-    Raises:
-        RepositoryError: A file cannot be read, or a branch and *base* are unrelated.
-    """
+    """Say whose work is in a merged tree; see `audit`."""
     tree = base.overlay(merged)
     tracking = track(*with_ends(base, sides, merged))
     fates = Fates(tracking)
@@ -200,21 +196,14 @@ def _foreign(file: TrackedFile, fates: Fates) -> Iterator[ForeignLines]:
 
 
 def _compare_strategy(
-    base: Snapshot,
-    sides: Mapping[int, Changes],
-    features: Iterable[Feature],
-    merged: Snapshot,
-    strategy: MergeStrategy,
+    base: Snapshot, sides: Iterable[Side], merged: Snapshot, strategy: MergeStrategy
 ) -> StrategyComparison:
     """Merge the sides one after another with a strategy, and compare the tree with *merged*.
 
     If a merge leaves conflicts open, the later sides are merged into the tree with its markers,
     as a person could do.
-
-    Raises:
-        RepositoryError: A touched file cannot be read.
     """
-    so_far, *others = (Side.of(each, sides[each.number]) for each in features)
+    so_far, *others = sides
     status = MergeStatus.CLEAN
     for side in others:
         merged_so_far, so_far = merge_into(base, so_far, side, strategy)

@@ -98,7 +98,6 @@ class _Pairing:
         return any(self._are_equal(_next(expected, step), _next(merged, step)) for step in (-1, 1))
 
     def _pair_run(self, expected: Place, merged: Place) -> None:
-        """Pair two lines, and the equal lines before and after them."""
         self._pair(expected, merged)
         for step in (-1, 1):
             one, other = _next(expected, step), _next(merged, step)
@@ -170,7 +169,6 @@ def _reformatted(
 def _by_owner(
     file: TrackedFile, missing: Sequence[int], known: Collection[Place]
 ) -> Iterator[list[int]]:
-    """Yield the missing lines of each side, and those of the base."""
     left = [line for line in missing if (file, line) not in known]
     for owners in dict.fromkeys(file.owners[line] for line in left):
         yield [line for line in left if file.owners[line] == owners]

@@ -120,14 +120,11 @@ class ExpectedFile:
     """A file of the expected tree.
 
     Attributes:
-        path: The path.
         entry: The entry; the first side's if the sides conflict about a whole file.
-        lines: The lines of a text; none for anything else.
         paths: The path of the file in each side that has it, by the side's number.
         places: For each line its place in the side's file, by the side's number.
         disputed: The lines in regions that both sides changed, if `git merge` leaves a
             conflict there.
-        is_disputed: Whether the sides conflict about the file as a whole.
         others: The versions of the other sides, if the file has no lines that could be merged.
         is_joined: Whether conflicts are joined, so that lines between them occur twice.
     """
@@ -148,13 +145,7 @@ Files = dict[str, ExpectedFile | None]
 
 
 def expect(base: Snapshot, sides: Mapping[int, SideTree], *, join: bool = True) -> Files:
-    """Merge all sides in their order, and follow their lines.
-
-    With *join*, conflicts that are close together are joined.
-
-    Raises:
-        RepositoryError: A touched file of the base cannot be read.
-    """
+    """Merge all sides in their order, and follow their lines; *join* joins close conflicts."""
     files: Files = {}
     seen: list[SideTree] = []
     for side in sides.values():

@@ -108,7 +108,6 @@ def _fate_of_name(side: SideTree, path: str, file: TrackedFile | None) -> Fate:
 
 
 def _deleted(fates: Fates, side: SideTree, path: str) -> AuditedFile:
-    """Return what became of a deletion."""
     old = lines_of(fates.tracking.base.get(path)) or []
     file = next((each for each in fates.tracking.files if each.path == path), None)
     merged = file.entry if file else None

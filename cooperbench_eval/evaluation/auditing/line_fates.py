@@ -20,12 +20,7 @@ from cooperbench_eval.reporting.audits import AuditedLines, Fate
 
 @frozen
 class LineFate:
-    """What became of one line.
-
-    Attributes:
-        in_conflict: Whether the sides conflict there.
-        place: The file and the line of the merged tree that has it; `None` if none does.
-    """
+    """What became of one line, and the file and line of the merged tree that has it."""
 
     fate: Fate
     in_conflict: bool = False
@@ -51,7 +46,6 @@ class Fates:
 
     @cached_property
     def _explained(self) -> Collection[Place]:
-        """The merged places of lines that were moved or changed."""
         return {*self.moved_to.values(), *self.changed_to.values()}
 
     def file_of(self, side: SideTree, path: str) -> TrackedFile | None:

@@ -1,6 +1,7 @@
 """Maps of lines: which line of one text is which line of another."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from cooperbench_eval.git.merging.entry_merge import is_binary
 from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines, split_lines
@@ -90,13 +91,6 @@ def through(rows: Iterable[int], places: Sequence[int]) -> list[int]:
 
 def runs_of(numbers: Iterable[int]) -> Iterator[range]:
     """Yield ascending numbers as ranges of consecutive ones."""
-    run = range(0)
-    for number in numbers:
-        if run and number == run.stop:
-            run = range(run.start, number + 1)
-            continue
-        if run:
-            yield run
-        run = range(number, number + 1)
-    if run:
-        yield run
+    for _, run in groupby(enumerate(numbers), lambda each: each[1] - each[0]):
+        found = [number for _, number in run]
+        yield range(found[0], found[-1] + 1)

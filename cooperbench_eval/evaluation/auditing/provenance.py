@@ -103,14 +103,11 @@ def provenance_of(base: Snapshot, sides: Mapping[int, Changes], merged: MergedTr
 
 @frozen(eq=False)
 class _Finder:
-    """Finds the origins in one merged tree."""
-
     tracking: Tracking
     moves: _Moves
     merged: MergedTree
 
     def file(self, file: TrackedFile) -> FileProvenance:
-        """Return the origin of a file and of each of its lines."""
         entry = file.entry
         assert entry is not None  # noqa: S101 - the caller ensures it
         kind = _kind_of(entry)
@@ -126,7 +123,6 @@ class _Finder:
         )
 
     def deleted(self, path: str) -> FileProvenance:
-        """Return who deleted a file."""
         by = [n for n, side in self.tracking.sides.items() if side.get(path) is None]
         return FileProvenance(
             path=path, kind=FileKind.DELETED, origin=_by_features(by) if by else _UNKNOWN

@@ -42,9 +42,7 @@ Outcome = Finished | Packed | GroupReport | Failure
 class QueuedPair:
     """A pair or team that is to be evaluated, with its key in a store.
 
-    Attributes:
-        group: The tree id of its base, which the pairs of a task share.
-        tries: How often it was sent, including this time.
+    Its *group* is the tree id of its base. It was sent *tries* times, this time included.
     """
 
     key: str
@@ -68,9 +66,6 @@ class Dispatcher:
 
         Worker processes on this machine write their reports to *store* themselves. Workers on
         other machines may not reach it, and threads would gain nothing.
-
-        Raises:
-            BatchError: The evaluator cannot be sent to other processes.
         """
         self._evaluator = evaluator
         self._store = store
@@ -109,12 +104,7 @@ class Dispatcher:
         return bool(self._in_flight or self._suspects)
 
     def send(self, queued: QueuedPair) -> None:
-        """Send a pair; `answer` returns the result.
-
-        Raises:
-            UndeliverableError: The pair cannot be pickled.
-            BatchError: The executor accepts no work.
-        """
+        """Send a pair; `answer` returns the result."""
         if self._payloads is None:
             self._submit(queued, try_evaluate, self._evaluator, queued.pair)
         elif self._shares:
@@ -138,9 +128,6 @@ class Dispatcher:
         reported as a failure. In another executor, a pair may be lost because of another
         one, so it gets a third try with no other pair in flight; until that try has ended,
         `has_room` is false.
-
-        Raises:
-            BatchError: The executor cannot go on.
         """
         while True:
             if self._suspects and not self._in_flight:

@@ -152,10 +152,6 @@ def evaluate_many(
             '`if __name__ == "__main__":`'
         )
         raise BatchError(problem, "evaluate_many")
-    if on_error not in {"record", "raise"}:
-        raise ValueError(f"on_error must be 'record' or 'raise', not {on_error!r}")
-    if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress must be a function or a boolean, not {progress!r:.80}")
     if store is not None and not isinstance(store, ReportStore):
         store = ReportStore(store)
     batch = _Batch(pairs, evaluator, executor, store, raises=on_error == "raise")
@@ -339,7 +335,6 @@ class _Batch:
     def _both_forms(
         self, pair: FeatureGroup, outcome: Packed | GroupReport | Failure
     ) -> tuple[GroupReport, Packed]:
-        """Return a report as it is yielded and as it is stored."""
         try:
             if isinstance(outcome, Packed):
                 return outcome.unpack(), outcome

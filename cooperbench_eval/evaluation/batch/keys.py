@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import json
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import lru_cache, partial, singledispatch
 from pathlib import PurePath
@@ -40,10 +40,7 @@ class PairKeys:
         self._once = IdentityMemo[str](_KEPT).recall_for
 
     def key(self, pair: FeatureGroup) -> str:
-        """Return the key of a pair or team as 64 hexadecimal digits.
-
-        The key of a team differs from that of a pair with the same features.
-        """
+        """Return the key of a pair or team as 64 hexadecimal digits; no two have the same."""
         features: list[Any] = [self._once(each, self._feature) for each in pair.features]
         if isinstance(pair, FeatureTeam):
             features = [{"team": features}]
@@ -127,7 +124,6 @@ _Inside = Callable[[object], Any]
 
 @singledispatch
 def _plain(thing: Any, inside: _Inside) -> Any:
-    """Describe *thing*, with *inside* for its parts."""
     held = _attributes(thing)
     return [_class(thing.__class__), inside(held) if held else inside(_pickled(thing))]
 
@@ -176,7 +172,6 @@ def _source(thing: Any) -> Any:
 
 
 def _compiled(code: CodeType) -> list[Any]:
-    """Describe a function whose source is not available."""
     constants = [
         _compiled(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts
     ]
@@ -206,21 +201,11 @@ def _pickled(thing: object) -> bytes | None:
 
 
 def _attributes(thing: object) -> dict[str, object]:
-    kind = type(thing)
-    found = {name: getattr(thing, name) for name in _slots(kind) if hasattr(thing, name)}
-    found |= getattr(thing, "__dict__", {})
+    kind, state = type(thing), object.__getstate__(thing)
+    own, slots = state if isinstance(state, tuple) else (state, None)
+    found: dict[str, object] = {**(slots or {}), **(own or {})}
     if attrs.has(kind):
         for each in attrs.fields(kind):
             if not each.eq:
                 found.pop(each.name, None)
     return found
-
-
-def _slots(kind: type) -> Iterator[str]:
-    for each in kind.__mro__:
-        names = each.__dict__.get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else names:
-            if name.startswith("__") and not name.endswith("__"):
-                yield f"_{each.__name__.lstrip('_')}{name}"
-            elif name not in {"__weakref__", "__dict__"}:
-                yield name

@@ -73,7 +73,6 @@ class Parts:
     """
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
-        """Use *read*, which returns the bytes of a part by its digest."""
         self._read = read
         self._kept = WeighedMemo[tuple[str, str], Any](_KEPT_BYTES)
 
@@ -96,11 +95,7 @@ def _parsed(kind: str, data: bytes) -> Any:
 
 
 def unpack(head: bytes, parts: Parts) -> GroupReport:
-    """Turn bytes back into a report, and reuse what *parts* has parsed.
-
-    Raises:
-        ReportError: The bytes are not a report, or have a newer schema.
-    """
+    """Turn bytes back into a report, and reuse what *parts* has parsed."""
     data = _loads(head)
     try:
         for *above, last in data.pop(_PLACES, ()):
@@ -113,11 +108,7 @@ def unpack(head: bytes, parts: Parts) -> GroupReport:
 
 
 def digests_in(head: bytes) -> Iterator[str]:
-    """Yield the digests of the parts that a head refers to.
-
-    Raises:
-        ReportError: The bytes are not a head.
-    """
+    """Yield the digests of the parts that a head refers to."""
     data = _loads(head)
     for place in data.get(_PLACES, ()):
         named = functools.reduce(operator.getitem, place, data)
@@ -131,11 +122,7 @@ def seal(head: bytes, name: str) -> bytes:
 
 
 def check_seal(head: bytes, name: str) -> None:
-    """Check the seal of a stored head.
-
-    Raises:
-        ReportError: The head has changed, or belongs to another file than *name*.
-    """
+    """Refuse a stored head that has changed, or that belongs to another file than *name*."""
     start = max(len(head) - _LONGEST_SEAL, 0)
     found = next((each for each in _SEAL.finditer(head, start) if each.end() == len(head)), None)
     if found is None:
@@ -148,11 +135,7 @@ def check_seal(head: bytes, name: str) -> None:
 
 
 def facts_in(head: bytes) -> GroupFacts:
-    """Read only the facts.
-
-    Raises:
-        ReportError: The bytes have no facts.
-    """
+    """Read only the facts."""
     data = _loads(head)
     if "facts" not in data:
         raise ReportError("has no facts")

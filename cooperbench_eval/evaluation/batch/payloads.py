@@ -86,9 +86,6 @@ class PayloadMaker:
 
         The workers of our own pool import the caller's main module. Other workers, and those
         of a notebook, cannot import it, so its functions and classes are pickled by value.
-
-        Raises:
-            BatchError: Something in it cannot be pickled; the error names the strategy.
         """
         if isinstance(evaluator.runner, TestRunner):
             share_with_copies(evaluator.runner.cache)
@@ -103,25 +100,16 @@ class PayloadMaker:
         self._pickled = IdentityMemo[_Part](_KEPT)
 
     def payload(self, pair: FeatureGroup) -> Payload:
-        """Pickle a pair or team as a whole.
-
-        Raises:
-            UndeliverableError: It cannot be pickled.
-        """
+        """Pickle a pair or team as a whole."""
         parts, rest = self._parts(pair)
         return Payload(tuple(data for _, data in parts), rest)
 
     def in_parts(self, pair: FeatureGroup) -> tuple[Payload, dict[str, bytes]]:
-        """Pickle a pair or team; return its payload and, by digest, the parts to send with it.
-
-        Raises:
-            UndeliverableError: It cannot be pickled.
-        """
+        """Pickle a pair or team; return its payload and, by digest, the parts to send with it."""
         parts, rest = self._parts(pair)
         return Payload(tuple(digest for digest, _ in parts), rest), dict(parts)
 
     def _parts(self, pair: FeatureGroup) -> tuple[list[_Part], bytes]:
-        """Pickle the evaluator, the base and the features, and the rest."""
         kind = FeatureTeam if isinstance(pair, FeatureTeam) else FeaturePair
         rest = {
             each.name: getattr(pair, each.name)

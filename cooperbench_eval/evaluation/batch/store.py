@@ -19,7 +19,6 @@ import os
 import re
 import stat
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -77,7 +76,6 @@ class Claims:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._locks: dict[str, BaseFileLock] = {}
-        self._held: Counter[str] = Counter()
         self._lock = Lock()  # claims are released in the thread that finishes a pair
 
     def take(self, key: str) -> bool:
@@ -89,26 +87,20 @@ class Claims:
                 this batch waits.
         """
         name = key[:_LOCK_DIGITS]
-        with self._lock:
-            if not self._held[name] and not self._acquire(name):
-                return False
-            self._held[name] += 1
-            return True
-
-    def _acquire(self, name: str) -> bool:
         path = self._directory / f"{name}.lock"
-        # Another thread may release it, if the generator is passed to that thread.
-        lock = FileLock(path, thread_local=False)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            if _LOCK_HOLDERS.get(str(path)) == get_ident():
-                problem = "is used by an unfinished batch of this thread; finish that one first"
-                raise BatchError(problem, "store") from None
-            return False
-        _LOCK_HOLDERS[str(path)] = get_ident()
-        self._locks[name] = lock
-        return True
+        with self._lock:
+            # Another thread may release it, if the generator is passed to that thread.
+            lock = self._locks.get(name) or FileLock(path, thread_local=False)
+            try:
+                lock.acquire(blocking=False)  # counts how often it is held
+            except Timeout:
+                if _LOCK_HOLDERS.get(str(path)) == get_ident():
+                    problem = "is used by an unfinished batch of this thread; finish that one first"
+                    raise BatchError(problem, "store") from None
+                return False
+            _LOCK_HOLDERS.setdefault(str(path), get_ident())
+            self._locks[name] = lock
+            return True
 
     def leave(self) -> None:
         """End the batch; each remaining claim is released when the work on its pair ends."""
@@ -120,11 +112,11 @@ class Claims:
         """Release *key*."""
         name = key[:_LOCK_DIGITS]
         with self._lock:
-            self._held[name] -= 1
-            if not self._held[name]:
-                lock = self._locks.pop(name)
+            lock = self._locks[name]
+            if lock.lock_counter == 1:
+                del self._locks[name]
                 _LOCK_HOLDERS.pop(lock.lock_file, None)
-                lock.release()
+            lock.release()
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
@@ -349,7 +341,6 @@ class ReportStore:
             raise
 
     def _sweep(self) -> None:
-        """Remove unfinished files of processes that were killed."""
         limit = time.time() - _STALE_SECONDS
         folder = self.directory / "unfinished"
         if folder.is_symlink():  # the files may belong to somebody else
@@ -361,10 +352,8 @@ class ReportStore:
 
 
 def _move_in(unfinished: str, data: bytes, path: str) -> None:
-    with open(unfinished, "wb", buffering=0) as file:  # noqa: PTH123 - of a string
-        rest = memoryview(data)
-        while rest:
-            rest = rest[file.write(rest) :]
+    with open(unfinished, "wb") as file:  # noqa: PTH123 - of a string
+        file.write(data)
     if not _is_absent_or_file(path):
         _rename_damaged(Path(path))
     os.replace(unfinished, path)  # noqa: PTH105 - as above

@@ -25,11 +25,6 @@ class StoreView:
     """A store with this batch's claims; without a store, every claim succeeds."""
 
     def __init__(self, store: ReportStore | None) -> None:
-        """Open *store*.
-
-        Raises:
-            ReportError: The store has a newer schema, or cannot be written to.
-        """
         if store is not None:
             store.prepare()
         self._store = store
@@ -50,11 +45,7 @@ class StoreView:
             self._store.note(key)
 
     def claim(self, key: str) -> Claim:
-        """Claim *key*.
-
-        Raises:
-            ReportError: The store cannot be written to.
-        """
+        """Claim *key*."""
         if self._claims is None or self._store is None:
             return Claim.TAKEN
         try:
@@ -77,11 +68,7 @@ class StoreView:
             return not _is_damage(exc)
 
     def load(self, key: str) -> GroupReport:
-        """Return a stored report.
-
-        Raises:
-            ReportError: The report cannot be read. If it is damaged, it is renamed.
-        """
+        """Return a stored report; a damaged one is renamed, which raises an error."""
         assert self._store is not None  # noqa: S101 - for mypy: reports come from a store
         try:
             report = self._store.get(key)
@@ -135,9 +122,6 @@ _DAMAGE = {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}
 
 
 def _is_damage(exc: ReportError) -> bool:
-    """Whether the report itself is at fault.
-
-    It is not if too many files are open, or if a server cannot be reached.
-    """
+    """Whether the report is at fault, and not too many open files or an unreachable server."""
     cause = exc.__cause__
     return not isinstance(cause, OSError) or cause.errno in _DAMAGE

@@ -128,10 +128,7 @@ def has_importable_main() -> bool:
 
 
 def is_importing_main() -> bool:
-    """Whether this is a new process that imports its caller's main module.
-
-    The standard library asks the same before it starts a process.
-    """
+    """Whether this is a new process that imports its caller's main module."""
     return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 
@@ -169,11 +166,7 @@ class WorkerPool(Executor):
         self._at_exit = weakref.finalize(self, _kill_all, self._owner, self._processes)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a worker call *fn*, a function of a module.
-
-        Raises:
-            RuntimeError: The pool is shut down.
-        """
+        """Have a worker call *fn*, a function of a module."""
         return self._add(_Task(pickle.dumps((fn, args, kwargs))))
 
     def submit_sharing(
@@ -184,9 +177,6 @@ class WorkerPool(Executor):
         The *parts* are pickled values by digest. Other jobs may share them, and a worker that still
         has one is not sent it again. The jobs of a *group* are done by one worker, as long as there
         are other jobs for the other workers.
-
-        Raises:
-            RuntimeError: The pool is shut down.
         """
         return self._add(_Task(pickle.dumps((fn, args, {})), parts, group))
 
@@ -298,7 +288,6 @@ class WorkerPool(Executor):
         return task
 
     def _death(self, worker: "_Worker") -> Exception:
-        """Return the error for the job that *worker* was doing when it died."""
         code = worker.close()
         if self._was_ready.is_set() or worker.is_ready or code < 0:
             return WorkerDiedError(f"the worker process {describe_exit(code)}")
@@ -335,11 +324,8 @@ class _Worker:
     def do(self, tasks: deque[_Task]) -> tuple[bool, Any]:
         """Send the tasks that were not sent yet; return the answer to the first.
 
-        Returns:
-            Whether the call returned, and its value or its exception.
-
-        Raises:
-            EOFError, OSError: The worker has died.
+        The answer is whether the call returned, and its value or its exception. An `EOFError` or
+        `OSError` means that the worker has died.
         """
         while self._sent < len(tasks):
             task = tasks[self._sent]

@@ -91,7 +91,6 @@ def explain(
 def _why_not(
     report: MergeReport, pair: FeaturePair, attempt: Attempt, lost: Sequence[LostTests]
 ) -> tuple[ExplanationStatus, str] | None:
-    """Return why no search is possible, if the report shows a reason."""
     if report.failure is not None:
         return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
     if attempt.status not in {MergeStatus.CLEAN, MergeStatus.RESOLVED}:
@@ -177,7 +176,6 @@ def _first_that_lost(report: MergeReport, pair: FeaturePair) -> str:
 
 
 def _place(pair: FeaturePair, report: MergeReport, evaluator: Evaluator | None) -> Sequence[Placed]:
-    """Put the patches on the base as the evaluation did."""
     used = report.options
     if evaluator is None and used is not None:
         return place(pair, used.apply_policy, used.test_filter)

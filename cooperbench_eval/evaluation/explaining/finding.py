@@ -54,10 +54,7 @@ _LONGEST = 200_000  # bytes of a text in which names are searched
 def find_causes(
     losses: Iterable["LostTests"], experiments: "Experiments", merged: Changes
 ) -> tuple[Finding, ...]:
-    """Search for the causes of all losses, the most important ones first.
-
-    A spent budget leaves the later, less important questions open.
-    """
+    """Search for the causes of all losses, the most important ones first, as the budget allows."""
     searches = [_CauseSearch(each, experiments) for each in losses]
     for search in searches:
         search.confirm(merged)
@@ -73,8 +70,6 @@ class LostTests:
     """Tests of one suite that a merge lost.
 
     Attributes:
-        kind: Which suite it is.
-        suite: The suite.
         ids: The ids of the tests; empty if it is not known which ones are lost, for example
             because the suite timed out.
         known: The ids of all cases in the suite's earlier runs.
@@ -107,8 +102,6 @@ class Experiments:
     A tree that was tested before costs no run.
 
     Attributes:
-        pair: The pair.
-        sides: The hunks of feature 1 and of feature 2.
         runs: Runs the suites; it may know runs of the report.
         had_no_verdict: Whether the sandbox failed in a run, so that nothing is known about
             its tree.
@@ -137,11 +130,7 @@ class Experiments:
         return together.changes if merged.is_complete else None
 
     def passes(self, lost: LostTests, kept: Sequence[_Hunks | None]) -> bool:
-        """Whether the lost tests pass if only some hunks are merged.
-
-        Args:
-            lost: The tests.
-            kept: The hunks that each side keeps; `None` to leave the whole side out.
+        """Whether the lost tests pass if only some hunks are merged; `None` leaves out a side.
 
         Raises:
             BudgetSpentError: Too many trees were tried, or too many runs are needed.
@@ -260,7 +249,6 @@ class _CauseSearch:
             )
 
     def finding(self) -> Finding:
-        """Return what was found."""
         status = self._stopped
         if not status:
             is_found = any(self._breaking)
@@ -336,7 +324,6 @@ def _in_turn(first: list[_Hunks], second: list[_Hunks]) -> Iterator[tuple[_Hunks
 
 
 def _files(hunks: _Hunks) -> list[_Hunks]:
-    """Return the hunks of each file that has several."""
     found: dict[str, _Hunks] = {}
     for hunk in hunks:
         found[hunk.path] = (*found.get(hunk.path, ()), hunk)

@@ -34,11 +34,9 @@ class SideHunk:
     """A part of a side's changes that can be left out on its own.
 
     Attributes:
-        path: The file; the new one, for a renamed file.
         line: Its first line in the side's version of the file, counted from 1.
         text: Its changed lines with their signs; the whole diff for a change without lines.
         change: The lines that it replaces; `None` for a change of whole files.
-        files: The diff of a change of whole files.
         scope: The line of the file that begins the definition around it, if any.
     """
 
@@ -52,12 +50,7 @@ class SideHunk:
 
 @frozen(kw_only=True)
 class SplitSide:
-    """The hunks of a side, in the order of their places.
-
-    Attributes:
-        base: The tree that the side changes.
-        hunks: Its hunks.
-    """
+    """The hunks of a side of *base*, in the order of their places."""
 
     base: Snapshot
     hunks: tuple[SideHunk, ...]
@@ -82,13 +75,7 @@ class SplitSide:
 
 
 def split_side(base: Snapshot, changes: Changes, renames: Mapping[str, str]) -> SplitSide:
-    """Split a side into hunks.
-
-    Args:
-        base: The tree that the side changes.
-        changes: The side.
-        renames: The old path of each file that the side renames, by the new one.
-    """
+    """Split a side into hunks; *renames* has the old path of each file that it renames."""
     real = Changes.between(base, base.overlay(changes))
     gone = {path for path, entry in real.items() if entry is None}
     moved = {new: old for new, old in renames.items() if old in gone and real.get(new)}

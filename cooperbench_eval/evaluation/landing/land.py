@@ -8,9 +8,12 @@ from attrs import evolve
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluation.inputs import GivenSide, all_listed, read_features
-from cooperbench_eval.evaluation.landing.candidates import find_candidates, group_of_candidates
 from cooperbench_eval.evaluation.landing.mergeable import components
-from cooperbench_eval.evaluation.landing.merger import PatchMerger
+from cooperbench_eval.evaluation.landing.merger import (
+    PatchMerger,
+    find_candidates,
+    group_of_candidates,
+)
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.trials import Trials
 from cooperbench_eval.evaluation.pairs import TestedGroup
@@ -120,11 +123,7 @@ def land(
 
 
 def read_budget(budget: int) -> int:
-    """Return the number of test runs that are allowed.
-
-    Raises:
-        ArgumentError: It is negative.
-    """
+    """Return the number of test runs that are allowed; refuse a negative one."""
     found = operator.index(budget)
     if found < 0:
         raise ArgumentError("budget", f"must be 0 runs or more, not {found}")
@@ -132,11 +131,7 @@ def read_budget(budget: int) -> int:
 
 
 def _read_order(order: str | Sequence[int], numbers: Sequence[int]) -> tuple[int, ...]:
-    """Return the only order that counts; empty if every order does.
-
-    Raises:
-        ArgumentError: *order* is neither a known word nor a permutation of *numbers*.
-    """
+    """Return the only order that counts, a permutation of *numbers*; empty if every order does."""
     if isinstance(order, str):
         return () if order == "search" else tuple(numbers)
     found = tuple(map(operator.index, order))

@@ -25,22 +25,12 @@ class MergeableSets:
 
     Patches of different groups cannot conflict, so a set merges if its part of each group
     does, and the order between the groups does not matter.
-
-    Attributes:
-        merger: Merges patches.
-        searches: The search of each group.
     """
 
     def __init__(
         self, merger: PatchMerger, groups: Collection[Sequence[int]], *, order: Sequence[int] = ()
     ) -> None:
-        """Prepare the search of each group.
-
-        Args:
-            merger: Merges patches.
-            groups: The groups.
-            order: All patches in the only order that counts; empty if every order counts.
-        """
+        """Prepare the search of each group; *order* is the only one that counts, if not empty."""
         self.searches = [GroupSearch(merger, each, in_order=bool(order)) for each in groups]
         self.merger = merger
         self._place = {number: place for place, number in enumerate(order)}
@@ -56,8 +46,7 @@ class MergeableSets:
     def search(self) -> None:
         """Find a good answer first, then examine the other sets and orders.
 
-        Raises:
-            WorkSpentError: The bound ended the search; what was found is kept.
+        If the bound ends the search (`WorkSpentError`), what was found is kept.
         """
         self.merger.allow_folds(_FOLDS)
         for each in self.searches:
@@ -159,7 +148,6 @@ class MergeableSets:
         return prod(len(search.found.get(part, ())) for search, part in parts)
 
     def _parts(self, patches: Collection[int]) -> list[tuple[GroupSearch, _Patches]]:
-        """Return the groups of some patches, each with those that are in it."""
         found = ((each, frozenset(patches).intersection(each.numbers)) for each in self.searches)
         return [(search, part) for search, part in found if part]
 
@@ -222,10 +210,6 @@ def components(base: Snapshot, patches: Mapping[int, Changes]) -> list[tuple[int
     whatever patch, so patches that remove or add files are in one group if any file is
     removed.
 
-    Args:
-        base: The tree from which all patches start.
-        patches: The changes of each patch, by its number.
-
     Returns:
         The groups, each in the order of *patches*, by their first patch.
     """
@@ -238,7 +222,6 @@ def components(base: Snapshot, patches: Mapping[int, Changes]) -> list[tuple[int
 
 
 def _related(base: Snapshot, patches: Mapping[int, Changes]) -> Iterator[Iterable[int]]:
-    """Yield patches that may affect each other."""
     touching: dict[str, list[int]] = {}
     for number, changes in patches.items():
         for path in changes:

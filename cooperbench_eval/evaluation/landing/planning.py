@@ -48,14 +48,9 @@ def find_plan(
 ) -> LandingPlan:
     """Search for a largest set of patches that can land.
 
-    Args:
-        merger: Merges the candidates into its base.
-        numbers: All patches, in the given order.
-        sides: What the candidates change in the base, by number, in the given order.
-        missing: Why the other patches are not candidates.
-        groups: Candidates that may affect each other's merges.
-        trials: The tests that decide.
-        sequence: All patches in the only order that counts; empty if every order counts.
+    *numbers* are all patches in the given order, *sides* the candidates, and *missing* says why the
+    others are not. The *groups* are candidates that may affect each other's merges. If it is not
+    empty, *sequence* has all patches in the only order that counts.
     """
     base = merger.base
     sets = MergeableSets(merger, groups, order=[each for each in sequence if each in sides])
@@ -71,6 +66,9 @@ def find_plan(
     left_out, unread = found.reasons(order)
     problem = problem or unread
     place = {number: at for at, number in enumerate(numbers)}
+    is_exact = sets.is_exact and len(order) == len(sets.best)
+    if has_tests:
+        is_exact = tested is not None and tested.is_exact
     return LandingPlan(
         strategy=merger.strategy.name,
         order=order,
@@ -82,9 +80,7 @@ def find_plan(
         has_tests=has_tests,
         suites=dict.fromkeys(each for each, _, suite in suites_on(trials.group, order) if suite),
         is_tested=bool(tested and tested.is_proven),
-        is_exact=not problem
-        and not trials.had_no_answer
-        and _is_exact(sets, tested, trials, order),
+        is_exact=is_exact and not problem and not trials.had_no_answer,
         runs_used=trials.runs.used,
         budget=trials.budget,
         problem=problem or trials.unanswered,
@@ -98,15 +94,6 @@ def find_plan(
     )
 
 
-def _is_exact(
-    sets: MergeableSets, tested: TestedSearch | None, trials: Trials, order: _Order
-) -> bool:
-    """Whether the searches were completed, so that no larger set can land."""
-    if suites_of(trials.group):
-        return tested is not None and tested.is_exact
-    return sets.is_exact and len(order) == len(sets.best)
-
-
 def _hazards(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> tuple[Hazard, ...]:
     """Return what looks wrong in the tree of a plan; nothing if its files cannot be read."""
     with suppress(RepositoryError):
@@ -117,8 +104,7 @@ def _hazards(base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> t
 def _search(search: Callable[[], None], is_enough: Callable[[], bool]) -> str:
     """Search as far as the bounds allow; return the error that ended the search, if there was one.
 
-    Raises:
-        RepositoryError: The base cannot be read, and too little was found before.
+    If too little was found before, the error is raised.
     """
     with suppress(WorkSpentError, BudgetSpentError):
         try:
@@ -147,13 +133,7 @@ def _landing(sets: MergeableSets, tested: TestedSearch | None) -> tuple[_Order, 
 
 @frozen(kw_only=True)
 class _Conclusions:
-    """What is known after a search.
-
-    Attributes:
-        sets: The sets that merge.
-        trials: What was tested.
-        sides: What each patch changes in the base, by number, in the given order.
-    """
+    """What is known after a search; *sides* are those of the candidates, in the given order."""
 
     sets: MergeableSets
     trials: Trials
@@ -201,7 +181,6 @@ class _Conclusions:
         )
 
     def _cannot_land(self, patches: _Patches) -> bool:
-        """Whether a set that failed was tested on every tree that it can give."""
         tested = sum(each == patches for each, _ in self.trials.broken)
         return tested == self.sets.count_trees(patches)
 
@@ -229,19 +208,13 @@ class _Conclusions:
 
     def reasons(self, landed: _Order) -> tuple[list[LeftOut], str]:
         """Return why each other patch is left out; if that cannot be read, also the error."""
+        failing = sorted(self.failing(), key=len)
+        others = [number for number in self.sides if number not in landed]
         try:
-            return list(self.left_out(landed)), ""
+            return [self._reason(each, landed, failing) for each in others], ""
         except RepositoryError as exc:
             reason = LeftOutReason.NOT_EXAMINED
-            others = [number for number in self.sides if number not in landed]
             return [LeftOut(number=each, reason=reason) for each in others], str(exc)
-
-    def left_out(self, landed: _Order) -> Iterator[LeftOut]:
-        """Yield why each patch that does not land is left out, in the given order."""
-        failing = sorted(self.failing(), key=len)
-        for number in self.sides:
-            if number not in landed:
-                yield self._reason(number, landed, failing)
 
     def _reason(self, number: int, landed: _Order, failing: Collection[_Patches]) -> LeftOut:
         together = frozenset({number, *landed})
@@ -254,12 +227,8 @@ class _Conclusions:
         return found or LeftOut(number=number, reason=LeftOutReason.NOT_EXAMINED)
 
     def _breaking(self, number: int, culprits: _Patches) -> LeftOut:
-        trees = (
-            tree
-            for (patches, tree), each in self.trials.broken.items()
-            if each and patches == culprits
-        )
-        tree = next(trees)
+        tried = self.trials.broken.items()
+        tree = next(tree for (patches, tree), each in tried if each and patches == culprits)
         changes = self.sets.merger.side(tree).changes
         return breaking(number, self.trials.all_broken(culprits, tree, changes), culprits)
 
@@ -302,7 +271,6 @@ def _outcome(step: Step | None) -> PairOutcome:
 
 
 def _landing_sets(search: GroupSearch) -> Iterator[OrderDependence]:
-    """Yield the sets of one group that merge, the empty one included."""
     yield OrderDependence(patches=(), lands=(), trees=1)
     dependent = search.order_dependent()
     for patches, trees in search.found.items():

@@ -28,8 +28,6 @@ class Step:
 
     Attributes:
         tree: The key of the merged tree; `None` if the merge is not complete.
-        is_resolved: Whether the strategy resolved conflicts.
-        open_files: The files in which conflicts are left open.
         failure: Why the strategy failed, or what it needs cannot be read; empty if neither.
         is_provisionalable: Whether what it needs cannot be read.
     """
@@ -48,11 +46,7 @@ class Oracle(Protocol):
         """Return the key of the tree of one patch."""
 
     def merge(self, tree: str, number: int) -> Step:
-        """Merge a patch into a tree that this oracle returned before.
-
-        Raises:
-            WorkSpentError: The bound does not allow another merge.
-        """
+        """Merge a patch into a tree that this oracle returned before."""
 
 
 class WorkSpentError(Exception):
@@ -63,19 +57,12 @@ class GroupSearch:
     """The search over the sets of one group of patches.
 
     Attributes:
-        numbers: The patches, in the given order.
         found: For each set that is known to merge, its known trees.
         best: The longest order that is known to merge; of several, the first one found.
     """
 
     def __init__(self, oracle: Oracle, numbers: Sequence[int], *, in_order: bool = False) -> None:
-        """Prepare the search.
-
-        Args:
-            oracle: Merges patches.
-            numbers: The patches, in the given order.
-            in_order: Whether only the given order counts, with patches left out of it.
-        """
+        """Prepare the search; *in_order* if only the given order counts."""
         self.numbers = tuple(numbers)
         self.found: dict[_Patches, dict[str, tuple[int, ...]]] = {}
         self.best: tuple[int, ...] = ()
@@ -111,10 +98,7 @@ class GroupSearch:
         return self.is_complete or not any(self._untried(frozenset(patches)))
 
     def minimal_conflicts(self) -> list[_Patches]:
-        """Return the sets that do not merge although all their proper subsets do.
-
-        Only sets of up to `examined_size` patches are looked at.
-        """
+        """Return sets up to `examined_size` that do not merge although their proper subsets do."""
         found: list[_Patches] = []
         level: set[tuple[int, ...]] = {(number,) for number in self.numbers}
         for size in range(2, self.examined_size + 1):
@@ -132,10 +116,8 @@ class GroupSearch:
     def order_dependent(self) -> dict[_Patches, tuple[int, ...]]:
         """Return the sets that merge only in some orders, or give several trees.
 
-        Only sets of up to `examined_size` patches are looked at.
-
-        Returns:
-            For each set, an order in which it does not merge; empty if it merges in all orders.
+        Each has an order in which it does not merge; empty if it merges in all orders. Only sets of
+        up to `examined_size` patches are looked at.
         """
         if self._in_order:
             return {}
@@ -160,7 +142,7 @@ class GroupSearch:
             if part in self._unknown:
                 continue
             if part not in self.found:
-                return (*self._sorted(part), last)
+                return (*sorted(part, key=self._place.__getitem__), last)
             if order := failing.get(part):
                 return (*order, last)
             for tree, order in self.found[part].items():
@@ -192,11 +174,7 @@ class GroupSearch:
         self._waiting = {each for each in self._waiting if len(each[0]) > 1}
 
     def fold(self, numbers: Sequence[int]) -> tuple[int, ...]:
-        """Merge patches in an order, skip those that fail, and try these again at the end.
-
-        Returns:
-            The patches that merged, in the order in which they did.
-        """
+        """Merge patches in an order, retrying those that fail; return the merged ones in order."""
         order: tuple[int, ...] = ()
         waiting, tree = tuple(numbers), ""
         while waiting:
@@ -227,11 +205,7 @@ class GroupSearch:
                 self.fold([*seed, *(number for number in rest if number not in seed)])
 
     def examine_all(self, *, until_all_land: bool = False) -> None:
-        """Examine every order of every set, the most promising ones first.
-
-        Args:
-            until_all_land: Whether to stop as soon as all patches merge together.
-        """
+        """Examine every order of every set, the best first; *until_all_land* may end it early."""
         graph = self._compatible()
 
         def promise(patches: _Patches) -> _Rank:
@@ -282,7 +256,6 @@ class GroupSearch:
         return order
 
     def _next(self, patches: _Patches) -> list[int]:
-        """Return the patches that may be merged after *patches*."""
         if self._in_order:
             return list(self.numbers[1 + max(map(self._place.__getitem__, patches)) :])
         return [number for number in self.numbers if number not in patches]
@@ -309,7 +282,6 @@ class GroupSearch:
             self._waiting.add((patches, tree))
 
     def _compatible(self) -> dict[int, set[int]]:
-        """Return for each patch those with which it merges, in some order."""
         return {
             one: {two for two in self.numbers if two != one and frozenset({one, two}) in self.found}
             for one in self.numbers
@@ -318,25 +290,14 @@ class GroupSearch:
     def _places(self, patches: _Patches) -> list[int]:
         return sorted(map(self._place.__getitem__, patches))
 
-    def _sorted(self, patches: _Patches) -> list[int]:
-        return sorted(patches, key=self._place.__getitem__)
-
 
 def largest_clique(
     graph: Mapping[int, AbstractSet[int]], most_steps: int = _MOST_STEPS
 ) -> tuple[int, ...]:
-    """Return a largest clique of a graph, or a large one if the search takes too long.
+    """Return a largest clique of a graph, or a large one if the search takes *most_steps* steps.
 
     Branch and bound with a colouring as the bound, after E. Tomita and T. Seki, *An
     efficient branch-and-bound algorithm for finding a maximum clique*, DMTCS 2003.
-
-    Args:
-        graph: The neighbours of each vertex; none is its own neighbour.
-        most_steps: How many vertices the search may add to cliques.
-
-    Example:
-        >>> largest_clique({1: {2, 3}, 2: {1, 3}, 3: {1, 2, 4}, 4: {3}})
-        (1, 2, 3)
     """
     best: tuple[int, ...] = ()
     steps = 0

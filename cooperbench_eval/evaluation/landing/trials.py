@@ -22,6 +22,7 @@ from cooperbench_eval.support.minimizing import Minimizer
 
 _Patches = frozenset[int]
 _Order = tuple[int, ...]
+_Suite = tuple[TeamSuite, int | None, TestSuite | None]
 _LARGEST_TO_CONFIRM = 6
 """A larger set has too many parts."""
 
@@ -30,16 +31,11 @@ class Trials:
     """Tests sets of patches, each of them once on a tree.
 
     Attributes:
-        group: The patches that can be merged, with their own suites and the common ones.
-        runs: Runs suites within the budget.
-        budget: How many runs are allowed.
         broken: For each set and tree that was tested, the tests of the first suite that
             fails; `None` if none does.
-        had_no_answer: Whether a run had no answer.
         unanswered: Why a suite had no answer on some tree, as a clause; empty if each had one.
         proven: The sets and trees on which every suite passes. If one feature has a suite, each
             needs one.
-        flaky: The ids of the cases that both failed and passed on a tree.
         reset_files: The changed files that were as in the base when suites ran.
     """
 
@@ -53,13 +49,8 @@ class Trials:
     ) -> None:
         """Prepare to test.
 
-        Args:
-            group: The patches that can be merged, with their own suites and the common ones.
-            options: How suites are run and judged.
-            budget: How many test runs are allowed.
-            tested: Takes a merged tree, and returns the tree on which suites run; both as changes
-                of the base.
-            name: Returns the name of a feature by its number, for messages.
+        Suites run on the tree that *tested* returns for a merged one; both are changes of the base.
+        In messages, a feature is called as *name* says.
         """
         self.group = group
         self.runs = Runs(options.runner, budget)
@@ -77,11 +68,7 @@ class Trials:
         self._failures: Counter[TestSuite | None] = Counter()
 
     def passes(self, patches: _Patches, tree: str, changes: Changes) -> bool:
-        """Whether all suites of a set pass on its tree; the first that fails ends the trial.
-
-        Raises:
-            BudgetSpentError: A run would exceed the budget.
-        """
+        """Whether all suites of a set pass on its tree; the first that fails ends the trial."""
         key = patches, tree
         if key not in self.broken:
             self.broken[key] = self._first_broken(key, changes)
@@ -90,12 +77,12 @@ class Trials:
     def _first_broken(self, key: tuple[_Patches, str], changes: Changes) -> BrokenTests | None:
         outcomes = set()
         suites = suites_on(self.group, key[0])
-        for which, number, suite in sorted(suites, key=lambda each: -self._failures[each[2]]):
-            run = self._run(key[0], changes, which, number, suite)
+        for each in sorted(suites, key=lambda each: -self._failures[each[2]]):
+            run = self._run(key[0], changes, each)
             if run.broken is not None:
-                self._failures[suite] += 1
+                self._failures[each[2]] += 1
                 return run.broken
-            if suite is not None or self._need_suites:
+            if each[2] is not None or self._need_suites:
                 outcomes.add(run.outcome)
         if outcomes == {True}:
             self.proven.add(key)
@@ -106,34 +93,24 @@ class Trials:
         found = {}
         if known := self.broken[patches, tree]:
             found[known.suite, known.feature] = known
-        for which, number, suite in suites_on(self.group, patches):
+        for each in suites_on(self.group, patches):
             with suppress(BudgetSpentError):
-                if broken := self._run(patches, changes, which, number, suite).broken:
-                    found[which, number] = broken
+                if broken := self._run(patches, changes, each).broken:
+                    found[broken.suite, broken.feature] = broken
         return tuple(found.values())
 
     def fails(self, patches: _Patches, tree: str, changes: Changes, like: BrokenTests) -> bool:
-        """Whether one suite of a set fails on its tree; *like* says which suite it is.
-
-        Raises:
-            BudgetSpentError: A run would exceed the budget.
-        """
-        for which, number, suite in suites_on(self.group, patches):
-            if (which, number) == (like.suite, like.feature):
-                broken = self._run(patches, changes, which, number, suite).broken
+        """Whether one suite of a set fails on its tree; *like* says which suite it is."""
+        for each in suites_on(self.group, patches):
+            if each[:2] == (like.suite, like.feature):
+                broken = self._run(patches, changes, each).broken
                 if broken is not None:
                     self.broken[patches, tree] = broken
                 return broken is not None
         return False
 
-    def _run(
-        self,
-        patches: _Patches,
-        changes: Changes,
-        which: TeamSuite,
-        number: int | None,
-        suite: TestSuite | None,
-    ) -> SuiteRun:
+    def _run(self, patches: _Patches, changes: Changes, which: _Suite) -> SuiteRun:
+        kind, number, suite = which
         found = (each for each in self.group.features if each.number in patches)
         group = evolve(self.group, features=tuple(found))
         changes = self._tested(changes)
@@ -143,7 +120,7 @@ class Trials:
             # A case may belong to a suite that was not seen yet.
             _show_cases(runs, group, suite, changes)
             run = runs.confirmed(suite, changes)
-        row = SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
+        row = SuiteRun(suite=kind, feature=number, tests=run.tests, judgement=run.judgement)
         if run.tests is not None:
             self.reset_files |= {*run.tests.restored_files}
             self.had_no_answer |= row.outcome is None
@@ -177,13 +154,11 @@ class TestedSearch:
         best: An order of a largest set that passed; `None` if none did.
         failing: Sets that fail on a tree; those that a bisection found are as small as it
             could make them.
-        is_exact: Whether no larger set passes.
     """
 
     __test__ = False
 
     def __init__(self, sets: MergeableSets, trials: Trials) -> None:
-        """Prepare the search among the sets that *sets* knows."""
         self.best: _Order | None = None
         self.failing: list[_Patches] = []
         self.is_exact = False
@@ -266,7 +241,6 @@ class TestedSearch:
                     self.failing.append(part)
 
     def _passing_order(self, patches: _Patches) -> _Order | None:
-        """Test a set on each of its trees until it passes."""
         for order in self._sets.orders_of(patches):
             tree = self._sets.fold(order)
             self._is_doubtful |= tree is None
@@ -308,6 +282,5 @@ class TestedSearch:
         return self._trials.fails(patches, tree, self._sets.merger.side(tree).changes, broken)
 
     def _orders_like(self, order: _Order, patches: _Patches) -> Iterator[_Order]:
-        """Yield the part of an order first, then the known orders of this part."""
         yield tuple(number for number in order if number in patches)
         yield from self._sets.orders_of(patches)

@@ -7,12 +7,12 @@ from itertools import combinations
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.evaluation.landing.candidates import (
+from cooperbench_eval.evaluation.landing.mergeable import components
+from cooperbench_eval.evaluation.landing.merger import (
+    PatchMerger,
     group_of_candidates,
     without_duplicates,
 )
-from cooperbench_eval.evaluation.landing.mergeable import components
-from cooperbench_eval.evaluation.landing.merger import PatchMerger
 from cooperbench_eval.evaluation.landing.planning import find_plan
 from cooperbench_eval.evaluation.landing.search import Step
 from cooperbench_eval.evaluation.landing.trials import Trials
@@ -21,12 +21,14 @@ from cooperbench_eval.evaluation.placing import Options, used_options, without_t
 from cooperbench_eval.evaluation.probing.branches import (
     Branch,
     Memory,
+    Met,
+    PairMerger,
     Ref,
     enter,
     merged_branch,
     read_heads,
+    side_of,
 )
-from cooperbench_eval.evaluation.probing.pairs import Met, PairMerger, side_of
 from cooperbench_eval.evaluation.sides import Merged, Side, size_of_changes
 from cooperbench_eval.git.trees.snapshot import Changes
 from cooperbench_eval.git.worktrees.names import Names
@@ -59,18 +61,7 @@ class Probing:
         strategy: MergeStrategy,
         key: Hashable,
     ) -> None:
-        """Read the branches.
-
-        Args:
-            location: The repository.
-            refs: The names of the branches.
-            onto: The name of the branch on which they land.
-            strategy: Merges them.
-            key: Identifies the strategy among the remembered merges.
-
-        Raises:
-            RepositoryError: The repository or *onto* cannot be read, or a name is unknown.
-        """
+        """Read the branches; *key* identifies the strategy among the remembered merges."""
         enter(location)
         names = Names(location)
         target, *heads = read_heads(names, onto, refs)
@@ -156,9 +147,11 @@ class Probing:
     def _plan(
         self, met: Mapping[int, Met], group: TestedGroup, options: Options, budget: int
     ) -> LandingPlan:
-        """Find a largest set of branches that can land together."""
         merging = self._merging
-        lands = {number: _lands(each.state) for number, each in met.items()}
+        lands = {
+            number: each.state.is_complete and each.state is not ProbeState.CONTAINED
+            for number, each in met.items()
+        }
         sides = {n: merging.side(merging.first(n)) for n, each in lands.items() if each}
         left_out = [self._left_out(n, met[n]) for n, each in lands.items() if not each]
         left_out += without_duplicates(
@@ -229,10 +222,6 @@ class Probing:
         return [found for each in groups if (found := tuple(n for n in each if n))]
 
 
-def _lands(state: ProbeState) -> bool:
-    return state.is_complete and state is not ProbeState.CONTAINED
-
-
 def _branch(number: int, head: Head) -> Branch:
     assert head.tree is not None  # noqa: S101 - only heads with a tree are branches
     commits = (head.commit_id,) if head.commit_id else ()
@@ -241,13 +230,7 @@ def _branch(number: int, head: Head) -> Branch:
 
 @frozen(kw_only=True)
 class _Taken:
-    """A step that was taken.
-
-    Attributes:
-        step: What it gave.
-        work: How much work it was.
-        side: The side with the merged tree; an empty one if there is no tree.
-    """
+    """A step that was taken, its work, and the merged side; an empty one if there is no tree."""
 
     step: Step
     work: int
@@ -262,7 +245,6 @@ class _BranchMerger(PatchMerger):
     """
 
     def __init__(self, merger: PairMerger, onto: Branch, branches: Mapping[int, Branch]) -> None:
-        """Prepare to merge *branches* into *onto*."""
         nothing = {number: side_of(each, Changes()) for number, each in branches.items()}
         super().__init__(onto.tree, nothing, merger.strategy, _MOST_WORK)
         self._merger = merger
@@ -274,8 +256,12 @@ class _BranchMerger(PatchMerger):
 
     def removals(self, branches: Iterable[Branch]) -> Changes:
         """Return the files that the target has removed since one of the branches started."""
-        found = [self._changes_of_onto(each) for each in branches]
-        return Changes({p: None for each in found for p, entry in each.items() if entry is None})
+        found: dict[str, None] = {}
+        for each in branches:
+            if (base := self._merger.base_of(self._onto, each)) is not None:
+                changes = self._merger.changes(base, self._onto.tree)
+                found |= {path: None for path, entry in changes.items() if entry is None}
+        return Changes(found)
 
     def met(self, number: int) -> Met:
         """Merge one branch into the one on which it lands, and say how that ends."""
@@ -319,10 +305,6 @@ class _BranchMerger(PatchMerger):
             raise ValueError(f"branch {number} does not merge")
         return tree
 
-    def _changes_of_onto(self, branch: Branch) -> Changes:
-        base = self._merger.base_of(self._onto, branch)
-        return Changes() if base is None else self._merger.changes(base, self._onto.tree)
-
     def _step(self, tree: str, number: int) -> Step:
         """See `PatchMerger`; a step that an earlier probe took is not taken again."""
         so_far = self._made_from(tree)
@@ -358,7 +340,6 @@ class _BranchMerger(PatchMerger):
         return _Taken(step=step, work=self.used - used, side=side)
 
     def _made_from(self, tree: str) -> tuple[int, ...]:
-        """Return the branches that were merged into a tree."""
         found: list[int] = []
         while tree in self._made_by:
             tree, number = self._made_by[tree]

@@ -78,7 +78,8 @@ def probe(
     from cooperbench_eval.evaluation.probing.one_probe import Probing  # noqa: PLC0415 - loads libgit2
 
     location = os.path.abspath(repo)  # noqa: PTH100 - links are kept as given
-    probing = Probing(location, given, onto, strategy=merges, key=_key(strategy))
+    key = strategy if isinstance(strategy, Hashable) else object()  # equal to nothing else
+    probing = Probing(location, given, onto, strategy=merges, key=key)
     return probing.probe(known, joint, regression, options, read_budget(budget))
 
 
@@ -102,8 +103,3 @@ def _suites(suites: Mapping[Ref, TestSuite] | None, refs: Sequence[Ref]) -> dict
             raise ArgumentError("suites", problem)
         found[numbers[name]] = suite
     return found
-
-
-def _key(strategy: str | MergeStrategy) -> Hashable:
-    """Return the key under which a strategy's merges are remembered."""
-    return strategy if isinstance(strategy, Hashable) else object()  # equal to nothing else

@@ -159,10 +159,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _case(case: TestCase, place: int) -> list[str]:
-    """Return how a case ended, with its message if it is one of the first few.
-
-    Many cases often fail for the same reason.
-    """
+    """Return how a case ended, with its message if it is one of the first few; many fail alike."""
     message = cut(case.message, _MOST_MESSAGE) if place < _MOST_MESSAGES else ""
     return [cut(case.id), wording.spoken(case.status), message]
 
@@ -191,7 +188,6 @@ def _attempt(report: GroupReport, judged: _Judged) -> _Json:
 
 
 def _merging(judged: JudgedAttempt) -> _Json:
-    """Return what a strategy's one merge of a pair has."""
     attempt = judged.attempt
     left = attempt.conflict_details
     return {
@@ -208,7 +204,6 @@ def _usage(merge: MergeRow) -> list[str]:
 
 
 def _landing(judged: JudgedTeam) -> _Json:
-    """Return which features of a team landed, why others did not, and each of the merges."""
     attempt = judged.attempt
     return {
         "lost": _broken(judged.blame.lost),
@@ -319,7 +314,6 @@ def _merges_of(report: GroupReport) -> list[_Merge]:
 
 
 def _rows(report: GroupReport) -> Iterator[tuple[str, Attempt | TeamStep]]:
-    """Yield each merge with its name: a strategy's, or a strategy's merge of a team's feature."""
     for attempt in report.attempts:
         if isinstance(attempt, Attempt):
             yield cut(attempt.strategy), attempt

@@ -67,7 +67,6 @@ def _file(text: bytes, texts: Texts) -> _Json:
 
 
 def _counts(text: bytes, starts: list[int]) -> tuple[int, int]:
-    """Return how many lines a file's hunks add and remove."""
     if not starts:
         return 0, 0
     body = text[starts[0] :]

@@ -25,10 +25,6 @@ def embed(value: Any) -> str:
     r"""Return *value* as JSON in ASCII that is safe in any script element.
 
     An integer that JavaScript would round becomes a string of its digits.
-
-    Example:
-        >>> embed("</script><!--\u2028\udce9")
-        '"\\u003c/script\\u003e\\u003c!--\\u2028\\udce9"'
     """
     text = _dumps(value)
     # In JSON these characters occur only within strings, so each of them can be escaped.
@@ -130,10 +126,7 @@ def in_address(text: str) -> str:
 
 
 class Addresses:
-    """Gives each report of a run an address of its own.
-
-    A second report of the same pair and try gets a number, in the order of the reports.
-    """
+    """Gives each report of a run its own address; repeated pairs and tries get a number."""
 
     def __init__(self) -> None:
         self._reports: dict[str, int] = {}
@@ -149,10 +142,6 @@ def shortened(text: str, limit: int) -> str:
     """Return *text* with at most *limit* characters.
 
     It is cut in the middle, because long names often differ only at their end.
-
-    Example:
-        >>> shortened("tests/test_very_long_name.py::test_1", 15)
-        'tests/t…:test_1'
     """
     if len(text) <= limit:
         return text

@@ -157,7 +157,6 @@ def _legend(summary: Summary, policies: Sequence[Policy]) -> Iterator[str]:
 
 
 def _rule(policy: Policy) -> str:
-    """Return which of a policy's strategies decides."""
     end = "passes" if policy.rule is PolicyRule.ANY_PASSES else "merges"
     names = policy.strategies
     first = f"the first of {', '.join(names)} that {end}" if len(names) > 1 else " ".join(names)
@@ -194,7 +193,6 @@ def _link(text: str, filters: dict[str, str], label: str = "") -> str:
 
 
 def _bar(counts: dict[str, int]) -> str:
-    """Draw the counts as one bar of all pairs. The numbers in the row say the same."""
     total = sum(counts.values())
     drawn = [f'<svg viewBox="0 0 {_BAR_WIDTH} 12" preserveAspectRatio="none" aria-hidden="true">']
     before = 0

@@ -85,10 +85,7 @@ class Index:
         judged: Iterable[JudgedAttempt],
         policies: Iterable[tuple[str, str]] = (),
     ) -> str:
-        """Add a pair's row, and return the name of its data.
-
-        *policies* are their names with their answers.
-        """
+        """Add a pair's row with the answers of policies, and return the name of its data."""
         paths = list(dict.fromkeys(conflict.path for conflict in report.conflicts))
         failure = report.failure
         problem = wording.failure_text(failure) if failure else report.problem
@@ -146,10 +143,7 @@ class Index:
         return self._names.setdefault(text, len(self._names))
 
     def pieces(self, summary: Summary, policies: Iterable[str] = ()) -> Iterator[str]:
-        """Yield the tables as JSON for a script element.
-
-        They show the strategies of *summary* and *policies* in their order.
-        """
+        """Yield the tables of strategies and *policies* as JSON for a script element."""
         head = {
             "answers": wording.ANSWERS,
             "signs": dict(SIGNS),
@@ -169,7 +163,6 @@ class Index:
 
 
 def _sizes(summary: Summary) -> Iterator[list[str]]:
-    """Yield how many features land, by the size of the team and the strategy."""
     for size, teams in summary.teams.items():
         for each in teams.strategies.values():
             share = "-" if each.landed.mean is None else f"{each.landed.mean:.1%}"

@@ -54,7 +54,6 @@ class Margins:
     """The margins of the merges of one pair."""
 
     def __init__(self, report: MergeReport) -> None:
-        """Read the features' patches."""
         patches = [each.patch for each in (report.feature1, report.feature2)]
         self._diffs = [each.diff for each in patches if each.diff is not None]
         self._sides: _Sides = {}
@@ -66,12 +65,7 @@ class Margins:
             self._problem = _OTHER_BASE
 
     def of(self, diff: bytes, attempts: Iterable[MergeRow]) -> tuple[Margin, str]:
-        """Return the margin of a merge, or why there is none.
-
-        Args:
-            diff: The merge as a diff.
-            attempts: The rows that have it.
-        """
+        """Return the margin of a merge and an empty text, or why there is none."""
         if self._problem:
             return (), self._problem
         diffs = [*self._diffs, diff]
@@ -87,11 +81,7 @@ class Margins:
         return ((), _TOO_LONG) if margin is None else (margin, "")
 
     def _margin(self, sides: _Sides, merge: _Diff, *, is_open: bool) -> Margin | None:
-        """Return the margin of a merge; `None` if it would take too long.
-
-        Raises:
-            CooperBenchEvalError: The diffs do not fit together, or are not those of trees.
-        """
+        """Return the margin of a merge; `None` if it would take too long."""
         found = _find_settled(sides, merge)
         rest = _without(merge, found)
         if any(file.hunks for file in rest):
@@ -137,12 +127,10 @@ def _find_settled(sides: _Sides, merge: _Diff) -> dict[_Key, str]:
 
 
 def _lines(hunk: Hunk) -> range:
-    """Return the numbers of the base's lines that a hunk shows."""
     return range(hunk.old_start, hunk.old_start + max(len(hunk.old), 1))
 
 
 def _without(diff: _Diff, settled: Mapping[_Key, str]) -> _Diff:
-    """Return a diff without the hunks that are settled."""
     rest = [(f, [hunk for hunk in f.hunks if _key_of(f, hunk) not in settled]) for f in diff]
     return [evolve(file, hunks=hunks) for file, hunks in rest if hunks or not file.hunks]
 
@@ -151,7 +139,6 @@ def _without(diff: _Diff, settled: Mapping[_Key, str]) -> _Diff:
 
 
 def _search(sides: _Sides, merge: _Diff, *, is_open: bool) -> dict[_Key, str]:
-    """Return the margins of hunks with `provenance_of`."""
     base = _Base([*sides.values(), merge])
     merged = MergedTree(changes=base.changes(merge), has_resolver=True, has_markers=is_open)
     changes = {number: base.changes(diff) for number, diff in sides.items()}
@@ -175,7 +162,6 @@ def _search(sides: _Sides, merge: _Diff, *, is_open: bool) -> dict[_Key, str]:
 
 
 def _removed(diff: _Diff) -> Iterator[tuple[str, int]]:
-    """Yield the path and the number of each line of the base that a diff removes."""
     for file in diff:
         for hunk in file.hunks:
             old = (line[:1] for line in hunk.lines if line[:1] != b"+")
@@ -215,11 +201,7 @@ _DIFFERS = b"Binary files a and b differ\n"
 
 
 def read_diff(diff: bytes) -> Sequence[FilePatch]:
-    """Read a git diff of this library, without the contents of binary files if they are long.
-
-    Raises:
-        PatchError: It is not such a diff.
-    """
+    """Read a git diff of this library, without the contents of binary files if they are long."""
     if sum(map(int, _SIZES.findall(diff))) > _MOST_BINARY:
         diff = _BINARY.sub(_DIFFERS, diff)
         if _CONTENTS.search(diff):
@@ -255,11 +237,6 @@ class _BaseFile:
     end: int | None = None
 
     def add(self, file: FilePatch) -> None:
-        """Add what a diff shows.
-
-        Raises:
-            PatchError: Another diff shows something else.
-        """
         self.mode = self.mode or file.old_mode
         if _is_binary(file):
             self.object_id = file.old_id
@@ -277,11 +254,7 @@ class _BaseFile:
             self.end = max(self.end or 0, number)
 
     def close(self, path: str) -> None:
-        """Put a placeholder for each run of unknown lines; nothing is added after that.
-
-        Raises:
-            PatchError: What the diffs show is not a file.
-        """
+        """Put a placeholder for each run of unknown lines; nothing is added after that."""
         numbers = [0, *sorted(self.lines)]
         gaps = [one for one, other in pairwise(numbers) if other > one + 1]
         if self.end is not None and numbers[-1] > self.end:
@@ -295,11 +268,7 @@ class _BaseFile:
             raise PatchError("shows lines after one without a newline")
 
     def patched(self, hunks: Iterable[Hunk]) -> tuple[list[bytes], list[int]]:
-        """Return the lines with hunks applied, and the place at which each of them begins.
-
-        Raises:
-            PatchError: The hunks do not fit.
-        """
+        """Return the lines with hunks applied, and the place at which each of them begins."""
         old, places = [*self.lines.values()], {n: place for place, n in enumerate(self.lines)}
         lines: list[bytes] = []
         starts: list[int] = []
@@ -319,11 +288,6 @@ class _Base:
     """The base of several diffs: *tree* has all files that they touch."""
 
     def __init__(self, diffs: Iterable[_Diff]) -> None:
-        """Read the base from diffs.
-
-        Raises:
-            PatchError: They cannot have the same base.
-        """
         self._files: dict[str, _BaseFile] = {}
         self._contents: dict[str, bytes] = {}
         added: set[str] = set()
@@ -346,15 +310,9 @@ class _Base:
         )
 
     def of(self, file: FilePatch) -> _BaseFile:
-        """Return what a diff changes."""
         return _BaseFile() if file.old_path is None else self._files[file.path]
 
     def changes(self, diff: _Diff) -> Changes:
-        """Return what one of the diffs changes.
-
-        Raises:
-            PatchError: Its hunks do not fit.
-        """
         return Changes({file.path: self._changed(file) for file in diff})
 
     def _changed(self, file: FilePatch) -> Entry | None:

@@ -114,12 +114,12 @@ def write_page(
             part.open("x", encoding="utf-8", newline="\n") as file,
         ):
             has_teams, has_pairs = bool(summary.teams), not about_teams
-            frame = Frame(title, heading, footer, has_teams=has_teams, has_pairs=has_pairs)
-            file.write(frame.before)
+            before, after = _frame(title, heading, footer, has_teams=has_teams, has_pairs=has_pairs)
+            file.write(before)
             spool.seek(0)
             shutil.copyfileobj(spool, file, 1 << 16)
             file.writelines(written.index.pieces(summary, [each.name for each in shown]))
-            file.write(frame.after)
+            file.write(after)
     return target
 
 
@@ -153,7 +153,6 @@ class _Reports:
     origins: Origins = field(factory=Origins)
 
     def facts_of(self, reports: Iterator[GroupReport]) -> Iterator[GroupFacts]:
-        """Write each report and yield its facts."""
         for report in reports:
             self.origins.add(report)
             yield self._written(report)
@@ -207,31 +206,30 @@ _SCRIPTS = (
 )
 
 
-class Frame:
-    """The page in two parts: `before` the data of its entries, and `after` it.
+def _frame(
+    title: str, heading: str, footer: str, *, has_teams: bool, has_pairs: bool
+) -> tuple[str, str]:
+    """Return the page before the data of its entries, and after it.
 
-    `after` begins with the end of the index's script element. Only a page with teams has their
+    The end begins with that of the index's script element. Only a page with teams has their
     section, its style and its script.
     """
-
-    def __init__(
-        self, title: str, heading: str, footer: str, *, has_teams: bool, has_pairs: bool
-    ) -> None:
-        style, script = "".join(map(_part, _STYLES)), _script(has_teams=has_teams)
-        if has_teams:
-            style += _part("teams.css")
-        page = Template(_part("page.html")).substitute(
-            policy=_policy(style, script),
-            title=escape(visible(title)),
-            style=style,
-            script=script,
-            heading=heading,
-            footer=footer,
-            pairs=_PAIRS,
-            kind="" if has_pairs else ' class="only-teams"',
-            teams='<section id="teams"></section>\n' if has_teams else "",
-        )
-        self.before, _, self.after = page.partition(_PAIRS)
+    style, script = "".join(map(_part, _STYLES)), _script(has_teams=has_teams)
+    if has_teams:
+        style += _part("teams.css")
+    page = Template(_part("page.html")).substitute(
+        policy=_policy(style, script),
+        title=escape(visible(title)),
+        style=style,
+        script=script,
+        heading=heading,
+        footer=footer,
+        pairs=_PAIRS,
+        kind="" if has_pairs else ' class="only-teams"',
+        teams='<section id="teams"></section>\n' if has_teams else "",
+    )
+    before, _, after = page.partition(_PAIRS)
+    return before, after
 
 
 @cache

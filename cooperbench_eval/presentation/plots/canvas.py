@@ -51,13 +51,7 @@ class Canvas:
         raise ValueError("the axes do not belong to a figure")
 
     def add_line(self, number: int, lines: int, shares: Mapping[int, Share]) -> Line2D:
-        """Draw a line through shares in percent with their intervals; return its legend's handle.
-
-        Args:
-            number: Which of the lines it is, counted from 0.
-            lines: How many lines there are; intervals at one place stand side by side.
-            shares: The shares by their places.
-        """
+        """Draw line *number* of several, side by side, in percent; return its legend's handle."""
         look = LINES[number % len(LINES)]
         aside = _BESIDE * (number - (lines - 1) / 2)
         self.ax.errorbar(
@@ -116,14 +110,7 @@ class Canvas:
         edge: str = GREY,
         columns: int = 1,
     ) -> None:
-        """Put a legend below the axes; a label that begins with `_` is shown like any other.
-
-        Args:
-            handles: A line, or how an area looks.
-            labels: The text for each of them.
-            edge: The colour around areas.
-            columns: The number of columns.
-        """
+        """Put a legend below the axes; a label that begins with `_` is shown like any other."""
         below = ScaledTranslation(0, -_BELOW, self.figure.dpi_scale_trans)
         legend = self.ax.legend(
             [

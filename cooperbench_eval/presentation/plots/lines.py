@@ -172,7 +172,6 @@ def plot_tries(
 
 
 def _draw_shares(ax: "Axes | None", lines: Sequence[tuple[str, Mapping[int, Share]]]) -> "Canvas":
-    """Draw lines through shares, each with its text in the legend."""
     from cooperbench_eval.presentation.plots.canvas import Canvas  # noqa: PLC0415
 
     canvas = Canvas(ax, 5.2, 3.6 + 0.1 * len(lines))
@@ -245,7 +244,6 @@ def plot_teams(
 
 
 def _landed_by_size(sizes: Mapping[int, TeamSummary]) -> dict[str, dict[int, Mean]]:
-    """Return for each strategy what lands of teams of each size."""
     found: dict[str, dict[int, Mean]] = {}
     for size, summary in sizes.items():
         for name, strategy in summary.strategies.items():

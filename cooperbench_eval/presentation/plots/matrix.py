@@ -66,7 +66,7 @@ def plot_matrix(
     """
     pairs = _of_one_task(reports, task)
     cells = _cells(pairs, strategy)
-    features = _features(cells)
+    features = sorted({number for place in cells for number in place})
     if len(features) > _MOST_FEATURES:
         raise AnalysisError(f"{len(features)} features are more than can be read")
     from cooperbench_eval.presentation.plots.canvas import Canvas  # noqa: PLC0415
@@ -114,10 +114,6 @@ def _cells(pairs: list[PairFacts], strategy: str | None) -> _Cells:
     return cells
 
 
-def _features(cells: _Cells) -> list[int]:
-    return sorted({number for place in cells for number in place})
-
-
 def _score(facts: PairFacts) -> int | str:
     if facts.merge_status is PairStatus.MISSING_INPUT:
         return MISSING
@@ -156,10 +152,7 @@ _LOOKS = {
 
 
 def _draw_frame(canvas: "Canvas", features: list[int], title: str) -> None:
-    """Draw the axes, without the first feature's row and the last one's column.
-
-    Both would be empty, as each pair is shown once.
-    """
+    """Draw the axes, without the first feature's row and the last one's column: both are empty."""
     ax, last = canvas.ax, len(features) - 1
     ax.set_xlim(-0.5, last - 0.5)
     ax.set_ylim(last + 0.5, 0.5)
@@ -173,7 +166,6 @@ def _draw_frame(canvas: "Canvas", features: list[int], title: str) -> None:
 
 
 def _draw_cells(canvas: "Canvas", features: list[int], cells: _Cells) -> None:
-    """Draw each cell, a score in its shade, and what the letters mean."""
     scores = [cell for cell in cells.values() if isinstance(cell, int)]
     shades = canvas.add_shades(scores, "conflict score of git merge") if scores else {}
     for place, cell in cells.items():

@@ -1,6 +1,5 @@
 """Strategies and policies by verdict, as bars with the interval of their rate."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cooperbench_eval.analysis.summary import Summary
@@ -53,7 +52,11 @@ def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
         raise ArgumentError(
             "summary", f"must be a Summary, not {found}: pass ce.summarize(reports)"
         )
-    bars = list(_bars(summary))
+    bars: list[_Bar] = []
+    for title, group in groups_of(summary):
+        if title:
+            bars.append((title, None))
+        bars += named_rows(group, summary.unanswerable)
     count = sum(one is not None for _, one in bars)
     if not count or not summary.pairs:
         raise AnalysisError("there is no strategy or policy with pairs to draw")
@@ -68,13 +71,6 @@ def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
             _draw(canvas.ax, place, one)
     _label(canvas, bars, summary)
     return canvas.figure
-
-
-def _bars(summary: Summary) -> Iterator[_Bar]:
-    for title, group in groups_of(summary):
-        if title:
-            yield title, None
-        yield from named_rows(group, summary.unanswerable)
 
 
 # --- drawing -----------------------------------------------------------------

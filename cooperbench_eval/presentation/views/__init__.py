@@ -18,7 +18,7 @@ VIEWS: Final = {
     "CooperBenchAgreement": "summaries:agreement_view",
     "Comparison": "summaries:comparison_view",
     "ConflictDetails": "reports:details_view",
-    "Explanation": "explanations:explanation_view",
+    "Explanation": "audits:explanation_view",
     "LandingPlan": "plans:plan_view",
     "LeftOut": "plans:left_out_view",
     "MergeReport": "reports:report_view",
@@ -44,10 +44,7 @@ VIEWS: Final = {
 
 
 def view_of(record: object) -> View:
-    """Describe a record with the function of its class, or of the nearest class above it.
-
-    Tables without rows are left out.
-    """
+    """Describe a record by its nearest class with a view, without tables that have no rows."""
     place = next(VIEWS[each.__name__] for each in type(record).__mro__ if each.__name__ in VIEWS)
     view: View = resolve_name(f"{__name__}.{place}")(record)
     tables = [t for t in view.tables if any(each.rows or each.title for each in t.sections)]

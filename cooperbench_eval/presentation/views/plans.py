@@ -84,7 +84,6 @@ def plan_lines(plan: LandingPlan) -> Iterator[str]:
 
 
 def _tests(plan: LandingPlan) -> str:
-    """Return whose tests decide about the tree of a plan."""
     if plan.suites and TeamSuite.FEATURE not in plan.suites:
         return f"the {wording.listed(each.value for each in plan.suites)} tests"
     return "the tests of what lands" if plan.left_out else "the tests"
@@ -221,15 +220,19 @@ def probe_view(probe: Probe) -> View:
 def branch_view(branch: ProbedBranch) -> View:
     """Describe how one branch merges."""
     return View(
-        title=f"{visible(branch.name, _NAME)}: {_state(branch.state)}",
-        lines=[*_details(branch), *_warnings(branch), *map(_file_text, branch.files)],
+        title=f"{visible(branch.name, _NAME)}: {wording.spoken(branch.state)}",
+        lines=[
+            *_details(branch),
+            *(visible(each, _LONGEST) for each in branch.warnings),
+            *map(_file_text, branch.files),
+        ],
     )
 
 
 def pair_view(pair: ProbedPair) -> View:
     """Describe how two branches merge."""
     return View(
-        title=f"{_names(pair)}: {_pair_state(pair.state)}",
+        title=f"{_names(pair)}: {_pair_cell(pair.state).text}",
         lines=filter(None, [visible(pair.problem, _LONG_NOTE), *map(_file_text, pair.files)]),
     )
 
@@ -283,11 +286,8 @@ def _probe_notes(probe: Probe) -> list[str]:
 
 
 def _collision(pair: ProbedPair) -> str:
-    return f"{_names(pair)}: {_files(pair.files) or visible(pair.problem, _LONG_NOTE)}"
-
-
-def _files(files: tuple[ConflictedFile, ...]) -> str:
-    return "; ".join(wording.first(files, _FEW_FILES, "file", _file_text))
+    files = "; ".join(wording.first(pair.files, _FEW_FILES, "file", _file_text))
+    return f"{_names(pair)}: {files or visible(pair.problem, _LONG_NOTE)}"
 
 
 def _file_text(file: ConflictedFile) -> str:
@@ -307,24 +307,12 @@ def _details(branch: ProbedBranch) -> Iterator[str]:
         yield f"changed while it was read: {cut_list(branch.unsettled, _FEW_NAMES, _NAME)}"
 
 
-def _warnings(found: ProbedBranch) -> list[str]:
-    return [visible(each, _LONGEST) for each in found.warnings]
-
-
 def _names(pair: ProbedPair) -> str:
     return f"{visible(pair.one, _NAME)} and {visible(pair.other, _NAME)}"
 
 
-def _state(state: ProbeState) -> str:
-    return wording.spoken(state)
-
-
 def _state_cell(state: ProbeState) -> Cell:
-    return Cell(_state(state), Tone.GOOD if state.is_complete else Tone.BAD)
-
-
-def _pair_state(state: ProbeState) -> str:
-    return "unknown" if state in _UNKNOWN else _state(state)
+    return Cell(wording.spoken(state), Tone.GOOD if state.is_complete else Tone.BAD)
 
 
 def _pair_cell(state: ProbeState) -> Cell:

@@ -82,7 +82,6 @@ def _note(text: str) -> str:
 
 
 def _origin(report: GroupReport) -> str:
-    """Return where the patches are from, and when they were evaluated."""
     parts = [visible(each, _NAME) for each in (report.model, report.setting) if each]
     parts += [f"try {report.k}", f"evaluated {report.timestamp.isoformat(' ', 'minutes')}"]
     if report.base_commit or report.base_tree_id:
@@ -159,10 +158,7 @@ def _verdict_cell(attempt: Tried) -> Cell:
 
 
 def _reasons(report: MergeReport) -> Iterator[str]:
-    """Yield why tests have no answer, and why features' own tests gave no result.
-
-    Most often both features have the same reason.
-    """
+    """Yield why tests have no answer, and why features' own tests gave no result."""
     yield from wording.not_run_in(report)
     by_reason: dict[tuple[TestStatus, str], list[int]] = {}
     for feature in report.features:
@@ -175,7 +171,6 @@ def _reasons(report: MergeReport) -> Iterator[str]:
 
 
 def _notes(report: MergeReport, attempt: Attempt) -> Iterator[str]:
-    """Yield why a strategy failed, and the tests lost under it."""
     name = visible(attempt.strategy, _NAME)
     if attempt.failure:
         yield f"{name} failed: {visible(attempt.failure, _REASON)}"

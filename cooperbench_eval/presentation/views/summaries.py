@@ -2,8 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from cooperbench_eval.analysis.agreement import CooperBenchAgreement
-from cooperbench_eval.analysis.comparing import Tries
+from cooperbench_eval.analysis.comparing import CooperBenchAgreement, Tries
 from cooperbench_eval.analysis.grouping import key_text
 from cooperbench_eval.analysis.measures import AgentSummary, Mean
 from cooperbench_eval.analysis.ranking import RankedTeam, Ranking
@@ -79,7 +78,6 @@ def _agents_texts(agents: AgentSummary, pairs: int) -> list[str]:
 
 
 def _costs_table(summary: Summary, hidden: Collection[str]) -> list[Table]:
-    """Return what a correct pair costs under each strategy and policy, if costs are known."""
     sections = [
         Section(
             title=title,
@@ -118,12 +116,7 @@ def groups_of(summary: Summary) -> Iterator[tuple[str, Summary]]:
 def named_rows(
     summary: Summary, hidden: Collection[str]
 ) -> list[tuple[str, StrategySummary | PolicySummary]]:
-    """Return each strategy and policy with the name that tables and figures show.
-
-    Args:
-        summary: A summary or one of its groups.
-        hidden: The policies to leave out: those that are unanswerable in the whole summary.
-    """
+    """Return each strategy and policy that is not *hidden*, with the name that is shown."""
     policies = [(f"[{name}]", one) for name, one in summary.policies.items() if name not in hidden]
     return [*summary.strategies.items(), *policies]
 
@@ -209,7 +202,6 @@ def team_strategy_view(one: TeamStrategySummary) -> View:
 
 
 def _teams_tables(summary: Summary) -> list[Table]:
-    """Return the table of teams by group and size, and why features were left out of any."""
     groups = [(f"{key_text(key)}, ", group) for key, group in summary.groups.items()]
     sections = [
         Section(
@@ -244,7 +236,6 @@ def _mean_texts(mean: Mean) -> tuple[str, str]:
 
 
 def _left_out_table(named: Sequence[tuple[str, TeamStrategySummary]]) -> Table:
-    """Return how many features were left out for each reason that occurs."""
     reasons = [
         reason for reason in LeftOutReason if any(reason in one.left_out for _, one in named)
     ]
@@ -394,10 +385,7 @@ _SHOWN_TEAMS = 5
 
 
 def ranking_view(ranking: Ranking) -> View:
-    """Describe a ranking: a row for each team, what the letters mean, and what is left out.
-
-    The columns `from` and `to` are the interval of the rank.
-    """
+    """Describe each team and the interval of its rank, what letters mean, and what is left out."""
     tasks = wording.counted(len(ranking.tasks), "task")
     size = f", with {ranking.size} features each" if ranking.size is not None else ""
     error = f"{100 * (1 - ranking.confidence):.6g}%"

@@ -126,10 +126,7 @@ def correct_texts(one: JudgedSummary) -> tuple[str, str]:
 
 
 def bounds_text(verdicts: Verdicts) -> str:
-    """Return the least and the greatest share of all pairs that can be correct.
-
-    Empty if every pair has an answer.
-    """
+    """Return the bounds of the share of correct pairs; empty if every pair has an answer."""
     return f"{verdicts.at_least:.1%}-{verdicts.at_most:.1%}" if verdicts.unanswered else ""
 
 
@@ -195,13 +192,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 class Lost(NamedTuple):
-    """The tests of a suite that a merge lost.
-
-    Attributes:
-        owner: The suite's owner, as words.
-        names: The tests.
-        passed: How many of its tests passed before the merge.
-    """
+    """The tests of an owner that a merge lost, and how many passed before the merge."""
 
     owner: str
     names: tuple[str, ...]
@@ -323,16 +314,11 @@ def cautions(warnings: Iterable[str], hazards: Iterable[Hazard]) -> list[str]:
     return [*warnings, *(f"hazard in {place_text(each)}: {each.message}" for each in hazards)]
 
 
-def not_run_texts(runs: Iterable[TestResult | None]) -> list[str]:
-    """Return why runs have no answer, each reason once."""
-    return list(
-        dict.fromkeys(reasoned(run, run_text(run)) for run in runs if run and _is_open(run))
-    )
-
-
-def uncounted_texts(runs: Iterable[TestResult | None]) -> list[str]:
-    """Do the same as `not_run_texts`, and say also why runs are inconclusive."""
-    uncounted = {TestStatus.INFRASTRUCTURE_ERROR, TestStatus.INCONCLUSIVE}
+def uncounted_texts(runs: Iterable[TestResult | None], *, open_only: bool = False) -> list[str]:
+    """Return why runs have no answer or, unless *open_only*, are inconclusive; each reason once."""
+    uncounted = {TestStatus.INFRASTRUCTURE_ERROR}
+    if not open_only:
+        uncounted.add(TestStatus.INCONCLUSIVE)
     found = (run for run in runs if run and run.status in uncounted)
     return list(dict.fromkeys(reasoned(run, run_text(run)) for run in found))
 
@@ -345,7 +331,7 @@ def reasoned(run: TestResult, text: str) -> str:
 def not_run_in(report: GroupReport) -> list[str]:
     """Return why suites of a pair or team have no answer, alone and merged."""
     merged = [run.tests for each in report.attempts for run in merged_runs(report, each)]
-    alone = not_run_texts(runs_in((*report.features, report)))
+    alone = uncounted_texts(runs_in((*report.features, report)), open_only=True)
     return list(dict.fromkeys([*alone, *uncounted_texts(merged)]))
 
 
@@ -376,7 +362,6 @@ def run_text(run: TestResult, *, in_full: bool = False) -> str:
 
 
 def _is_open(run: TestResult) -> bool:
-    """Whether a run has no answer, which is nobody's fault."""
     return run.status is TestStatus.INFRASTRUCTURE_ERROR
 
 

@@ -9,8 +9,12 @@ from hypothesis import given, settings
 from made_pairs import NOON, attempt, pair
 from needs import need_package
 
-from cooperbench_eval.analysis.agreement import CooperBenchAgreement, CooperBenchDisagreement
-from cooperbench_eval.analysis.comparing import compare, solved_within
+from cooperbench_eval.analysis.comparing import (
+    CooperBenchAgreement,
+    CooperBenchDisagreement,
+    compare,
+    solved_within,
+)
 from cooperbench_eval.analysis.policies import POLICIES, Policy
 from cooperbench_eval.analysis.ranking import rank
 from cooperbench_eval.analysis.rates import Comparison, Rate
