@@ -82,6 +82,7 @@ class ConflictFile(Generic[_Place]):
     settled: Sequence[bytes] = field(repr=False)
     takes_sides: bool = False
     may_invent: bool = False
+    _faults: dict[tuple[Answer, ...], Fault] = field(factory=dict, init=False, repr=False, eq=False)
 
     def filled(self, answers: Iterable[Answer], other: Callable[[_Place], bytes]) -> bytes:
         """Return the file with *answers*, and with the *other* text of each other place."""
@@ -106,6 +107,12 @@ class ConflictFile(Generic[_Place]):
         Missing text is looked for with the lines of both sides in the other places.
         """
         answers = tuple(answers)
+        found = self._faults.get(answers)
+        if found is None:
+            found = self._faults[answers] = self._fault_with(answers)
+        return found
+
+    def _fault_with(self, answers: Sequence[Answer]) -> Fault:
         answered = {i for answer in answers for i in answer.conflicts}
         merged = self.filled(answers, ours_of)
         if len(answered) == len(self.places):

@@ -206,7 +206,7 @@ class Places:
         return False
 
 
-_known = WeighedMemo[bytes, Places](max_bytes=1 << 20)
+_known = WeighedMemo[bytes, Places](max_bytes=1 << 21)
 
 
 class Neighbours(NamedTuple):
