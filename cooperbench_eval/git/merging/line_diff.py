@@ -2,15 +2,15 @@
 
 A diff is made in two steps. First, an algorithm marks the lines of each file that
 the other one lacks. Then groups of marked lines are moved over equal lines to a
-canonical position. Git does the same, without its indent heuristic, in a merge; the
-heuristic belongs to `git diff` and `git blame`.
+canonical position. Git does the same in a merge, without the indent heuristic of `git diff`
+and `git blame`; libgit2 diffs as these do.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, starmap
 from typing import NamedTuple
 
 from cooperbench_eval.git.merging import histogram, myers
@@ -67,7 +67,6 @@ def diff_lines(
     b: Sequence[bytes],
     *,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
-    by_indent: bool = False,
 ) -> tuple[Change, ...]:
     r"""List the changes from the lines *a* to the lines *b*.
 
@@ -77,8 +76,6 @@ def diff_lines(
         a: The old lines, as `split_lines` cuts them.
         b: The new lines.
         algorithm: How to find the lines that are the same.
-        by_indent: Whether the indentation decides where a change is shown that could be
-            shown at several places. Then the changes are those of `git diff` and `git blame`.
 
     Returns:
         The changes in order, with at least one unchanged line between any two.
@@ -87,7 +84,7 @@ def diff_lines(
         >>> diff_lines([b"a\n", b"b\n"], [b"b\n", b"c\n"])[1]
         Change(a_start=2, a_end=2, b_start=1, b_end=2)
     """
-    return _diff(a, b, algorithm, by_indent=by_indent)
+    return _diff(a, b, algorithm)
 
 
 def _diff(
@@ -95,8 +92,6 @@ def _diff(
     b: Sequence[bytes],
     algorithm: DiffAlgorithm,
     count: Callable[[], dict[bytes, int]] | None = None,
-    *,
-    by_indent: bool = False,
 ) -> tuple[Change, ...]:
     if algorithm is DiffAlgorithm.HISTOGRAM:
         a_marks, b_marks = histogram.mark_changes(a, b, count)
@@ -104,9 +99,21 @@ def _diff(
         a_marks, b_marks = myers.mark_changes(a, b)
     a_groups, b_groups = _groups(a_marks), _groups(b_marks)
     # The order matters: the final positions of b's groups depend on those of a's.
-    a_groups = _slide(a, a_groups, _gaps(b_groups), by_indent=by_indent)
-    b_groups = _slide(b, b_groups, _gaps(a_groups), by_indent=by_indent)
+    a_groups = _slide(a, a_groups, _gaps(b_groups))
+    b_groups = _slide(b, b_groups, _gaps(a_groups))
     return _pair(a_groups, b_groups)
+
+
+def diff_as_shown(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[Change, ...]:
+    """List the changes from one text's lines to another's, as `git diff` and `git blame` do.
+
+    The indentation decides where a change is shown that could be shown at several places.
+    """
+    from cooperbench_eval.git.trees.repository import (  # noqa: PLC0415 - loads libgit2
+        changed_ranges,
+    )
+
+    return tuple(starmap(Change, changed_ranges(b"".join(a), b"".join(b))))
 
 
 def _groups(marks: bytearray) -> list[_Group]:
@@ -135,11 +142,7 @@ def _gaps(groups: list[_Group]) -> dict[int, _Group]:
 
 
 def _slide(
-    lines: Sequence[bytes],
-    groups: list[_Group],
-    opposite: dict[int, _Group],
-    *,
-    by_indent: bool,
+    lines: Sequence[bytes], groups: list[_Group], opposite: dict[int, _Group]
 ) -> list[_Group]:
     """Move each group of changed lines to where git shows it.
 
@@ -147,7 +150,7 @@ def _slide(
     down if the line below it equals its first. It is moved up as far as possible, then
     down as far as possible, and merged with any group that it reaches. If it was
     opposite a group of the other file on the way down, it returns to the lowest such
-    position. If it was not, its indentation may decide.
+    position.
     """
     slid: list[_Group] = []
     ahead = groups[::-1]
@@ -165,7 +168,6 @@ def _slide(
                     met, _ = slid.pop()
                     changed -= start - met
                     start = met
-            first_end = end
             aligned_end = end if start - changed in opposite else -1
             while end < line_count and lines[start] == lines[end]:
                 start += 1
@@ -174,8 +176,6 @@ def _slide(
                     _, end = ahead.pop()
                 if start - changed in opposite:
                     aligned_end = end
-        if aligned_end < 0 and by_indent and first_end < end:
-            aligned_end = _best_end(lines, end - start, first_end, end)
         if aligned_end >= 0:
             start -= end - aligned_end
             end = aligned_end
@@ -196,112 +196,6 @@ def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
         added += b_end - b_start
         changes.append(Change(a_start, a_end, b_start, b_end))
     return tuple(changes)
-
-
-# --- where a change is shown, by the indentation around its ends ---
-# `git diff` and `git blame` choose the position whose two ends look most like borders of blocks:
-# before little indentation, next to empty lines. The weights are those of git, which were found
-# by M. Haggerty with hand-made examples (https://github.com/mhagger/diff-slider-tools).
-
-_MOST_INDENT = 200
-_MOST_BLANKS = 20
-_MOST_SHIFTS = 100
-_TAB = 8
-
-_AT_START = 1
-_AT_END = 21
-_PER_BLANK = -30
-_PER_BLANK_AFTER = 6
-_DEEPER = -4
-_DEEPER_WITH_BLANK = 10
-_OUTER = 24
-_OUTER_WITH_BLANK = 17
-_SHALLOWER = 23
-_SHALLOWER_WITH_BLANK = 17
-_PER_INDENT = 60
-"""How much penalty outweighs a smaller indentation of the other position."""
-
-
-class _Score(NamedTuple):
-    """How bad a position is: the indentation of both ends, and their penalty."""
-
-    indent: int
-    penalty: int
-
-    def is_worse_than(self, other: "_Score") -> bool:
-        deeper = (self.indent > other.indent) - (self.indent < other.indent)
-        return _PER_INDENT * deeper + self.penalty - other.penalty > 0
-
-
-def _best_end(lines: Sequence[bytes], size: int, first: int, last: int) -> int:
-    """Return the best end of a group of *size* lines whose ends may be *first* to *last*."""
-    best: tuple[int, _Score] | None = None
-    for end in range(max(first, last - size - 1, last - _MOST_SHIFTS), last + 1):
-        parts = _split_score(lines, end), _split_score(lines, end - size)
-        score = _Score(sum(each.indent for each in parts), sum(each.penalty for each in parts))
-        if best is None or not score.is_worse_than(best[1]):
-            best = end, score
-    return last if best is None else best[0]
-
-
-def _split_score(lines: Sequence[bytes], at: int) -> _Score:
-    """Say how bad it is to split the lines before line *at*."""
-    here = _indent(lines[at]) if at < len(lines) else None
-    before, blanks_before = _next_indent(lines, range(at - 1, -1, -1))
-    after, blanks_after = _next_indent(lines, range(at + 1, len(lines)))
-    penalty = 0
-    if before is None and not blanks_before:
-        penalty += _AT_START
-    if at >= len(lines):
-        penalty += _AT_END
-    following = 1 + blanks_after if here is None else 0
-    blanks = blanks_before + following
-    penalty += _PER_BLANK * blanks + _PER_BLANK_AFTER * following
-    indent = after if here is None else here
-    if indent is None:
-        return _Score(-1, penalty)
-    if before is not None:
-        penalty += _step(indent, before, after, has_blanks=bool(blanks))
-    return _Score(indent, penalty)
-
-
-def _step(indent: int, before: int, after: int | None, *, has_blanks: bool) -> int:
-    """Return the penalty for a line that is more or less indented than the one before."""
-    if indent > before:
-        return _DEEPER_WITH_BLANK if has_blanks else _DEEPER
-    if indent == before:
-        return 0
-    if after is not None and after > indent:
-        return _OUTER_WITH_BLANK if has_blanks else _OUTER
-    return _SHALLOWER_WITH_BLANK if has_blanks else _SHALLOWER
-
-
-def _next_indent(lines: Sequence[bytes], places: range) -> tuple[int | None, int]:
-    """Return the indentation of the next line that is not blank, and the blank ones before it."""
-    blanks = 0
-    for place in places:
-        found = _indent(lines[place])
-        if found is not None:
-            return found, blanks
-        blanks += 1
-        if blanks == _MOST_BLANKS:
-            return 0, blanks
-    return None, blanks
-
-
-def _indent(line: bytes) -> int | None:
-    """Return how many columns a line is indented; `None` if it is blank."""
-    indent = 0
-    for byte in line:
-        if byte == 0x20:  # noqa: PLR2004 - a space
-            indent += 1
-        elif byte == 0x09:  # noqa: PLR2004 - a tab
-            indent += _TAB - indent % _TAB
-        elif not bytes((byte,)).isspace():
-            return indent
-        if indent >= _MOST_INDENT:
-            return _MOST_INDENT
-    return None
 
 
 # --- texts whose lines and diffs are remembered ---

@@ -376,3 +376,13 @@ def unified_hunks(before: bytes, after: bytes) -> bytes:
     data: bytes = patch.data
     start = data.find(b"\n@@ ")
     return data[start + 1 :] if start >= 0 else b""
+
+
+def changed_ranges(before: bytes, after: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the lines that `git diff` shows as removed and as added, as half-open ranges."""
+    flags = pygit2.enums.DiffOption.FORCE_TEXT | pygit2.enums.DiffOption.INDENT_HEURISTIC
+    for hunk in pygit2.Patch.create_from(before, after, flag=flags, context_lines=0).hunks:
+        # An empty range is stated by the line before it.
+        old = hunk.old_start - bool(hunk.old_lines)
+        new = hunk.new_start - bool(hunk.new_lines)
+        yield old, old + hunk.old_lines, new, new + hunk.new_lines
