@@ -17,7 +17,7 @@ from cooperbench_eval.git.merging.line_diff import (
     diff_lines,
     split_lines,
 )
-from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
+from cooperbench_eval.git.merging.text_merge import Answer, TextConflict, merge_text
 
 STYLES = pytest.mark.parametrize("style", ["merge", "diff3"])
 
@@ -227,8 +227,9 @@ def test_additions_of_both_sides_are_concatenated_as_by_git(git, tmp_path, added
     for path, data in zip(paths, (ours, b"", theirs), strict=True):
         path.write_bytes(data)
 
-    merged = merge_text(b"", ours, theirs).resolve(TextConflict.union)
-    assert merged.render() == git("merge-file", "-p", "--union", *paths)
+    merged = merge_text(b"", ours, theirs)
+    answers = [Answer(range(i, i + 1), each.union()) for i, each in enumerate(merged.conflicts)]
+    assert merged.replace(answers).render() == git("merge-file", "-p", "--union", *paths)
 
 
 @pytest.mark.parametrize("algorithm", DiffAlgorithm)

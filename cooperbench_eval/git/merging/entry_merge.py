@@ -217,13 +217,6 @@ class OpenFile:
                 is_exact=found.is_exact,
             )
 
-    def filled(self, texts: Sequence[bytes | None]) -> Self:
-        """Return the file with a text for each of its open conflicts; `None` leaves one open."""
-        given = iter(texts)
-        left = (n for n, text in zip(self.numbers, texts, strict=True) if text is None)
-        text = self.text.resolve(lambda _: next(given))
-        return evolve(self, text=text, numbers=tuple(left))
-
     def answered(self, answers: Iterable[Answer]) -> Self:
         """Return the file with some of its open conflicts replaced, in order."""
         answers = tuple(answers)

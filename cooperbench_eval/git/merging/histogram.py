@@ -138,10 +138,6 @@ class _Diff:
         self._a, self._b = a, b
         self._count = count
         self._a_index, self._b_index = _Index(a), _Index(b)
-        # The bounds in a of the run that was found last, by its shift: the number of a line in a
-        # minus its number in b. A run ends at the bounds of the region in which it was found. It
-        # can only be found again in parts of that region, cut off at their bounds.
-        self._runs: dict[int, tuple[int, int]] = {}
         self._given: dict[bytes, int] | None = None
         self.a_changed, self.b_changed = bytearray(len(a)), bytearray(len(b))
 
@@ -283,16 +279,9 @@ class _Diff:
     def _grow(self, region: _Region, i: int, j: int) -> _Run:
         """Extend the equal lines at *i* and *j* in both directions, within the region."""
         a_start, a_end, b_start, b_end, _, _ = region
-        shift = i - j
-        start, end = self._runs.get(shift, (0, 0))
-        if start <= i < end:
-            start = max(start, a_start, b_start + shift)
-            end = min(end, a_end, b_end + shift)
-        else:
-            start = i - _equal_before(self._a, i, self._b, j, min(i - a_start, j - b_start))
-            end = i + _equal_after(self._a, i, self._b, j, min(a_end - i, b_end - j))
-            self._runs[shift] = start, end
-        return start, start - shift, end - start
+        before = _equal_before(self._a, i, self._b, j, min(i - a_start, j - b_start))
+        after = _equal_after(self._a, i, self._b, j, min(a_end - i, b_end - j))
+        return i - before, j - before, before + after
 
     def _cut(
         self, region: _Region, counts: dict[bytes, int], run: _Run, rarity: int

@@ -67,6 +67,7 @@ def diff_lines(
     b: Sequence[bytes],
     *,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
+    count: Callable[[], dict[bytes, int]] | None = None,
 ) -> tuple[Change, ...]:
     r"""List the changes from the lines *a* to the lines *b*.
 
@@ -76,6 +77,7 @@ def diff_lines(
         a: The old lines, as `split_lines` cuts them.
         b: The new lines.
         algorithm: How to find the lines that are the same.
+        count: Returns how often each line occurs in *a*; called if the algorithm needs it.
 
     Returns:
         The changes in order, with at least one unchanged line between any two.
@@ -84,15 +86,6 @@ def diff_lines(
         >>> diff_lines([b"a\n", b"b\n"], [b"b\n", b"c\n"])[1]
         Change(a_start=2, a_end=2, b_start=1, b_end=2)
     """
-    return _diff(a, b, algorithm)
-
-
-def _diff(
-    a: Sequence[bytes],
-    b: Sequence[bytes],
-    algorithm: DiffAlgorithm,
-    count: Callable[[], dict[bytes, int]] | None = None,
-) -> tuple[Change, ...]:
     if algorithm is DiffAlgorithm.HISTOGRAM:
         a_marks, b_marks = histogram.mark_changes(a, b, count)
     else:
@@ -307,9 +300,6 @@ class DiffCache:
             max_bytes // 2
         )
 
-    def __reduce__(self) -> tuple[type["DiffCache"], tuple[int]]:
-        return DiffCache, (self._max_bytes,)
-
     def text(self, data: bytes, like: Text | None = None) -> Text:
         """Return *data* with its lines; it probably resembles the text *like*."""
         text = self._texts.get(data)
@@ -328,7 +318,7 @@ class DiffCache:
         key = a.data, b.data, algorithm
         changes = self._changes.get(key)
         if changes is None:
-            changes = _diff(a.lines, b.lines, algorithm, lambda: a.counts)
+            changes = diff_lines(a.lines, b.lines, algorithm=algorithm, count=lambda: a.counts)
             size = _ITEM_BYTES + len(a.data) + len(b.data) + _CHANGE_BYTES * len(changes)
             if size <= self._max_bytes // 2:
                 changes = self._changes.keep(key, changes, size=size)

@@ -126,23 +126,9 @@ _LABELS = Labels(ours="Temporary merge branch 1", theirs="Temporary merge branch
 _LONGER = 2  # characters of a marker, for each level
 
 
-def _merge_virtually(base: Snapshot, ours: Changes, theirs: Changes, level: int) -> Changes:
-    """Merge two overlays over *base* into the tree of a virtual merge base.
-
-    Args:
-        base: The base of the two merge bases, which may be virtual too.
-        ours: What the first merge base changes in it.
-        theirs: What the second one changes.
-        level: 1 for the base of a real merge, 2 for the base of such a base, and so on.
-            Each level makes markers two characters longer.
-
-    Raises:
-        RepositoryError: A touched file cannot be read.
-    """
-    return _VirtualMerger(base, ours, theirs, level).run().changes
-
-
 class _VirtualMerger(Merger):
+    """Merges two merge bases; markers are longer at each level of bases of bases."""
+
     is_virtual = True
 
     def __init__(self, base: Snapshot, ours: Changes, theirs: Changes, level: int) -> None:
@@ -372,7 +358,7 @@ class _Virtual:
             found = self.bases(together, each)
             base = self.base_of(found, level + 1) if found else Snapshot.from_files({})
             one, other = (Changes.between(base, self._tree(commit)) for commit in (together, each))
-            merged = base.overlay(_merge_virtually(base, one, other, level + 1))
+            merged = base.overlay(_VirtualMerger(base, one, other, level + 1).run().changes)
             together = self._make(Commit((together, each), _FIRST), merged)
         return self._tree(together)
 

@@ -5,7 +5,7 @@ regions (`regions`), and puts the lines of the regions together as settled bytes
 which can be rendered or resolved. Markers are added only by `render`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Self
 
 from attrs import evolve, field, frozen
@@ -89,7 +89,7 @@ class TextMerge:
     Example:
         >>> conflict = TextConflict(base=b"a\n", ours=b"A\n", theirs=b"aa\n")
         >>> merge = TextMerge(chunks=(conflict, b"b\n"))
-        >>> merge.resolve(TextConflict.union).chunks, merge.marker_lines()
+        >>> merge.replace([Answer(range(1), conflict.union())]).chunks, merge.marker_lines()
         ((b'A\naa\nb\n',), (1,))
     """
 
@@ -106,20 +106,6 @@ class TextMerge:
         return b"".join(
             chunk if isinstance(chunk, bytes) else chunk.render(marker_size, *names)
             for chunk in self.chunks
-        )
-
-    def resolve(self, choose: Callable[[TextConflict], bytes | None]) -> Self:
-        """Replace conflicts by text.
-
-        Args:
-            choose: Returns a conflict's resolution, or `None` to leave it open.
-        """
-        return evolve(
-            self,
-            chunks=_joined_chunks(
-                chunk if isinstance(chunk, bytes) or (text := choose(chunk)) is None else text
-                for chunk in self.chunks
-            ),
         )
 
     @property

@@ -177,7 +177,7 @@ class CommitStore:
         return data
 
     def read(self, path: str, node: Node) -> bytes:
-        """See `Store.read`."""
+        """Read the contents of *node*, which is at *path*."""
         return self._object(node.id, pygit2.enums.ObjectType.BLOB, f"the contents of {path}")
 
     def blob(self, prefix: str) -> bytes | None:

@@ -205,7 +205,7 @@ class Snapshot:
                 there, or writing fails.
         """
         root = os.fspath(directory)
-        links: list[tuple[str, bytes]] = []
+        links: list[tuple[str, Entry]] = []
         made: set[str] = set()
         try:
             if os.path.lexists(root) and not os.path.isdir(root):  # noqa: PTH112
@@ -221,14 +221,13 @@ class Snapshot:
                 if folder not in made:
                     os.makedirs(folder, exist_ok=True)  # noqa: PTH103
                     made.add(folder)
-                mode = FileMode(node.mode)
-                data = b"" if mode is FileMode.SUBMODULE else self._store.read(path, node)
-                if mode is FileMode.SYMLINK:
-                    links.append((target, data))
+                entry = self._store.entry(path, node)
+                if entry.mode is FileMode.SYMLINK:
+                    links.append((target, entry))
                 else:
-                    write_entry(target, mode, data)
-            for target, data in links:
-                write_entry(target, FileMode.SYMLINK, data)
+                    write_entry(target, entry)
+            for target, link in links:
+                write_entry(target, link)
         except FileExistsError as exc:
             problem = f"cannot be written (the tree has two names for one file here: {exc})"
             raise RepositoryError(root, problem) from exc
@@ -286,24 +285,24 @@ def _restore(store: Store, location: str | None, commit_id: str | None) -> Snaps
     return Snapshot(store, location=location, commit_id=commit_id)
 
 
-def write_entry(target: str, mode: FileMode, data: bytes) -> None:
+def write_entry(target: str, entry: Entry) -> None:
     """Write an entry to disk, at a path where nothing exists yet.
 
     A submodule becomes an empty folder.
 
     Raises:
         OSError: The file system refused it, or something exists at *target*.
-        ValueError: *data* is the target of a link and contains a NUL.
+        ValueError: The entry is a link whose target contains a NUL.
     """
-    if mode is FileMode.SUBMODULE:
+    if entry.mode is FileMode.SUBMODULE:
         os.mkdir(target)  # noqa: PTH102 - trees are written through plain strings, for speed
-    elif mode is FileMode.SYMLINK:
-        os.symlink(data, os.fsencode(target))  # noqa: PTH211 - the link's target is bytes
+    elif entry.mode is FileMode.SYMLINK:
+        os.symlink(entry.data, os.fsencode(target))  # noqa: PTH211 - the link's target is bytes
     else:
-        permissions = 0o777 if mode is FileMode.EXECUTABLE else 0o666
+        permissions = 0o777 if entry.mode is FileMode.EXECUTABLE else 0o666
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
         with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
-            file.write(data)
+            file.write(entry.data)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
