@@ -112,10 +112,7 @@ class _PreparedRun:
 def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> TestResult:
     """Run *prepared* in *sandbox*, on a tree of *lender*.
 
-    Raises:
-        TestRunError: The command does not exist, or cannot be started on the base either.
-        SandboxError: The sandbox itself, or the disk, failed.
-        RepositoryError: The tree cannot be read.
+    A `TestRunError` means that the command does not exist, or cannot be started on the base either.
     """
     suite, reader = prepared.suite, FRAMEWORKS[prepared.suite.framework]
     with (

@@ -58,8 +58,7 @@ def patch_files(folder: Path, setting: Setting, numbers: Iterable[int]) -> tuple
 def read_patch(file: Path) -> Patch:
     """Read a patch; a file that cannot be parsed gives a patch that fails to apply.
 
-    Raises:
-        DatasetError: The file cannot be read.
+    If the file cannot be read, raise `DatasetError`.
     """
     try:
         data = read_file(file)
@@ -88,11 +87,10 @@ def recorded(file: Path, key: str) -> str | None:
 
 
 def load_json(file: Path, most: int = MOST_RECORD) -> Any:
-    """Return what a JSON file of at most *most* bytes holds.
+    """Return what a JSON file of at most *most* bytes holds, or raise `ReportError`.
 
-    Raises:
-        ReportError: The file cannot be read, is larger, or is not JSON. The error names the file
-            without its folder, as in a report, which does not depend on where the logs are.
+    The error names the file without its folder, as in a report, which does not depend on where the
+    logs are.
     """
     try:
         text = read_file(file, most)

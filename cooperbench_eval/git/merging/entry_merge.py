@@ -187,14 +187,10 @@ class OpenFile:
     def replacements(
         self, entry: Entry | None, numbers: Sequence[int], *, may_be_open: bool
     ) -> Iterator[Replacement]:
-        """Yield the replacements of the open conflicts.
+        """Yield the replacements of the open conflicts, which have *numbers* in the whole merge.
 
-        Args:
-            entry: The file in the tree that a strategy made.
-            numbers: The indexes of the conflicts among those of the whole merge.
-            may_be_open: Whether the strategy left conflicts of the file open. The text
-                cannot show this, because an answer may look like a conflict between
-                markers.
+        *entry* is the file in a strategy's tree. Only the strategy knows which conflicts
+        *may_be_open*: its answer may look like a conflict between markers.
         """
         if entry is None:
             yield Replacement(kind=ResolutionKind.DELETED, together=numbers)

@@ -47,15 +47,9 @@ def mark_changes(
 ) -> tuple[bytearray, bytearray]:
     """Mark the lines of *a* that *b* lacks, and those of *b* that *a* lacks.
 
-    Args:
-        a: The old lines.
-        b: The new lines.
-        count: Returns how often each line occurs in *a*; called if this is needed. The result
-            is not changed.
-
-    Returns:
-        One byte for each line of *a* and of *b*: 1 if it changed, else 0. The
-        unchanged lines of both are equal and in the same order.
+    The result has one byte for each line of *a* and of *b*: 1 if it changed, else 0. The unchanged
+    lines of both are equal and in the same order. If it is needed, *count* is asked how often each
+    line occurs in *a*.
     """
     diff = _Diff(a, b, count)
     diff.solve()
@@ -214,18 +208,13 @@ class _Diff:
     ) -> _Run | None:
         """Find the best run if it is certain to be of rarity 1, without a full search.
 
-        A line of *b* that is unique in *a* belongs to only one run. So runs of rarity 1 do not
-        make the full search skip each other. It finds them in their order in *b*, and tries only
-        unique lines once the best run is of rarity 1.
+        A line of *b* that is unique in *a* belongs to only one run. So runs of rarity 1 do not make
+        the full search skip each other. It finds them in their order in *b*, and tries only unique
+        lines once the best run is of rarity 1.
 
         The full search can lose only the first of them: it may find it at a frequent line before
-        the first unique one, together with other runs, and a longer one of these replaces it.
-        But those runs end before that unique line.
-
-        Args:
-            region: The region.
-            counts: The number of times each line occurs in it in *a*.
-            first: The first line of *b* that is unique in *a*.
+        the first unique one, together with other runs, and a longer one of these replaces it. But
+        those runs end before that unique line.
         """
         b, get, find_only, grow = self._b, counts.get, self._a_index.find_only, self._grow
         a_start, a_end, b_start, b_end, _, longest = region

@@ -289,11 +289,7 @@ class DiffCache:
     """
 
     def __init__(self, max_bytes: int = 32 * 1024 * 1024) -> None:
-        """Make an empty cache.
-
-        Args:
-            max_bytes: The approximate limit on the memory that it uses.
-        """
+        """Make an empty cache that uses about *max_bytes* of memory at most."""
         self._max_bytes = max_bytes
         self._texts = WeighedMemo[bytes, Text](max_bytes // 2)
         self._changes = WeighedMemo[tuple[bytes, bytes, DiffAlgorithm], tuple[Change, ...]](

@@ -38,14 +38,9 @@ _Find = Callable[[str], Commit]
 
 
 def merge_bases(find: _Find, one: str, others: Sequence[str]) -> list[str]:
-    """Return the merge bases of a commit and the merge of some others, the newest first.
+    """Return the merge bases of *one* commit and the merge of *others*, the newest first.
 
     Commits of one time are in the order in which git lists them.
-
-    Args:
-        find: Returns a commit by its id.
-        one: A commit.
-        others: One or more commits. Several stand for a commit that merges them.
     """
     if one in others:
         return [one]
@@ -190,12 +185,7 @@ def common_base(starts: Iterable[Snapshot]) -> Snapshot:
     """Return the tree on which sides that start from several trees are merged.
 
     If all trees are the same, it is that tree; otherwise it is the best common ancestor of their
-    commits.
-
-    Raises:
-        ArgumentError: The trees differ, and one of them is not a commit of a repository.
-        RepositoryError: The commits have no common ancestor, or one of them is not in the
-            repository of the first one.
+    commits, which must be in one repository.
     """
     found = different(starts)
     first, *others = found
@@ -206,15 +196,7 @@ def common_base(starts: Iterable[Snapshot]) -> Snapshot:
 
 
 def step_base(ours: Iterable[Snapshot], theirs: Iterable[Snapshot]) -> Snapshot:
-    """Return the merge base of two sides, each of which may hold several features.
-
-    Args:
-        ours: The trees from which the features of one side start.
-        theirs: The same of the other side.
-
-    Raises:
-        RepositoryError: The sides have no common ancestor.
-    """
+    """Return the merge base of two sides, by the trees from which the features of each start."""
     ours, theirs = different(ours), different(theirs)
     first, *others = different((*ours, *theirs))
     if not others:

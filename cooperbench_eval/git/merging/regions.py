@@ -72,16 +72,9 @@ def find_regions(
 ) -> list[Region]:
     """Find the regions in which a side changed lines, in order.
 
-    Between two regions, ours and theirs have the same lines.
-
-    Args:
-        texts: The lines of base, ours and theirs.
-        ours_changes: The diff from base to ours.
-        theirs_changes: The diff from base to theirs.
-        refine: Whether to split conflicts at the lines that both sides share.
-        join: Whether to join refined conflicts of several regions, as git does if they are close
-            together. Those of one region are joined in any case.
-        algorithm: How to diff ours against theirs when refining.
+    Between two regions, ours and theirs have the same lines. To *refine* is to split conflicts at
+    the lines that both sides share. To *join* is to join refined conflicts of several regions, as
+    git does if they are close together. Those of one region are joined in any case.
     """
     _, ours, theirs = texts
     regions = _walk(ours, theirs, ours_changes, theirs_changes)

@@ -146,7 +146,7 @@ def find_renames(
     guess: _Guess = lambda _: {},
     find_decided: _FindDecided = lambda _, __: (),
 ) -> dict[str, str]:
-    """Pair deleted files of the base with added files of a side.
+    """Pair deleted files of the base with added files of a side; return the new paths.
 
     Of equally good pairs, those with earlier paths in each mapping come first.
 
@@ -159,9 +159,6 @@ def find_renames(
             files have the same name.
         find_decided: Returns those of the paths not renamed so far that are no longer
             relevant, given the renames that were found by equal contents and by names.
-
-    Returns:
-        The new path of each renamed path.
     """
     if not relevant:
         return {}

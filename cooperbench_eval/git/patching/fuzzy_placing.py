@@ -45,11 +45,7 @@ class SearchBudget:
         self._left = _MOST_WORK
 
     def spend(self, work: int) -> None:
-        """Subtract the cost of one search.
-
-        Raises:
-            NoPlaceError: The budget is too small for it.
-        """
+        """Subtract the cost of one search, or raise `NoPlaceError` if too little is left."""
         if work > self._left:
             raise NoPlaceError("searching for a similar place would take too long")
         self._left -= work

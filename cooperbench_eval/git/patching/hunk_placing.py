@@ -275,12 +275,6 @@ def patch_contents(
 ) -> Patched:
     """Apply a file's change to its contents; hunks without a place are left out.
 
-    Args:
-        file: The change.
-        before: The contents.
-        policy: How hunks may be placed.
-        budget: How much searching for similar places may cost.
-
     Raises:
         FileRefusedError: A binary change does not fit.
     """

@@ -69,12 +69,7 @@ class Store(Protocol):
     ) -> Iterator[Difference]:
         """Yield how a folder differs in another store.
 
-        Args:
-            other: The other store.
-            path: The folder, "" for the root.
-            mine: The folder's node here, which is `ROOT` for the root; `None` if it is not a
-                folder here.
-            others: The folder's node there.
+        *mine* and *others* are its nodes, `ROOT` for the root, or `None` where it is not a folder.
         """
 
     def entry(self, path: str, node: Node) -> Entry:

@@ -283,12 +283,7 @@ def _resolved(location: str, revision: str) -> tuple[str, str | None]:
 
 
 def opened(location: str, *, is_top: bool = False) -> pygit2.Repository:
-    """Open a repository.
-
-    Args:
-        location: A folder with a repository.
-        is_top: Whether it must be the repository or the top folder of its worktree. If not, the
-            folders above it are searched too.
+    """Open the repository of a folder or, unless *is_top*, of one above it.
 
     Raises:
         RepositoryError: There is no repository, or it belongs to another user.
@@ -324,31 +319,19 @@ class CommitGraph:
         self._repository = opened(location)
 
     def find(self, revision: str) -> str:
-        """Return the id of the commit that *revision* names.
-
-        Raises:
-            RepositoryError: There is no such commit.
-        """
+        """Return the id of a revision's commit; raise `RepositoryError` if there is none."""
         commit_id = _resolved(self.location, revision)[1]
         if commit_id is None:
             raise RepositoryError(self.location, f"has {revision!r}, which is not a commit")
         return commit_id
 
     def commit(self, commit_id: str) -> Commit:
-        """Return the parents and the time of a commit.
-
-        Raises:
-            RepositoryError: It is absent.
-        """
+        """Return the parents and the time of a commit; raise `RepositoryError` if it is absent."""
         commit = self._read(commit_id)
         return Commit(tuple(map(str, commit.parent_ids)), commit.commit_time)
 
     def tree(self, commit_id: str) -> CommitStore:
-        """Return the tree of a commit.
-
-        Raises:
-            RepositoryError: The commit or its tree is absent.
-        """
+        """Return the tree of a commit; raise `RepositoryError` if either is absent."""
         tree_id = str(self._read(commit_id).tree_id)
         return CommitStore(self.location, tree_id, self._repository)
 

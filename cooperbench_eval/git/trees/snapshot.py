@@ -251,12 +251,9 @@ def _check_path(path: object) -> None:
 def cache_of(base: Snapshot, kind: Callable[[], _Cache]) -> _Cache:
     """Return the cache of this *kind* that is kept with *base*; it is empty after unpickling.
 
-    Whatever is computed from one base for many pairs is kept with it: line diffs, placed
-    patches, parsed files.
-
-    Args:
-        base: The snapshot that all the pairs share.
-        kind: Makes an empty cache. It is the key too, so it must be a class or a function.
+    Whatever is computed from one base for many pairs is kept with it: line diffs, placed patches,
+    parsed files. *kind* makes an empty cache, and is the key too, so it must be a class or a
+    function.
     """
     return base._caches.one(kind)  # noqa: SLF001 - of this module
 
@@ -288,11 +285,8 @@ def _restore(store: Store, location: str | None, commit_id: str | None) -> Snaps
 def write_entry(target: str, entry: Entry) -> None:
     """Write an entry to disk, at a path where nothing exists yet.
 
-    A submodule becomes an empty folder.
-
-    Raises:
-        OSError: The file system refused it, or something exists at *target*.
-        ValueError: The entry is a link whose target contains a NUL.
+    A submodule becomes an empty folder. The file system may refuse it with an `OSError`, and a link
+    whose target contains a NUL is a `ValueError`.
     """
     if entry.mode is FileMode.SUBMODULE:
         os.mkdir(target)  # noqa: PTH102 - trees are written through plain strings, for speed

@@ -80,11 +80,7 @@ class Names:
     """
 
     def __init__(self, location: str) -> None:
-        """Open a repository.
-
-        Raises:
-            RepositoryError: *location* is not a repository, or it belongs to another user.
-        """
+        """Open a repository; raise `RepositoryError` if there is none, or it is another user's."""
         self.location = location
         self._repository = guarded(opened(location))
         self.is_shallow = self._repository.is_shallow
@@ -111,19 +107,11 @@ class Names:
         return found
 
     def snapshot(self, tree_id: str, commit_id: str | None = None) -> Snapshot:
-        """Return a tree of the repository.
-
-        Raises:
-            RepositoryError: The tree is absent.
-        """
+        """Return a tree of the repository; raise `RepositoryError` if it is absent."""
         return Snapshot(self.store(tree_id), location=self.location, commit_id=commit_id)
 
     def store(self, tree_id: str) -> CommitStore:
-        """Return the source of a tree's contents.
-
-        Raises:
-            RepositoryError: The tree is absent.
-        """
+        """Return the source of a tree's contents; raise `RepositoryError` if it is absent."""
         return CommitStore(self.location, tree_id, self._for_trees)
 
     def worktree(self, folder: Path) -> pygit2.Repository:
@@ -204,10 +192,7 @@ class Names:
     def _revision(self, name: str) -> tuple[pygit2.Object | pygit2.Commit, pygit2.Reference | None]:
         """Return what a revision stands for, and its branch or tag, if it is one.
 
-        Raises:
-            KeyError: There is none.
-            ValueError: It is not a name, or several objects start with it.
-            pygit2.GitError: It is not a revision.
+        If there is none, the error is a `KeyError`, `ValueError` or `pygit2.GitError`.
         """
         if not name or "\0" in name:
             raise ValueError(name)
@@ -245,8 +230,7 @@ class Names:
     def _damaged(self, name: str) -> FoundDamage | None:
         """Return why the commit of a name cannot be read; `None` if nothing has the name.
 
-        Raises:
-            RepositoryError: The name stands for a folder or a file.
+        If it stands for a folder or a file, raise `RepositoryError`.
         """
         kinds, problem = pygit2.enums.ObjectType, ""
         try:

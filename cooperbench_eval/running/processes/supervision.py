@@ -216,8 +216,7 @@ class Supervision:
     def run(self, command: SupervisedCommand) -> CommandEnd:
         """Run *command*; return once all its processes are gone.
 
-        Raises:
-            SandboxError: The supervisor cannot be started, or failed.
+        If the supervisor cannot be started, or fails, raise `SandboxError`.
         """
         if not sys.executable:
             raise _without_supervisor("there is no Python for it", command)

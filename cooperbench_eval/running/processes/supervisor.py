@@ -333,11 +333,7 @@ def _contents(path: str) -> bytes:
 
 
 def reap(child: int) -> tuple[int | None, bool]:
-    """Reap dead children.
-
-    Returns:
-        The raw status of *child* if it was among them, and whether any child still lives.
-    """
+    """Reap dead children; return the raw status of *child* if it was one, and whether any lives."""
     status, enough = None, time.monotonic() + _REAP_SECONDS
     try:
         # Not forever: the processes of a fork bomb may end as fast as this process can reap.

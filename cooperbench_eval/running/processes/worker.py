@@ -137,8 +137,7 @@ class Reply:
     def value(self) -> Any:
         """Return the value, or raise the exception that the call raised.
 
-        Raises:
-            WorkerError: The value or the exception cannot be rebuilt here.
+        If either cannot be rebuilt here, raise `WorkerError`.
         """
         found = None
         try:
@@ -161,11 +160,7 @@ class Reply:
 def write_call(
     folder: Path, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
-    """Write a call to *folder*.
-
-    Raises:
-        WorkerError: The call cannot be pickled.
-    """
+    """Write a call to *folder*; raise `WorkerError` if it cannot be pickled."""
     path = marshal.dumps([each for each in sys.path if isinstance(each, str)])
     try:
         call = dumps((fn, args, kwargs))

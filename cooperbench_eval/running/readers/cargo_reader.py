@@ -81,12 +81,7 @@ _COUNTED = (TestCaseStatus.PASSED, TestCaseStatus.FAILED, TestCaseStatus.SKIPPED
 
 
 def _read(run: FinishedRun) -> tuple[TestCase, ...]:
-    """Return the cases of every test program, and an error for each failed compilation.
-
-    Raises:
-        UnreadableResultError: A part of the output was cut, no test program printed a
-            result, or a summary contradicts its lines.
-    """
+    """Return the cases of every test program, and an error for each failed compilation."""
     targets = _targets(_lines(run.output))
     cases = tuple(case for target in targets for case in target.cases())
     failures = _compile_errors(run.output, run.exit_code)

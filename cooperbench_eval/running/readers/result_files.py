@@ -46,9 +46,8 @@ class UnreadableResultError(Exception):
 def bounded(cases: Iterable[TestCase]) -> Iterator[TestCase]:
     """Yield cases with their ids and messages cut.
 
-    Raises:
-        UnreadableResultError: There are more than `CASE_LIMIT`, or their texts have more
-            characters together than a result file may have bytes.
+    There may be `CASE_LIMIT` of them, and their texts may have as many characters together as a
+    result file may have bytes; otherwise, raise `UnreadableResultError`.
     """
     size = 0
     for number, case in enumerate(cases, 1):
@@ -85,8 +84,7 @@ def lengthened(message: str, more: str) -> str:
 def read_result_file(path: Path) -> bytes:
     """Return the bytes of a result file that hostile code may have written.
 
-    Raises:
-        UnreadableResultError: The file is absent, not a plain file, or larger than 64 MiB.
+    If it is absent, not a plain file, or larger than 64 MiB, raise `UnreadableResultError`.
     """
     with _opened(path) as file:
         data = file.read(_SIZE_LIMIT + 1)
@@ -142,22 +140,14 @@ def clean(text: str) -> str:
 
 
 def whole_output(output: bytes) -> str:
-    """Return a command's output as text.
-
-    Raises:
-        UnreadableResultError: A part of the output was cut.
-    """
+    """Return a command's output as text; raise `UnreadableResultError` if it was cut."""
     if _CUT.search(output):
         raise UnreadableResultError("the output is too long to be read whole")
     return output.decode(errors="backslashreplace")
 
 
 def unnamed(label: str, counts: Mapping[TestCaseStatus, int]) -> tuple[TestCase, ...]:
-    """Return cases of which only the number is known, with ids `<label> <status> #<number>`.
-
-    Raises:
-        UnreadableResultError: The number of cases is impossible.
-    """
+    """Return cases of which only the number is known, with ids `<label> <status> #<number>`."""
     if sum(counts.values()) > CASE_LIMIT:
         raise UnreadableResultError("the result counts an impossible number of tests")
     return tuple(
@@ -175,9 +165,8 @@ def is_unnamed(case: TestCase) -> bool:
 def parse_json(data: bytes) -> Any:
     """Parse a JSON text.
 
-    Raises:
-        UnreadableResultError: The text is not JSON as in RFC 8259, holds too many values,
-            or is nested too deeply.
+    If it is not JSON as in RFC 8259, holds too many values, or is nested too deeply, raise
+    `UnreadableResultError`.
     """
     if data.count(b",") + data.count(b"{") + data.count(b"[") > _VALUE_LIMIT:
         raise UnreadableResultError("the result file holds too many values")
@@ -194,11 +183,9 @@ def _refuse(constant: str) -> NoReturn:
 def as_record(value: object, kind: type[_Record]) -> _Record:
     """Read plain JSON values as a record, whose fields have the JSON keys as aliases.
 
-    Characters that UTF-8 cannot express are escaped. A `float` is a duration: any value
-    that cannot be one becomes 0. A `bool` is true only if the value is `true`.
-
-    Raises:
-        UnreadableResultError: A key is missing, or a value has the wrong type.
+    Characters that UTF-8 cannot express are escaped. A `float` is a duration: any value that cannot
+    be one becomes 0. A `bool` is true only if the value is `true`. If a key is missing, or a value
+    has the wrong type, raise `UnreadableResultError`.
     """
     from cooperbench_eval.support.json_records import (  # noqa: PLC0415 - cattrs loads slowly
         structure,
@@ -251,8 +238,7 @@ def tree_path(path: str, tree: Snapshot) -> str:
 def read_sessions(scratch: Path, prefix: str, suffix: str) -> list[bytes]:
     """Return the result files of all sessions of a run.
 
-    Raises:
-        UnreadableResultError: There is no result file, there are too many, or one cannot be read.
+    If there is none, there are too many, or one cannot be read, raise `UnreadableResultError`.
     """
     try:
         names = sorted(os.listdir(scratch))  # noqa: PTH208 - names are wanted
@@ -308,9 +294,8 @@ class JUnitCase:
 def parse_junit(data: bytes) -> tuple[JUnitCase, ...]:
     """Read the cases of a JUnit file, in its order.
 
-    Raises:
-        UnreadableResultError: The bytes are not JUnit XML, hold too many cases or elements,
-            or declare a document type, without which no entity bomb is possible.
+    If the bytes are not JUnit XML, hold too many cases or elements, or declare a document type,
+    without which no entity bomb is possible, raise `UnreadableResultError`.
     """
     # A program that runs no tests should not wait for an XML parser to load.
     from defusedxml.ElementTree import ParseError, XMLParser  # noqa: PLC0415

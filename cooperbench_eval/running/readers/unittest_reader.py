@@ -68,10 +68,6 @@ def _read_unittest_output(output: bytes) -> tuple[TestCase, ...]:
     """Return the cases of every session, which have numbers and no names.
 
     A test counts once for each of its subtests that failed, as it does in unittest.
-
-    Raises:
-        UnreadableResultError: No session ended, one contradicts itself, or a part of
-            the output was cut.
     """
     text = whole_output(output)
     sessions = list(_CLOSING.finditer(text))

@@ -37,11 +37,7 @@ _Item = TypeVar("_Item")
 
 
 def listed(given: Iterable[_Item]) -> tuple[_Item, ...]:
-    """Return the items of an option that takes a list.
-
-    Raises:
-        TypeError: *given* is a single string or path.
-    """
+    """Return the items of an option that takes a list; refuse a single string or path."""
     if isinstance(given, str | bytes | os.PathLike):
         raise TypeError(f"must be a list, not {given!r:.200}")
     return tuple(given)
@@ -114,12 +110,7 @@ class HostSandbox(ABC):
 
 
 def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return *command* if a process can be started with it and *env*.
-
-    Raises:
-        TestRunError: The command is empty, a text contains a NUL or a lone surrogate, or
-            a variable has an invalid name.
-    """
+    """Return *command* if a process can be started with it and *env*, or raise `TestRunError`."""
     checked = tuple(str(part) for part in command)
     if not checked:
         raise TestRunError("there is no command")

@@ -327,11 +327,7 @@ class RedactingClient:
     secrets: Callable[[], Iterable[str]] = field(repr=False)
 
     def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the client's reply.
-
-        Raises:
-            ChatError: There is no reply, or it contains a secret.
-        """
+        """Return the client's reply, or raise `ChatError`, also if it contains a secret."""
         answer = self._answer(request, Redactor(self.secrets()))
         if isinstance(answer, ChatError):
             raise answer  # not in the `except` block: its context could hold a secret

@@ -141,11 +141,7 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
 def container(
     engine: Engine, image: str, *, host: Mapping[str, Any], **config: Any
 ) -> Iterator[tuple[str, str]]:
-    """Create a container with the SDK's options, and remove it at the end; yield its name and id.
-
-    Raises:
-        SandboxError: The container cannot be created or removed.
-    """
+    """Create a container with the SDK's options, remove it at the end; yield its name and id."""
     name = f"cooperbench-{uuid.uuid4().hex}"
     GUARD.hold(engine.address, name)
     labels = {OWNER_LABEL: owner_of(os.getpid())}
