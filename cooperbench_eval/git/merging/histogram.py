@@ -20,7 +20,7 @@ share at their start and end: these lines can decide which run is best.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.git.merging import myers
@@ -40,18 +40,13 @@ _Run = tuple[int, int, int]
 """Consecutive equal lines: their start in *a*, their start in *b*, and their number."""
 
 
-def mark_changes(
-    a: Sequence[bytes],
-    b: Sequence[bytes],
-    count: Callable[[], dict[bytes, int]] | None = None,
-) -> tuple[bytearray, bytearray]:
+def mark_changes(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[bytearray, bytearray]:
     """Mark the lines of *a* that *b* lacks, and those of *b* that *a* lacks.
 
     The result has one byte for each line of *a* and of *b*: 1 if it changed, else 0. The unchanged
-    lines of both are equal and in the same order. If it is needed, *count* is asked how often each
-    line occurs in *a*.
+    lines of both are equal and in the same order.
     """
-    diff = _Diff(a, b, count)
+    diff = _Diff(a, b)
     diff.solve()
     return diff.a_changed, diff.b_changed
 
@@ -123,16 +118,9 @@ class _Index:
 
 
 class _Diff:
-    def __init__(
-        self,
-        a: Sequence[bytes],
-        b: Sequence[bytes],
-        count: Callable[[], dict[bytes, int]] | None,
-    ) -> None:
+    def __init__(self, a: Sequence[bytes], b: Sequence[bytes]) -> None:
         self._a, self._b = a, b
-        self._count = count
         self._a_index, self._b_index = _Index(a), _Index(b)
-        self._given: dict[bytes, int] | None = None
         self.a_changed, self.b_changed = bytearray(len(a)), bytearray(len(b))
 
     def solve(self) -> None:
@@ -179,9 +167,6 @@ class _Diff:
 
     def _counts(self, start: int, end: int) -> dict[bytes, int]:
         """Count the lines in a range of *a*."""
-        if self._count and end - start == len(self._a):
-            self._given = self._count()
-            return self._given
         lines = self._a[start:end]
         counts = dict.fromkeys(lines, 1)
         return counts if len(counts) == len(lines) else Counter(lines)
@@ -299,8 +284,6 @@ class _Diff:
         Its bound for runs of rarity 1 stays *longest*, unless a longer run contains a
         line that the removal made unique.
         """
-        if counts is self._given:
-            counts = counts.copy()
         for line in removed:
             counts[line] -= 1
         for line in set(removed):

@@ -6,11 +6,9 @@ canonical position. Git does the same in a merge, without the indent heuristic o
 and `git blame`; libgit2 diffs as these do.
 """
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from functools import cached_property
-from itertools import accumulate, starmap
+from itertools import starmap
 from typing import NamedTuple
 
 from cooperbench_eval.git.merging import histogram, myers
@@ -67,7 +65,6 @@ def diff_lines(
     b: Sequence[bytes],
     *,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
-    count: Callable[[], dict[bytes, int]] | None = None,
 ) -> tuple[Change, ...]:
     r"""List the changes from the lines *a* to the lines *b*.
 
@@ -77,7 +74,6 @@ def diff_lines(
         a: The old lines, as `split_lines` cuts them.
         b: The new lines.
         algorithm: How to find the lines that are the same.
-        count: Returns how often each line occurs in *a*; called if the algorithm needs it.
 
     Returns:
         The changes in order, with at least one unchanged line between any two.
@@ -87,7 +83,7 @@ def diff_lines(
         Change(a_start=2, a_end=2, b_start=1, b_end=2)
     """
     if algorithm is DiffAlgorithm.HISTOGRAM:
-        a_marks, b_marks = histogram.mark_changes(a, b, count)
+        a_marks, b_marks = histogram.mark_changes(a, b)
     else:
         a_marks, b_marks = myers.mark_changes(a, b)
     a_groups, b_groups = _groups(a_marks), _groups(b_marks)
@@ -200,79 +196,25 @@ class Text:
     Attributes:
         data: The text.
         lines: The text, cut as by `split_lines`.
-        is_shared: Whether several merges use it, so that an index of its lines pays off.
 
     Example:
         >>> Text(b"a\nb\nc\n").cut(1, 3)
         b'b\nc\n'
     """
 
-    def __init__(self, data: bytes, like: "Text | None" = None) -> None:
-        """Cut *data* into lines; those at its start and end may be shared with another text."""
+    def __init__(self, data: bytes) -> None:
+        """Cut *data* into lines."""
         self.data = data
-        self.lines: Sequence[bytes] = _split_like(data, like) if like else split_lines(data)
-        self.is_shared = False
-
-    @cached_property
-    def counts(self) -> dict[bytes, int]:
-        """How often each line occurs."""
-        return Counter(self.lines)
-
-    @cached_property
-    def _starts(self) -> Sequence[int]:
-        return [0, *accumulate(map(len, self.lines))]
+        self.lines: Sequence[bytes] = split_lines(data)
 
     def cut(self, start: int, end: int) -> bytes:
         """Return the lines from *start* up to, but not including, *end*."""
-        if self.is_shared:
-            return self.data[self._starts[start] : self._starts[end]]
         return b"".join(self.lines[start:end])
 
     @property
     def size(self) -> int:
         """About how many bytes of memory it needs, with everything that it remembers."""
         return _ITEM_BYTES + 2 * len(self.data) + _LINE_BYTES * len(self.lines)
-
-
-def _split_like(data: bytes, like: Text) -> list[bytes]:
-    """Cut *data* into lines; reuse the other text's lines where both start or end alike.
-
-    Equal lines are then mostly the same objects, which are compared and hashed faster.
-    """
-    other, lines = like.data, like.lines
-    start = data.rfind(b"\n", 0, _equal_start(data, other)) + 1
-    rest = min(len(data), len(other)) - start
-    tail = _equal_end(data, other, rest)
-    newline = data.find(b"\n", len(data) - tail)
-    end = newline + 1 if tail and newline >= 0 else len(data)
-    before, after = data.count(b"\n", 0, start), other.count(b"\n", len(other) - len(data) + end)
-    if not data.endswith(b"\n") and end < len(data):
-        after += 1
-    return [*lines[:before], *split_lines(data[start:end]), *lines[len(lines) - after :]]
-
-
-def _equal_start(a: bytes, b: bytes) -> int:
-    """Count the bytes that both have at the start."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _equal_end(a: bytes, b: bytes, limit: int) -> int:
-    """Count the bytes that both have at the end, up to a limit."""
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[len(a) - middle : len(a) - low] == b[len(b) - middle : len(b) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 class DiffCache:
@@ -296,15 +238,13 @@ class DiffCache:
             max_bytes // 2
         )
 
-    def text(self, data: bytes, like: Text | None = None) -> Text:
-        """Return *data* with its lines; it probably resembles the text *like*."""
+    def text(self, data: bytes) -> Text:
+        """Return *data* with its lines."""
         text = self._texts.get(data)
         if text is None:
-            text = Text(data, like)
+            text = Text(data)
             if text.size <= self._max_bytes // 2:
                 text = self._texts.keep(data, text, size=text.size)
-            return text
-        text.is_shared = True
         return text
 
     def changes(
@@ -314,7 +254,7 @@ class DiffCache:
         key = a.data, b.data, algorithm
         changes = self._changes.get(key)
         if changes is None:
-            changes = diff_lines(a.lines, b.lines, algorithm=algorithm, count=lambda: a.counts)
+            changes = diff_lines(a.lines, b.lines, algorithm=algorithm)
             size = _ITEM_BYTES + len(a.data) + len(b.data) + _CHANGE_BYTES * len(changes)
             if size <= self._max_bytes // 2:
                 changes = self._changes.keep(key, changes, size=size)
@@ -323,7 +263,7 @@ class DiffCache:
 
 _ITEM_BYTES = 800
 """The memory for the objects of a text or of a diff, however short it is."""
-_LINE_BYTES = 41 + 36 + 100
-"""The memory for a line besides its text: an object in a list, its start, and its count."""
+_LINE_BYTES = 41
+"""The memory for a line besides its text: an object in a list."""
 _CHANGE_BYTES = 208
 """The memory for a change: a tuple of four numbers."""

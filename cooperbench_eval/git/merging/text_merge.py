@@ -215,7 +215,7 @@ def merge_text(
     if base == ours:
         return TextMerge(chunks=_joined_chunks([theirs]))
     cache = DiffCache() if cache is None else cache
-    old, one, other = texts = _read((base, ours, theirs), cache)
+    old, one, other = texts = cache.text(base), cache.text(ours), cache.text(theirs)
     regions = find_regions(
         (old.lines, one.lines, other.lines),
         cache.changes(old, one, algorithm=algorithm),
@@ -277,18 +277,14 @@ _Versions = tuple[Text, Text, Text]
 """Base, ours and theirs."""
 
 
-def _read(versions: tuple[bytes, bytes, bytes], cache: DiffCache) -> _Versions:
-    base = cache.text(versions[0])
-    return base, cache.text(versions[1], base), cache.text(versions[2], base)
-
-
 def _blocks(
     versions: tuple[bytes, bytes, bytes], cache: DiffCache | None
 ) -> tuple[_Versions, list[Block]]:
     cache = DiffCache() if cache is None else cache
-    base, ours, theirs = texts = _read(versions, cache)
+    base, ours, theirs = map(cache.text, versions)
     lines = base.lines, ours.lines, theirs.lines
-    return texts, find_blocks(lines, cache.changes(base, ours), cache.changes(base, theirs))
+    blocks = find_blocks(lines, cache.changes(base, ours), cache.changes(base, theirs))
+    return (base, ours, theirs), blocks
 
 
 def _assemble(texts: _Versions, regions: Iterable[Region]) -> Iterator[bytes | TextConflict]:
