@@ -34,10 +34,6 @@ class Node(NamedTuple):
         return self.mode == _DIRECTORY
 
 
-ROOT = Node(_DIRECTORY, "")
-"""The root of a tree; its id is that of the store."""
-
-
 @frozen
 class Commit:
     """A commit, as the search for merge bases needs it.
@@ -51,10 +47,6 @@ class Commit:
     time: int
 
 
-# A name, and the two different nodes that two stores have for it.
-Difference = tuple[str, Node | None, Node | None]
-
-
 class Store(Protocol):
     """The source of a tree's nodes and contents."""
 
@@ -63,14 +55,6 @@ class Store(Protocol):
 
     def rows(self, path: str) -> Rows:
         """Return the rows of a folder, "" for the root; none if it is not a folder."""
-
-    def differences(
-        self, other: "Store", path: str, mine: Node | None, others: Node | None
-    ) -> Iterator[Difference]:
-        """Yield how a folder differs in another store.
-
-        *mine* and *others* are its nodes, `ROOT` for the root, or `None` where it is not a folder.
-        """
 
     def entry(self, path: str, node: Node) -> Entry:
         """Return the entry of *node*, which is at *path*; its data may be read when it is used."""
@@ -198,12 +182,6 @@ class OverlayStore:
             return self._below.entry(path, node)
         return entry
 
-    def differences(
-        self, other: Store, path: str, mine: Node | None, others: Node | None
-    ) -> Iterator[Difference]:
-        """See `Store.differences`."""
-        return compare_rows(self, other, path, mine, others)
-
     def blob(self, prefix: str) -> bytes | None:
         """See `Store.blob`."""
         if self._blobs is None:
@@ -223,12 +201,15 @@ class OverlayStore:
         return self._root
 
 
-def compare_rows(
-    store: Store, other: Store, path: str, mine: Node | None, others: Node | None
-) -> Iterator[Difference]:
-    """Yield how a folder differs between any two stores; see `Store.differences`."""
-    before = store.rows(path) if mine else {}
-    after = other.rows(path) if others else {}
+def differences(
+    store: Store, other: Store, path: str, *, is_here: bool, is_there: bool
+) -> Iterator[tuple[str, Node | None, Node | None]]:
+    """Yield each name in a folder for which two stores have different nodes, with these.
+
+    *is_here* and *is_there* say which of the stores has the folder.
+    """
+    before = store.rows(path) if is_here else {}
+    after = other.rows(path) if is_there else {}
     for raw in {raw for raw, _ in before.items() ^ after.items()}:
         was, now = before.get(raw), after.get(raw)
         yield decode_path(raw), was and node_of(was), now and node_of(now)

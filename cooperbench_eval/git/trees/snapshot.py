@@ -16,11 +16,11 @@ from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.git.trees.diff_writing import render_change
 from cooperbench_eval.git.trees.entries import Entry, FileMode, entry_problem, written_path_problem
 from cooperbench_eval.git.trees.objects import (
-    ROOT,
     Node,
     OverlayStore,
     Store,
     decode_path,
+    differences,
     folders_of,
     node_of,
 )
@@ -416,18 +416,20 @@ def rewritten(changes: Changes, old: Snapshot, new: Snapshot) -> Changes:
 def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | None]]:
     before, after = old._store, new._store  # noqa: SLF001 - both classes are in this module
     # No recursion: folders may be nested too deeply for Python's stack.
-    folders: list[tuple[str, Node | None, Node | None]] = [("", ROOT, ROOT)]
+    folders = [("", True, True)]
     while folders:
-        folder, was_folder, now_folder = folders.pop()
-        for name, was, now in before.differences(after, folder, was_folder, now_folder):
+        folder, is_here, is_there = folders.pop()
+        for name, was, now in differences(
+            before, after, folder, is_here=is_here, is_there=is_there
+        ):
             path = f"{folder}/{name}" if folder else name
-            was_inside = was if was and was.is_directory else None
-            now_inside = now if now and now.is_directory else None
-            if was_inside or now_inside:
-                folders.append((path, was_inside, now_inside))
-            if was and not was_inside and (now is None or now_inside):
+            was_folder = was is not None and was.is_directory
+            now_folder = now is not None and now.is_directory
+            if was_folder or now_folder:
+                folders.append((path, was_folder, now_folder))
+            if was and not was_folder and (now is None or now_folder):
                 yield path, None
-            if now and not now_inside:
+            if now and not now_folder:
                 yield path, after.entry(path, now)
 
 
