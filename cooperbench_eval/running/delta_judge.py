@@ -37,8 +37,6 @@ class DeltaJudge:
     """Judges the runs of one suite on trees that come from one base.
 
     Attributes:
-        base: The base.
-        suite: The suite.
         others: The other suites, each with the ids of the cases that were seen in its runs. Only
             such a suite judges a test that its patch changes and that it runs.
         on_base: The suite's run on the base; `None` if there is none.

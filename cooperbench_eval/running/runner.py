@@ -46,11 +46,9 @@ class _PreparedRun:
     """A suite and the tree to run it on.
 
     Attributes:
-        base: The tree before any change.
         changes: What the agents, or a merge of their work, changed in it.
         untested: The base with these changes.
         tree: The untested tree with the suite's own patch, which is tested.
-        suite: The suite.
         require_new_tests: Whether the tests that the suite's patch adds must run.
     """
 
@@ -395,7 +393,6 @@ class TestRunner:
         )
 
     def _retry(self, call: Callable[[], _Value]) -> _Value:
-        """Call the sandbox, and retry if it fails; the last failure is raised."""
         for number in range(self.retries):
             with suppress(SandboxError):
                 return call()
@@ -409,7 +406,6 @@ class TestRunner:
 
 
 def _words(suite: TestSuite) -> tuple[str, ...]:
-    """Return the words of the suite's command, then those of its set-up."""
     return (*suite.command, *itertools.chain(*suite.setup))
 
 

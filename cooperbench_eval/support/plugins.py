@@ -83,7 +83,6 @@ class _Found(NamedTuple):
 
     Attributes:
         distribution: The distribution that registers it, with its version.
-        point: The entry point.
         ignored: Other distributions that register it, although it is built in.
     """
 
@@ -98,7 +97,6 @@ class _Installed:
 
     Attributes:
         state: The state just before they were read.
-        points: The entry points of all groups.
         found: What was looked up, by group and name.
     """
 

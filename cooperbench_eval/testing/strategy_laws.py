@@ -91,7 +91,6 @@ class StrategyLaw(Law):
     Attributes:
         cases: The function of `generators` that makes its cases.
         has_conflicts: Whether any of its cases has a conflict.
-        check: Raises `BrokenError` if a case breaks the law.
     """
 
     cases: str = "merge_cases"

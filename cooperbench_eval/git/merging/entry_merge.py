@@ -37,9 +37,6 @@ class ContentMerge:
     Attributes:
         entry: The merged entry; ours if the contents cannot be merged.
         text: The text merge, if it has conflicts.
-        labels: The names of ours and theirs in the text's markers.
-        marker_size: The number of characters of each marker.
-        modes_differ: The sides set different modes.
         unmergeable: The contents differ and have no lines to merge.
         sources: The texts of base, ours and theirs that were merged into *text*.
     """
@@ -63,12 +60,7 @@ _Key = tuple[tuple[bytes, bytes, bytes], FileMode, bool, tuple[str, str], int]
 
 @frozen
 class MergeCache:
-    """What merges over one base share; it is bounded, and threads may use one together.
-
-    Attributes:
-        diffs: The lines of files, and the diffs between them.
-        merges: The merges of files that both sides changed, by all that they depend on.
-    """
+    """What merges over one base share; it is bounded, and threads may use one together."""
 
     diffs: DiffCache = field(factory=DiffCache)
     merges: WeighedMemo[_Key, ContentMerge] = field(factory=lambda: WeighedMemo(_KEPT_MERGES))
@@ -141,10 +133,8 @@ class OpenFile:
     """A file with conflicts between its lines.
 
     Attributes:
-        path: Its path.
         merge: The merge of its contents, before any answer.
         text: The same merge with the answers given so far.
-        kind: The kind of its conflicts.
         numbers: The indexes, among all its conflicts, of those that are still open.
     """
 

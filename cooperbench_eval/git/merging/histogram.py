@@ -55,10 +55,6 @@ class _Region(NamedTuple):
     """A range of lines of each file.
 
     Attributes:
-        a_start: Its first line in *a*.
-        a_end: The line after its last one in *a*.
-        b_start: Its first line in *b*.
-        b_end: The line after its last one in *b*.
         counts: The number of times each line occurs in the range of *a*, if known.
         longest: An upper bound for the length of runs of rarity 1, if known.
     """
@@ -166,7 +162,6 @@ class _Diff:
         return None
 
     def _counts(self, start: int, end: int) -> dict[bytes, int]:
-        """Count the lines in a range of *a*."""
         lines = self._a[start:end]
         counts = dict.fromkeys(lines, 1)
         return counts if len(counts) == len(lines) else Counter(lines)
@@ -301,7 +296,6 @@ class _Diff:
 
 
 def _around(region: _Region, run: _Run) -> tuple[_Region, _Region]:
-    """Return the regions before and after a run."""
     a_start, a_end, b_start, b_end, _, _ = region
     i, j, size = run
     return _Region(a_start, i, b_start, j), _Region(i + size, a_end, j + size, b_end)

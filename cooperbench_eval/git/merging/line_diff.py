@@ -193,10 +193,6 @@ def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
 class Text:
     r"""A text and its lines.
 
-    Attributes:
-        data: The text.
-        lines: The text, cut as by `split_lines`.
-
     Example:
         >>> Text(b"a\nb\nc\n").cut(1, 3)
         b'b\nc\n'

@@ -30,7 +30,6 @@ class Located:
 
     Attributes:
         conflicts: The indexes of these conflicts among those of the file.
-        text: The text.
         lines_before: How many settled lines before the conflicts the text also replaced.
         lines_after: How many settled lines after the conflicts the text also replaced.
         is_exact: Whether the text is certain. It is uncertain if the file lacks some settled

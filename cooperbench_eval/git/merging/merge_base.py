@@ -52,8 +52,6 @@ def merge_bases(find: _Find, one: str, others: Sequence[str]) -> list[str]:
 
 
 class _Walk:
-    """One walk through the history."""
-
     def __init__(self, find: _Find) -> None:
         self._find = find
         self.marks: dict[str, int] = {}
@@ -238,11 +236,7 @@ def _histories() -> Memo[str, "History"]:
 
 
 class History:
-    """The commits of a repository, and their merge bases.
-
-    Attributes:
-        location: The repository's path.
-    """
+    """The commits of a repository, and their merge bases."""
 
     def __init__(self, location: str) -> None:
         """Open the repository."""

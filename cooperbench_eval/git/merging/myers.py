@@ -183,8 +183,6 @@ class _Frontier:
 
     Attributes:
         reach: The furthest x on each diagonal.
-        low: The lowest diagonal that was reached.
-        high: The highest diagonal that was reached.
         has_long_snake: Whether a path of the last edit went through a long snake.
     """
 

@@ -44,12 +44,7 @@ class Region(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A disputed region before it was refined, and the refined conflicts in it.
-
-    Attributes:
-        whole: The region before it was refined.
-        conflicts: The refined conflicts, at least one.
-    """
+    """A disputed region before it was refined, and the refined conflicts in it."""
 
     whole: Region
     conflicts: tuple[Region, ...]
@@ -119,7 +114,6 @@ def find_blocks(texts: Texts, ours_changes: Diff, theirs_changes: Diff) -> list[
 
 
 def _spanning(first: Region, last: Region) -> Region:
-    """Return the region from the start of one to the end of another."""
     return first._replace(
         base_end=last.base_end, ours_end=last.ours_end, theirs_end=last.theirs_end
     )

@@ -20,8 +20,6 @@ class TextConflict:
 
     Attributes:
         base: The lines of the base; `merge_text` explains which ones a refined conflict has.
-        ours: The lines of ours.
-        theirs: The lines of theirs.
         newline: The line ending of its markers and of the lines around it.
     """
 

@@ -55,9 +55,7 @@ class Stage:
     """One version of an unmerged path, as git's index would list it.
 
     Attributes:
-        path: The path.
         number: 1 for the base, 2 for ours, 3 for theirs.
-        entry: The version.
     """
 
     path: str

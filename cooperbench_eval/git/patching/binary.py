@@ -33,7 +33,6 @@ class BinaryChange:
     """The new side of a binary file.
 
     Attributes:
-        kind: Whether *data* is the contents or a delta against the old contents.
         data: The contents or the delta, decompressed.
     """
 

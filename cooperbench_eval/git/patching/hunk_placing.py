@@ -75,7 +75,6 @@ class _LineSearch:
 
 
 def _laxer(one: Rung, other: Rung) -> Rung:
-    """Return the more lenient of two ways to place a hunk."""
     return max(one, other, key=list(Rung).index)
 
 

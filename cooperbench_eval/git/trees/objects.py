@@ -39,7 +39,6 @@ class Commit:
     """A commit, as the search for merge bases needs it.
 
     Attributes:
-        parents: The ids of its parents, in their order.
         time: When it was committed, in seconds since 1970.
     """
 

@@ -28,9 +28,6 @@ class FoundCommit:
     """A name that stands for a commit.
 
     Attributes:
-        kind: What it stands for.
-        commit_id: The id of the commit.
-        tree_id: The id of its tree.
         branch: The full name of the local branch; empty if it is not one.
     """
 
@@ -45,7 +42,6 @@ class FoundDamage:
     """A name that stands for a commit that cannot be read.
 
     Attributes:
-        kind: What it stands for.
         problem: Why it cannot be read, as a clause.
     """
 
@@ -220,7 +216,6 @@ class Names:
         return found
 
     def _at(self, name: str) -> FoundWorktree | None:
-        """Return the worktree at a path."""
         folder = Path(os.path.abspath(name))  # noqa: PTH100 - links are kept as given
         real = folder.resolve()
         known = (each for each in self._worktrees.values() if each.folder.resolve() == real)
@@ -263,7 +258,6 @@ class Names:
 
 
 def _kind_of(full: str) -> RefKind:
-    """Return what a reference is, by its full name."""
     if full.startswith(("refs/heads/", "refs/remotes/")):
         return RefKind.BRANCH
     return RefKind.TAG if full.startswith("refs/tags/") else RefKind.COMMIT

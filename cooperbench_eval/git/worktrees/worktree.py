@@ -105,8 +105,6 @@ def _settled(names: Names, folder: Path, repository: pygit2.Repository, head: He
 
 
 class _Look:
-    """One look at a working tree."""
-
     def __init__(self, names: Names, folder: Path, repository: pygit2.Repository) -> None:
         self._names = names
         self._folder = folder

@@ -124,9 +124,7 @@ class Reply:
 
     Attributes:
         data: The value or the exception, pickled; `None` if it cannot be pickled.
-        is_value: Whether there is a value.
         problem: If there is no value, the reason in words.
-        traceback: If the call raised an exception, its traceback.
     """
 
     data: bytes | None = None

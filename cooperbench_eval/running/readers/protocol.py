@@ -34,8 +34,6 @@ class Launch:
     """How to start a suite's command so that its framework writes a result.
 
     Attributes:
-        command: The command, with the options that the framework needs.
-        env: The variables, with those that the framework needs.
         stdout: The file of the scratch directory to which the command's standard
             output is redirected, if any. The runner shows it with the output.
     """
@@ -55,10 +53,8 @@ class FinishedRun:
 
     Attributes:
         command: The suite's command, as its author wrote it.
-        exit_code: Its exit status.
         scratch: The directory where the framework was asked to write. It may be empty,
             or hold anything that hostile code wrote there.
-        tree: The files that the command ran on.
         output: What the command printed. The middle of a long output may be cut.
     """
 
@@ -74,11 +70,7 @@ class NewTests:
     """A tests patch applied to a tree, in which readers look for the tests it adds.
 
     Attributes:
-        before: The tree without the patch.
-        after: The tree with the patch.
         paths: The files that the patch adds or changes, sorted.
-        command: The suite's command.
-        env: The suite's variables.
         cases: The cases that the run reported. They show which files ran if the command
             does not.
     """

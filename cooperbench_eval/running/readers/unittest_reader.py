@@ -145,14 +145,12 @@ def _added_unittest_tests(new: NewTests) -> tuple[str, ...]:
 
 
 def _is_named(name: str, words: Sequence[str]) -> bool:
-    """Whether words name a method, its class, its module or its file."""
     class_ = name.rpartition(".")[0]
     module = class_.rpartition(".")[0]
     return not {name, class_, module, f"{module.replace('.', '/')}.py"}.isdisjoint(words)
 
 
 def _patterns(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the `-k` patterns, and the other words."""
     patterns: list[str] = []
     others: list[str] = []
     rest = iter(words)

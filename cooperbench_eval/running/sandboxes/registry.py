@@ -132,7 +132,6 @@ def with_readable(sandbox: _Kind, readable: Iterable[_Path]) -> _Kind:
 
 
 def _most_memory() -> int | None:
-    """Return three quarters of the machine's memory, in whole gibibytes."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):  # unknown on this system

@@ -57,7 +57,6 @@ class LitellmClient:
 
     Attributes:
         api_base: The address of the provider, if not litellm's default.
-        api_key: The key, if it is not in the environment.
         timeout_seconds: The deadline of a complete answer.
         options: Further options for litellm, such as headers.
     """

@@ -319,7 +319,6 @@ class RedactingClient:
     repository does. In messages and names a secret is masked.
 
     Attributes:
-        client: The client to ask.
         secrets: Returns the secrets, when a request is made.
     """
 

@@ -296,8 +296,6 @@ class _AskedFile:
     """A file with conflicts between lines.
 
     Attributes:
-        path: Its path.
-        conflicts: Its open conflicts, in order.
         settled: The lines before, between and after them.
         versions: The whole file in base, ours and theirs.
     """

@@ -119,7 +119,6 @@ class ContainerState:
     """The state of a container.
 
     Attributes:
-        is_over: Whether its command has ended.
         is_settled: Whether the engine has finished its own work after the command's end.
             Until then, podman returns an empty archive for any of the container's files.
         exit_code: The exit status; 128 plus the signal's number for a signal.

@@ -66,8 +66,6 @@ class ContainerJob:
     """A command, and the container to run it in; see `ContainerSandbox`.
 
     Attributes:
-        image: The image's digest.
-        scratch: The path of the scratch directory on the host.
         scratch_at: Its path in the container.
         own: A directory in the container only, which holds `home` and `temporary`.
         packer: Packs files for the owner that they have in the container.
