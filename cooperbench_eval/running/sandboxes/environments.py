@@ -85,7 +85,7 @@ class EnvironmentFinder:
         if not (is_python or interpreter or _configuration(program.parent)):
             return
         self.shown[str(program)] = None
-        self.facts.append((str(program), str(names[-1]), _state(program)))
+        self.facts.append((str(program), str(names[-1]), state_of(program)))
         for name in names:
             self._add_around(name)
         self._visit(Path(interpreter))
@@ -100,7 +100,7 @@ class EnvironmentFinder:
         settings = _read_settings(file)
         packages = _packages(prefix)
         self.packages += packages
-        states = [(path, _state(Path(path))) for path in packages]
+        states = [(path, state_of(Path(path))) for path in packages]
         self.facts.append((str(prefix), sorted(settings.items()), states))
         for name in (program.name, "python3", "python"):
             self._visit(Path(settings.get("home", ""), name))
@@ -220,7 +220,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _state(path: Path) -> tuple[int, int, int] | None:
+def state_of(path: Path) -> tuple[int, int, int] | None:
+    """Return the last change, the size and the identity of a path; `None` if it is absent."""
     try:
         found = path.stat()
     except OSError:

@@ -19,7 +19,11 @@ from cooperbench_eval.running.processes.supervision import (
     SupervisedCommand,
     Supervision,
 )
-from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, running_packages
+from cooperbench_eval.running.sandboxes.environments import (
+    EnvironmentFinder,
+    running_packages,
+    state_of,
+)
 from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.support.arguments import checked_fields
 from cooperbench_eval.support.systems import linux_problem
@@ -185,7 +189,7 @@ def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
     of each path in *shown*. The digest misses a program that is overwritten in place, and
     changes deep inside a folder.
     """
-    states = [_state(path) for path in (*running_packages(), *shown)]
+    states = [state_of(Path(path)) for path in (*running_packages(), *shown)]
     values = {name: os.environ.get(name) for name in inherit}
     facts = (sys.version, sys.prefix, states, os.environ.get("PATH"), sorted(values.items()))
     return _digest(facts)
@@ -193,15 +197,6 @@ def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
 
 def _digest(facts: object) -> str:
     return hashlib.sha256(repr(facts).encode(errors="surrogateescape")).hexdigest()[:16]
-
-
-def _state(path: str) -> tuple[int, int] | None:
-    """Return the identity and the last change of *path*, `None` if it does not exist."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - also paths that are not text
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino
 
 
 def _file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:
