@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
@@ -24,6 +25,8 @@ from cooperbench_eval.running.results import TestCase, TestCaseStatus
 from cooperbench_eval.support.systems import OPEN_NO_LINK
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     from cooperbench_eval.support.json_records import Converter
 
 
@@ -259,7 +262,6 @@ def read_sessions(scratch: Path, prefix: str, suffix: str) -> list[bytes]:
 
 _DEPTH_LIMIT = 32
 _ELEMENTS_PER_CASE = 10
-_PIECE = 1 << 16
 _OUTCOMES = {
     "failure": TestCaseStatus.FAILED,
     "error": TestCaseStatus.ERROR,
@@ -298,85 +300,62 @@ def parse_junit(data: bytes) -> tuple[JUnitCase, ...]:
     without which no entity bomb is possible, raise `UnreadableResultError`.
     """
     # A program that runs no tests should not wait for an XML parser to load.
-    from defusedxml.ElementTree import ParseError, XMLParser  # noqa: PLC0415
+    from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415
 
-    collector = _CaseCollector()
-    parser = XMLParser(target=collector, forbid_dtd=True)
+    cases: list[JUnitCase] = []
+    opened: list[Element] = []
+    started = 0
     try:
-        for start in range(0, len(data), _PIECE):
-            parser.feed(data[start : start + _PIECE])
-        parser.close()
+        for event, element in iterparse(BytesIO(data), ("start", "end"), forbid_dtd=True):
+            if event == "start":
+                started += 1
+                _check_start(element.tag, started, depth=len(opened))
+                opened.append(element)
+                continue
+            opened.pop()
+            if element.tag == "testcase":
+                cases.append(_case_of(element))
+            if len(cases) > CASE_LIMIT:
+                raise UnreadableResultError(f"the result has more than {CASE_LIMIT} cases")
+            if opened and all(above.tag != "testcase" for above in opened):
+                opened[-1].remove(element)  # or the tree would grow with every case
     # defusedxml's refusals are ValueErrors; so are the errors of some encodings.
     except (ParseError, ValueError, LookupError) as exc:
         reason = " ".join(str(exc).split()) or type(exc).__name__
         raise UnreadableResultError(f"the result file is not plain XML ({reason})") from exc
-    return tuple(collector.cases)
+    return tuple(cases)
 
 
-class _CaseCollector:
-    """Collects cases while the parser reads elements; no tree is built."""
-
-    def __init__(self) -> None:
-        self.cases: list[JUnitCase] = []
-        self._open: list[str] = []
-        self._case: Mapping[str, str] = {}
-        self._outcomes: list[TestCase] = []
-        self._outcome: Mapping[str, str] | None = None
-        self._text = ""
-        self._elements = 0
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if not self._open and tag not in {"testsuites", "testsuite"}:
-            raise UnreadableResultError(
-                f"the result file is not JUnit XML: it begins with {tag[:40]!r}"
-            )
-        self._elements += 1
-        if self._elements > _ELEMENTS_PER_CASE * CASE_LIMIT:
-            raise UnreadableResultError("the result file has too many elements")
-        if len(self._open) >= _DEPTH_LIMIT:
-            raise UnreadableResultError("the result file is nested too deeply")
-        if tag == "testcase":
-            self._case, self._outcomes = attributes, []
-        elif tag in _OUTCOMES and self._open[-1] == "testcase":
-            self._outcome, self._text = attributes, ""
-        self._open.append(tag)
-
-    def data(self, text: str) -> None:
-        if self._outcome is not None:
-            self._text = lengthened(self._text, text)
-
-    def end(self, tag: str) -> None:
-        self._open.pop()
-        if tag == "testcase":
-            self._end_case()
-        elif self._outcome is not None and tag in _OUTCOMES and self._open[-1] == "testcase":
-            self._end_outcome(_OUTCOMES[tag], self._outcome)
-
-    def close(self) -> None:
-        """Do nothing; the parser requires this method."""
-
-    def _end_outcome(self, status: TestCaseStatus, attributes: Mapping[str, str]) -> None:
-        if len(self._outcomes) == CASE_LIMIT:
-            raise UnreadableResultError("a case of the result file has too many outcomes")
-        message = "\n".join(filter(None, (attributes.get("message"), self._text)))
-        if attributes.get("type") in _EXPECTED_FAILURES:
-            status = TestCaseStatus.XFAILED
-        name = self._case.get("name", "")[:ID_LIMIT]
-        self._outcomes.append(TestCase(id=name, status=status, message=shortened(message)))
-        self._outcome = None
-
-    def _end_case(self) -> None:
-        if len(self.cases) == CASE_LIMIT:
-            raise UnreadableResultError(f"the result has more than {CASE_LIMIT} cases")
-        self.cases.append(
-            JUnitCase(
-                classname=self._case.get("classname", "")[:ID_LIMIT],
-                name=self._case.get("name", "")[:ID_LIMIT],
-                file=self._case.get("file", "")[:ID_LIMIT],
-                duration_seconds=_seconds(self._case.get("time", "")),
-                outcomes=tuple(self._outcomes),
-            )
+def _check_start(tag: str, number: int, *, depth: int) -> None:
+    if not depth and tag not in {"testsuites", "testsuite"}:
+        raise UnreadableResultError(
+            f"the result file is not JUnit XML: it begins with {tag[:40]!r}"
         )
+    if number > _ELEMENTS_PER_CASE * CASE_LIMIT:
+        raise UnreadableResultError("the result file has too many elements")
+    if depth >= _DEPTH_LIMIT:
+        raise UnreadableResultError("the result file is nested too deeply")
+
+
+def _case_of(element: "Element") -> JUnitCase:
+    name = element.get("name", "")[:ID_LIMIT]
+    outcomes = [child for child in element if child.tag in _OUTCOMES]
+    if len(outcomes) > CASE_LIMIT:
+        raise UnreadableResultError("a case of the result file has too many outcomes")
+    return JUnitCase(
+        classname=element.get("classname", "")[:ID_LIMIT],
+        name=name,
+        file=element.get("file", "")[:ID_LIMIT],
+        duration_seconds=_seconds(element.get("time", "")),
+        outcomes=tuple(_outcome(name, each) for each in outcomes),
+    )
+
+
+def _outcome(name: str, element: "Element") -> TestCase:
+    is_expected = element.get("type") in _EXPECTED_FAILURES
+    status = TestCaseStatus.XFAILED if is_expected else _OUTCOMES[element.tag]
+    message = "\n".join(filter(None, (element.get("message"), "".join(element.itertext()))))
+    return TestCase(id=name, status=status, message=shortened(message))
 
 
 def _seconds(text: str) -> float:
