@@ -100,10 +100,10 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
     """
     word = secrets.token_hex()
     first, *rest = job.command
-    if job.shell is None:
-        _check_is_text(job)
-    else:
+    if job.shell is not None:
         first, *rest = job.shell, "-c", _START, f"{job.own}/start"
+    elif not all(map(_is_text, (*job.command, *job.env.values()))):
+        raise TestRunError("cannot be started (without a shell, arguments must be valid text)")
     with container(
         engine,
         job.image,
@@ -169,11 +169,6 @@ def _start_file(job: ContainerJob, word: str) -> str:
     odd = ((name, value) for name, value in job.env.items() if not _is_text(value))
     exports = (f"export {name}={shlex.quote(value)}\n" for name, value in odd)
     return f"word={word}\n{''.join(exports)}set -- {shlex.join(job.command)}\n"
-
-
-def _check_is_text(job: ContainerJob) -> None:
-    if not all(map(_is_text, (*job.command, *job.env.values()))):
-        raise TestRunError("cannot be started (without a shell, arguments must be valid text)")
 
 
 def _is_text(value: str) -> bool:
