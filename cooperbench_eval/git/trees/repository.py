@@ -19,13 +19,7 @@ import pygit2
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.entries import Entry, FileMode, stored_entry
 from cooperbench_eval.git.trees.loose_objects import guarded, safe_for
-from cooperbench_eval.git.trees.objects import (
-    Commit,
-    Node,
-    Row,
-    Rows,
-    find_node,
-)
+from cooperbench_eval.git.trees.objects import Commit, Node, Row, Rows, find_node
 from cooperbench_eval.support.memo import WeighedMemo
 
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
