@@ -385,7 +385,6 @@ class _Rules:
 
     @cached_property
     def allowed(self) -> Rule:
-        """What its type allows."""
         return self._rule(self._hint)
 
     @cached_property

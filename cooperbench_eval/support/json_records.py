@@ -171,7 +171,6 @@ def _is_set(kind: object) -> bool:
 def _make_set_hook(
     kind: Any, converter: cattrs.BaseConverter
 ) -> Callable[[object, object], frozenset[Any]]:
-    """Return a function that reads a set from a list."""
     (item,) = get_args(kind)
     load_items = _make_tuple_hook(tuple.__class_getitem__((item, ...)), converter)
     return lambda value, _: frozenset(load_items(value, kind))

@@ -277,7 +277,6 @@ def _stands_in(data: bytes, conflict: Conflict) -> bool:
 
 
 def _with_lf(text: bytes) -> bytes:
-    """Return *text* with a plain newline at the end of each line, the last one included."""
     ended = text if text.endswith(b"\n") or not text else text + b"\n"
     return ended.replace(b"\r\n", b"\n")
 

@@ -148,13 +148,11 @@ class _Reading:
     problems: list[str] = field(factory=list)
 
     def solo(self, numbers: Sequence[int]) -> AgentRun:
-        """Return the run of the only agent, which made all features."""
         values = self._part(self._record(), "agent")
         status, usage = _text(values.get("status")), self._usage(values)
         return AgentRun(features=numbers, status=status, usage=usage, problem=self._problem())
 
     def agents(self, numbers: Sequence[int]) -> tuple[AgentRun, ...]:
-        """Return the run of each feature's agent."""
         record = self._record()
         found = self._by_feature(self._part(record, "agents"))
         self._check_total(record, found.values())
@@ -298,5 +296,4 @@ def _sender(message: object) -> int | None:
 
 
 def _shown(value: object) -> str:
-    """Return a value for a message, shortened."""
     return f"{value!r:.40}" if isinstance(value, int | float | str | None) else type(value).__name__

@@ -174,7 +174,6 @@ def _slide(
 
 
 def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
-    """Combine groups that are opposite each other into one change."""
     a_gaps, b_gaps = _gaps(a_groups), _gaps(b_groups)
     changes = []
     removed = added = 0

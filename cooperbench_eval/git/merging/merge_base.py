@@ -320,7 +320,6 @@ class _Virtual:
         self._made: dict[str, tuple[Commit, Snapshot | None]] = {}
 
     def merged(self, commits: Sequence[str]) -> str:
-        """Return the id of a commit that merges some others."""
         return commits[0] if len(commits) == 1 else self._make(Commit(tuple(commits), _LAST))
 
     def bases(self, one: str, other: str) -> list[str]:

@@ -192,7 +192,6 @@ class _Frontier:
         self._is_reversed = is_reversed
 
     def start(self, bounds: _Bounds) -> None:
-        """Start at a corner of a box."""
         a_start, a_end, b_start, b_end = bounds
         if self._is_reversed:
             (a_end, b_end), (a_start, b_start) = map(

@@ -63,7 +63,6 @@ class Similarities:
         return self._lengths[file.id]
 
     def _sizes_in(self, file: Entry) -> Mapping[int, int]:
-        """Return the number of bytes in all chunks of each number."""
         if file.id not in self._sizes:
             self._sizes[file.id] = self._count(file.data)
         return self._sizes[file.id]
@@ -185,8 +184,6 @@ class _Candidate:
 
 
 class _Pairing:
-    """The files that are not paired yet, and the renames found so far."""
-
     def __init__(self, sources: dict[str, Entry], targets: dict[str, Entry]) -> None:
         self._sources = sources
         self._targets = targets

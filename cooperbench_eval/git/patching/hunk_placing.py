@@ -95,7 +95,6 @@ class _FileImage:
         return list(map(_squeeze, lines)) if self._squeezes else lines
 
     def data(self) -> bytes:
-        """Return the file as it is now."""
         return b"".join(self._lines)
 
     def place(self, number: int, hunk: Hunk) -> HunkPlacement:

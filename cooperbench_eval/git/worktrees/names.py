@@ -200,7 +200,6 @@ class Names:
 
     @cached_property
     def _worktrees(self) -> Mapping[str, FoundWorktree]:
-        """The linked worktrees of the repository, by their names."""
         found: dict[str, FoundWorktree] = {}
         for link in sorted((self.common / "worktrees").glob("*/gitdir")):
             folder, lock = link.parent, ""

@@ -163,7 +163,6 @@ class Scratch:
             self.added.append(path)
 
     def _assumed(self) -> Iterator[str]:
-        """Yield the files that git assumes to be unchanged."""
         with suppress(FileNotFoundError):
             if _ASSUMED.search((self._own / "index").read_bytes()):
                 for row in self._git("ls-files", "-v", "-z").split(b"\0"):

@@ -309,7 +309,6 @@ def _share(process: Process) -> int:
 
 
 def _threads() -> int:
-    """Return how many threads this machine runs, 0 if that is unknown."""
     found = _contents("/proc/loadavg").split()
     return int(found[3].partition(b"/")[2]) if found else 0
 

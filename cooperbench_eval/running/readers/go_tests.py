@@ -255,5 +255,4 @@ def _import_path(folder: PurePosixPath, tree: Snapshot, *, is_nested: bool = Fal
 
 
 def _functions(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield each test function with its text."""
     return ((part.test, part.text) for part in _go_parts(data) if _TEST.match(part.text))

@@ -121,7 +121,6 @@ def _follow(path: str, links: dict[str, str]) -> str:
 
 
 def _is_below(path: str, folders: Collection[str]) -> bool:
-    """Whether *path* is one of *folders*, or in one of them."""
     return path in folders or any(str(above) in folders for above in Path(path).parents)
 
 

@@ -159,7 +159,6 @@ class _View:
         )
 
     def squeezed(self) -> "_View":
-        """Keep only letters and digits, in lower case."""
         runs = [match.span() for match in _PLAIN.finditer(self.text)]
         return _View(
             "".join(self.text[at:to] for at, to in runs).lower(),

@@ -139,7 +139,6 @@ class _SocketLink:
             raise BlockingIOError
 
     def close(self) -> None:
-        """Let the watchdog end."""
         self._socket.close()
 
 
@@ -163,7 +162,6 @@ class _PipeLink:
         self._process.stdin.write(data)
 
     def close(self) -> None:
-        """Let the watchdog end."""
         assert self._process.stdin  # noqa: S101 - for mypy
         self._process.stdin.close()
 
