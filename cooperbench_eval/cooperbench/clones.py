@@ -20,12 +20,8 @@ _CLONES: Memo[tuple[Path, str], Path] = Memo(256)
 def base_tree(place: Folder, commit: str, *, owner: str) -> Snapshot:
     """Return the tree of a commit in a clone; if *place* holds clones, in the one that has it.
 
-    Calls for the same commit, one after another, return one snapshot, which keeps what it has
-    read.
-
-    Raises:
-        RepositoryError: *place* is neither a clone nor such a folder, or no clone has the commit,
-            which is the base of *owner*.
+    Calls for the same commit, one after another, return one snapshot, which keeps what it has read.
+    If there is no such clone or commit, which is the base of *owner*, raise `RepositoryError`.
     """
     folder = Path(place).absolute()
     clone: Folder = place

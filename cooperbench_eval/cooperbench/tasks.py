@@ -77,8 +77,6 @@ class PairOptions(SuiteOptions, total=False):
 
 
 class _Shared(TypedDict):
-    """What all pairs and teams of one call share."""
-
     repo_name: str
     task_id: int
     base: Snapshot

@@ -97,11 +97,7 @@ class SharedFolder:
     """
 
     def __init__(self) -> None:
-        """Create the folder; it is removed when this object is collected.
-
-        Raises:
-            OSError: It cannot be created.
-        """
+        """Create the folder, or raise an `OSError`; it is removed when this object is collected."""
         self._folder = make_folder("results-")
         discard_with(self, self._folder)
         self._identity = _identity_of(self._folder)

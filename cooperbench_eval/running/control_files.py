@@ -40,7 +40,7 @@ def put_back(
     tests: Iterable[str] = (),
     installed: Collection[str] = frozenset(),
 ) -> tuple[Changes, tuple[str, ...]]:
-    """Remove from *changes* every file that controls a test run.
+    """Return *changes* without the files that control a test run, and the removed paths, sorted.
 
     The removed files are:
 
@@ -48,21 +48,12 @@ def put_back(
     - files with other contents too (`pyproject.toml`, `package.json`, `Cargo.toml` …), if
       a part about tests is changed;
     - new modules, and links, that would be imported in place of a module of the standard
-      library, of an installed package, of the tests or of a `conftest.py`;
-    - files and links in place of one of *roots*, or of a folder above it: Python also
-      imports from zip files;
-    - scripts that *words* name, directly or through the scripts of `package.json`.
-
-    Args:
-        base: The tree that was changed.
-        changes: What an agent, or a merge of agents, changed.
-        roots: The folders that Python imports from, relative to the tree.
-        words: The words of the suite's commands.
-        tests: The files that the suite's own patch adds or changes.
-        installed: The names of the installed modules that the suite may import.
-
-    Returns:
-        The remaining changes, and the removed paths, sorted.
+      library, of an *installed* package, of the *tests* of the suite's own patch or of a
+      `conftest.py`;
+    - files and links in place of one of *roots*, the folders of the tree that Python imports
+      from, or of a folder above it: Python also imports from zip files;
+    - scripts that the *words* of the suite's commands name, directly or through the scripts of
+      `package.json`.
     """
     places = {PurePosixPath(posixpath.normpath(root)) for root in (".", *roots)}
     scripts = _scripts(base, words)

@@ -37,8 +37,6 @@ class DeltaJudge:
     """Judges the runs of one suite on trees that come from one base.
 
     Attributes:
-        base: The base.
-        suite: The suite.
         others: The other suites, each with the ids of the cases that were seen in its runs. Only
             such a suite judges a test that its patch changes and that it runs.
         on_base: The suite's run on the base; `None` if there is none.
@@ -58,14 +56,10 @@ class DeltaJudge:
     def judge(self, run: TestResult, alone: TestResult | None = None) -> Judgement | None:
         """Judge *run*; `None` if every case must pass.
 
-        That is so if the suite has no complete run on the base, if the run itself is not
-        complete, if its tests have no names, or if its exit status is not that of failing
-        tests.
-
-        Args:
-            run: The run.
-            alone: For a merged tree, the suite's run on its feature's own side, which may
-                show cases that cannot be loaded on the base.
+        That is so if the suite has no complete run on the base, if the run itself is not complete,
+        if its tests have no names, or if its exit status is not that of failing tests. For a merged
+        tree, *alone* is the suite's run on its feature's own side, which may show cases that cannot
+        be loaded on the base.
         """
         if self.on_base is None or not self._can_judge(run, self.on_base):
             return None

@@ -46,11 +46,9 @@ class _PreparedRun:
     """A suite and the tree to run it on.
 
     Attributes:
-        base: The tree before any change.
         changes: What the agents, or a merge of their work, changed in it.
         untested: The base with these changes.
         tree: The untested tree with the suite's own patch, which is tested.
-        suite: The suite.
         require_new_tests: Whether the tests that the suite's patch adds must run.
     """
 
@@ -112,10 +110,7 @@ class _PreparedRun:
 def _run_once(prepared: _PreparedRun, sandbox: Sandbox, lender: TreeLender) -> TestResult:
     """Run *prepared* in *sandbox*, on a tree of *lender*.
 
-    Raises:
-        TestRunError: The command does not exist, or cannot be started on the base either.
-        SandboxError: The sandbox itself, or the disk, failed.
-        RepositoryError: The tree cannot be read.
+    A `TestRunError` means that the command does not exist, or cannot be started on the base either.
     """
     suite, reader = prepared.suite, FRAMEWORKS[prepared.suite.framework]
     with (
@@ -398,7 +393,6 @@ class TestRunner:
         )
 
     def _retry(self, call: Callable[[], _Value]) -> _Value:
-        """Call the sandbox, and retry if it fails; the last failure is raised."""
         for number in range(self.retries):
             with suppress(SandboxError):
                 return call()
@@ -412,7 +406,6 @@ class TestRunner:
 
 
 def _words(suite: TestSuite) -> tuple[str, ...]:
-    """Return the words of the suite's command, then those of its set-up."""
     return (*suite.command, *itertools.chain(*suite.setup))
 
 

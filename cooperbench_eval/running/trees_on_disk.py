@@ -53,11 +53,8 @@ class TreeLender:
     def lend(self, base: Snapshot, tree: Snapshot) -> Iterator[Path]:
         """Write *tree* to a directory, and lend the directory while the context lasts.
 
-        The *base*, from which *tree* differs little, is kept on disk.
-
-        Raises:
-            RepositoryError: A tree cannot be read.
-            SandboxError: The directory cannot be written.
+        The *base*, from which *tree* differs little, is kept on disk. A directory that cannot be
+        written is a `SandboxError`, as in all methods.
         """
         kept = self._take(base)
         try:
@@ -69,11 +66,7 @@ class TreeLender:
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
-        """Lend a new, empty directory, and remove it afterwards.
-
-        Raises:
-            SandboxError: The directory cannot be made.
-        """
+        """Lend a new, empty directory, and remove it afterwards."""
         with disk_errors():
             folder = Path(tempfile.mkdtemp(prefix="run-", dir=self._directory()))
         try:
@@ -83,11 +76,7 @@ class TreeLender:
 
     @contextmanager
     def lend_patches(self, patches: Mapping[str, tuple[Snapshot, Changes]]) -> Iterator[Path]:
-        """Lend a new directory with patches: by their name, the trees that they change, and how.
-
-        Raises:
-            SandboxError: The directory cannot be written.
-        """
+        """Lend a new directory with patches: by their name, the trees that they change, and how."""
         with self.scratch() as folder:
             for name, (before, changes) in patches.items():
                 diff = changes.diff(before) or _idle_patch(before)
@@ -270,7 +259,7 @@ def _write(file: Path, entry: Entry) -> None:
     else:
         file.unlink(missing_ok=True)
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_entry(str(file), entry.mode, entry.data)
+    write_entry(str(file), entry)
 
 
 @contextmanager

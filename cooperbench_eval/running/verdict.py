@@ -101,16 +101,10 @@ def require_tests(
 ) -> TestResult:
     """Return *result* with the required tests that did not run.
 
-    A result that passed becomes inconclusive if there are any; one that failed stays so. If
-    the suite names no required tests, they are those in *new* that its command is certain
-    to run, and at least one of all the tests in *new* must run.
-
-    Args:
-        result: The result of a run that passed or failed.
-        reader: The reader of its framework.
-        new: The tests that the tests patch adds to each tree that it was applied to; the
-            tested tree comes first.
-        required: The tests that the suite requires; `None` for those in *new*.
+    A result that passed becomes inconclusive if there are any; one that failed stays so. If the
+    suite names no required tests, they are those in *new* that its command is certain to run, and
+    at least one of all the tests in *new* must run. *new* has the tests that the tests patch adds
+    to each tree that it was applied to; the tested tree comes first.
     """
     cases = result.cases
     new = tuple(attrs.evolve(each, cases=cases) for each in new)

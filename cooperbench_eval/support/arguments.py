@@ -14,7 +14,7 @@ import os
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum, StrEnum
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from numbers import Real
 from pathlib import Path
 from types import GenericAlias, NoneType, UnionType
@@ -262,20 +262,18 @@ def checked(function: Callable[..., Any] | None = None, /, **rules: Rule | None)
 
 
 def _checked(function: Callable[..., Any], given: Mapping[str, Rule | None]) -> Callable[..., Any]:
-    signature: _Signature | None = None  # made at the first call, when all names are defined
+    @cache
+    def signature() -> _Signature:  # made at the first call, when all names are defined
+        return _Signature(function, given)
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        nonlocal signature
-        signature = signature or _Signature(function, given)
-        signature.check(args, options)
+        signature().check(args, options)
         return function(*args, **options)
 
     @wraps(function)
     async def call_later(*args: Any, **options: Any) -> Any:
-        nonlocal signature
-        signature = signature or _Signature(function, given)
-        signature.check(args, options)
+        signature().check(args, options)
         return await function(*args, **options)
 
     return call_later if inspect.iscoroutinefunction(function) else call
@@ -385,7 +383,6 @@ class _Rules:
 
     @cached_property
     def allowed(self) -> Rule:
-        """What its type allows."""
         return self._rule(self._hint)
 
     @cached_property

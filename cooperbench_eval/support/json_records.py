@@ -52,11 +52,7 @@ def make_converter(**options: Any) -> Converter:
 
 
 def parse_json(text: str | bytes, location: str | None = None) -> Any:
-    """Parse JSON text.
-
-    Raises:
-        ReportError: The text is not JSON, or it is nested too deeply.
-    """
+    """Parse JSON text; raise `ReportError` if it is not JSON, or is nested too deeply."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as exc:
@@ -95,11 +91,8 @@ def _problem(exc: BaseException, kind: type | None) -> str:
 class Compact(Generic[_Record]):
     """Small records as small JSON values, fast enough for a hundred thousand of them.
 
-    Attributes at their defaults are left out.
-
-    Args:
-        kind: The class of the records, whose attributes are records, numbers, texts,
-            enums, times and tuples of these.
+    Their attributes are records, numbers, texts, enums, times and tuples of these. Attributes at
+    their defaults are left out.
     """
 
     def __init__(self, kind: type[_Record]) -> None:
@@ -112,11 +105,7 @@ class Compact(Generic[_Record]):
         return data
 
     def load(self, data: object) -> _Record:
-        """Read plain JSON values as a record.
-
-        Raises:
-            ReportError: The values do not fit.
-        """
+        """Read plain JSON values as a record; raise `ReportError` if they do not fit."""
         try:
             return self._converter.structure(data, self._kind)
         except _FAILURES:
@@ -137,11 +126,7 @@ def _load_time(value: object, _: object) -> dt.datetime:
 
 
 def load_number(value: object, _: object = None) -> int:
-    """Return a JSON value as an integer.
-
-    Raises:
-        ValueError: The value is not an integer, or it is too large.
-    """
+    """Return a JSON value as an integer; raise `ValueError` if it is none, or too large."""
     if isinstance(value, float) and value.is_integer():  # JSON has one kind of number
         value = int(value)
     if type(value) is not int:  # and not `bool`, its subclass
@@ -186,7 +171,6 @@ def _is_set(kind: object) -> bool:
 def _make_set_hook(
     kind: Any, converter: cattrs.BaseConverter
 ) -> Callable[[object, object], frozenset[Any]]:
-    """Return a function that reads a set from a list."""
     (item,) = get_args(kind)
     load_items = _make_tuple_hook(tuple.__class_getitem__((item, ...)), converter)
     return lambda value, _: frozenset(load_items(value, kind))

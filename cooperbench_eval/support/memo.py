@@ -10,51 +10,10 @@ _Value = TypeVar("_Value")
 _Thing = TypeVar("_Thing")
 
 
-class Memo(Generic[_Key, _Value]):
-    """Remembers the values that were computed last.
-
-    Threads may share one: at worst, two of them compute the same value. It is empty
-    after unpickling.
-
-    Example:
-        >>> lengths = Memo[str, int](size=2)
-        >>> lengths.recall("tea", lambda: 3), lengths.recall("tea", lambda: 4)
-        (3, 3)
-    """
-
-    def __init__(self, size: int) -> None:
-        """Keep up to *size* values; the oldest one is dropped first."""
-        self._size = size
-        self._values: dict[_Key, _Value] = {}
-        self._lock = Lock()
-
-    def __reduce__(self) -> tuple[type["Memo[_Key, _Value]"], tuple[int]]:
-        return type(self), (self._size,)
-
-    @overload
-    def recall(self, key: _Key, compute: Callable[[], _Value]) -> _Value: ...
-
-    @overload
-    def recall(self, key: _Key, compute: Callable[[], _Value | None]) -> _Value | None: ...
-
-    def recall(self, key: _Key, compute: Callable[[], _Value | None]) -> _Value | None:
-        """Return the value of *key*; compute it if it is not remembered.
-
-        `None` is never remembered, and neither is an exception that *compute* raises.
-        """
-        value = self._values.get(key)
-        if value is None and (value := compute()) is not None:
-            with self._lock:
-                self._values[key] = value
-                if len(self._values) > self._size:
-                    del self._values[next(iter(self._values))]
-        return value
-
-
 class WeighedMemo(Generic[_Key, _Value]):
     """Remembers the values that were computed last, up to a total size.
 
-    Threads may share one.
+    Threads may share one. It is empty after unpickling.
 
     Example:
         >>> squares = WeighedMemo[int, list[int]](max_bytes=100)
@@ -69,6 +28,9 @@ class WeighedMemo(Generic[_Key, _Value]):
         self._values: dict[_Key, _Value] = {}
         self._sizes: dict[_Key, int] = {}
         self._lock = Lock()
+
+    def __reduce__(self) -> tuple[type["WeighedMemo[_Key, _Value]"], tuple[int]]:
+        return type(self), (self._max_bytes,)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -93,6 +55,38 @@ class WeighedMemo(Generic[_Key, _Value]):
                 oldest = next(iter(self._sizes))
                 self._bytes -= self._sizes.pop(oldest)
                 del self._values[oldest]
+        return value
+
+
+class Memo(WeighedMemo[_Key, _Value]):
+    """Remembers the values that were computed last.
+
+    Threads may share one: at worst, two of them compute the same value.
+
+    Example:
+        >>> lengths = Memo[str, int](size=2)
+        >>> lengths.recall("tea", lambda: 3), lengths.recall("tea", lambda: 4)
+        (3, 3)
+    """
+
+    def __init__(self, size: int) -> None:
+        """Keep up to *size* values; the oldest one is dropped first."""
+        super().__init__(size)
+
+    @overload
+    def recall(self, key: _Key, compute: Callable[[], _Value]) -> _Value: ...
+
+    @overload
+    def recall(self, key: _Key, compute: Callable[[], _Value | None]) -> _Value | None: ...
+
+    def recall(self, key: _Key, compute: Callable[[], _Value | None]) -> _Value | None:
+        """Return the value of *key*; compute it if it is not remembered.
+
+        `None` is never remembered, and neither is an exception that *compute* raises.
+        """
+        value = self.get(key)
+        if value is None and (value := compute()) is not None:
+            value = self.keep(key, value, size=1)
         return value
 
 

@@ -26,12 +26,10 @@ class Minimizer(Generic[_Item]):
     """
 
     def __init__(self, items: Sequence[_Item], holds: Callable[[tuple[_Item, ...]], bool]) -> None:
-        """Prepare the search.
+        """Prepare the search among *items*, those that probably matter first.
 
-        Args:
-            items: All items, those that probably matter first. Together they must have the
-                property, and the empty set must not have it.
-            holds: Whether some of the items, in their order, have the property.
+        Together they must have the property, and the empty set must not have it. *holds* says
+        whether some of the items, in their order, have the property.
         """
         self.kept = tuple(items)
         self.is_minimal = False

@@ -83,7 +83,6 @@ class _Found(NamedTuple):
 
     Attributes:
         distribution: The distribution that registers it, with its version.
-        point: The entry point.
         ignored: Other distributions that register it, although it is built in.
     """
 
@@ -98,7 +97,6 @@ class _Installed:
 
     Attributes:
         state: The state just before they were read.
-        points: The entry points of all groups.
         found: What was looked up, by group and name.
     """
 
@@ -155,12 +153,8 @@ class PluginGroup(Generic[PluginT]):
     def build(self, name: str, options: Mapping[str, object]) -> PluginT:
         """Build the plug-in registered as *name*, with *options* as its arguments.
 
-        If other distributions register the name of a built-in plug-in, a warning names them.
-
-        Raises:
-            UnknownPluginError: No distribution registers the name.
-            DuplicatePluginError: Several distributions register it.
-            PluginLoadError: The plug-in cannot be imported or built, or is of another kind.
+        If other distributions register the name of a built-in plug-in, a warning names them. An
+        error is one of `errors`.
         """
         distribution, point, ignored = self._find(name)
         if ignored:
@@ -182,13 +176,7 @@ class PluginGroup(Generic[PluginT]):
         return self._checked(plugin, name, origin)
 
     def accept(self, given: object) -> PluginT:
-        """Return *given* itself, or, if it is a name, the plug-in that `build` builds.
-
-        Raises:
-            UnknownPluginError: No distribution registers the name.
-            DuplicatePluginError: Several distributions register it.
-            PluginLoadError: The object is of another kind, or is a class.
-        """
+        """Return *given* itself, or, if it is a name, the plug-in that `build` builds."""
         if isinstance(given, str):
             return self.build(given, {})
         name, origin = f"{given!r:.80}", type(given).__qualname__

@@ -23,8 +23,6 @@ PluginT = TypeVar("PluginT")
 
 
 class _LawTests:
-    """A test for each law."""
-
     __test__: ClassVar[bool] = False
     opt_out: ClassVar[Mapping[str, str]] = {}
     _laws: ClassVar[Sequence[Law]] = ()
@@ -40,7 +38,6 @@ class _LawTests:
             cls.__test__ = getattr(getattr(cls, cls._maker), "__module__", "") != __name__
 
     def pytest_generate_tests(self, metafunc: "pytest.Metafunc") -> None:
-        """Make a test for each law."""
         import pytest  # noqa: PLC0415 - pytest is installed wherever it collects this
 
         if metafunc.function.__name__ != "test_law":

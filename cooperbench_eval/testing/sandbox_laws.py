@@ -33,7 +33,6 @@ class SandboxLaw(Law):
 
     Attributes:
         isolates: Whether it applies only to sandboxes that claim to isolate.
-        check: Raises `BrokenError` if a sandbox breaks the law.
     """
 
     isolates: bool = False

@@ -91,7 +91,6 @@ class StrategyLaw(Law):
     Attributes:
         cases: The function of `generators` that makes its cases.
         has_conflicts: Whether any of its cases has a conflict.
-        check: Raises `BrokenError` if a case breaks the law.
     """
 
     cases: str = "merge_cases"
@@ -278,7 +277,6 @@ def _stands_in(data: bytes, conflict: Conflict) -> bool:
 
 
 def _with_lf(text: bytes) -> bytes:
-    """Return *text* with a plain newline at the end of each line, the last one included."""
     ended = text if text.endswith(b"\n") or not text else text + b"\n"
     return ended.replace(b"\r\n", b"\n")
 

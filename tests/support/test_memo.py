@@ -71,7 +71,7 @@ def test_it_pickles_empty():
 
     copy = pickle.loads(pickle.dumps(memo))  # noqa: S301 - made just above
 
-    assert (copy._size, copy._values) == (3, {})
+    assert (copy._max_bytes, copy._values) == (3, {})
     assert copy.recall("a", lambda: 1) == 1
 
 

@@ -65,11 +65,7 @@ class _Document:
 
     @classmethod
     def in_file(cls, file: Path) -> Self:
-        """Read a file.
-
-        Raises:
-            ReportError: The file cannot be read, or holds no JSON object.
-        """
+        """Read a file; raise `ReportError` if it cannot be read, or holds no JSON object."""
         try:
             text = file.read_bytes()
         except OSError as exc:

@@ -40,12 +40,7 @@ class _Wanted(PairId):
 
 
 def _hub_files(wanted: _Wanted) -> tuple[Path, Path]:
-    """Download a task's patches from the benchmark's public results and find the pair's files.
-
-    Raises:
-        DatasetError: The client is not installed, the download fails, or the results
-            do not have the pair.
-    """
+    """Download a task's patches from the benchmark's public results and find the pair's files."""
     try:
         from huggingface_hub import snapshot_download  # noqa: PLC0415 - optional
     except ImportError as exc:
@@ -104,12 +99,8 @@ def _files_by_model(task: Path, wanted: _Wanted, number: int) -> dict[str, Path]
 def _one_model(names: Iterable[str], wanted: _Wanted, task: Path) -> str:
     """Choose the name in the files that means the wanted model.
 
-    CooperBench's own files have the name of a model family (`claude`, `qwen_coder`,
-    `gpt5`). Other files have the model's name without the characters that a file name
-    cannot contain.
-
-    Raises:
-        DatasetError: No name fits, or several fit equally well.
+    CooperBench's own files have the name of a model family (`claude`, `qwen_coder`, `gpt5`). Other
+    files have the model's name without the characters that a file name cannot contain.
     """
     known = sorted(names)
     plain = letters(wanted.model)
@@ -153,12 +144,10 @@ def find_work(
     run_name: str | None = None,
     k: int = 1,
 ) -> tuple[tuple[Patch, Patch], tuple[AgentRun | None, ...]]:
-    """Read the work of a pair's agents, in the order of *numbers*.
+    """Read the work of a pair's agents, in the order of *numbers*: patches, and what they cost.
 
-    Returns:
-        Their patches, and what their work cost, `None` if there is no record of it. In `solo`,
-        the two patches are the same. A file that cannot be parsed gives a patch that fails to
-        apply.
+    The cost is `None` if there is no record of it. In `solo`, the two patches are the same. A file
+    that cannot be parsed gives a patch that fails to apply.
 
     Raises:
         DatasetError: No log has the patches, several runs have them, or a file cannot be

@@ -58,8 +58,7 @@ def patch_files(folder: Path, setting: Setting, numbers: Iterable[int]) -> tuple
 def read_patch(file: Path) -> Patch:
     """Read a patch; a file that cannot be parsed gives a patch that fails to apply.
 
-    Raises:
-        DatasetError: The file cannot be read.
+    If the file cannot be read, raise `DatasetError`.
     """
     try:
         data = read_file(file)
@@ -88,11 +87,10 @@ def recorded(file: Path, key: str) -> str | None:
 
 
 def load_json(file: Path, most: int = MOST_RECORD) -> Any:
-    """Return what a JSON file of at most *most* bytes holds.
+    """Return what a JSON file of at most *most* bytes holds, or raise `ReportError`.
 
-    Raises:
-        ReportError: The file cannot be read, is larger, or is not JSON. The error names the file
-            without its folder, as in a report, which does not depend on where the logs are.
+    The error names the file without its folder, as in a report, which does not depend on where the
+    logs are.
     """
     try:
         text = read_file(file, most)
@@ -150,13 +148,11 @@ class _Reading:
     problems: list[str] = field(factory=list)
 
     def solo(self, numbers: Sequence[int]) -> AgentRun:
-        """Return the run of the only agent, which made all features."""
         values = self._part(self._record(), "agent")
         status, usage = _text(values.get("status")), self._usage(values)
         return AgentRun(features=numbers, status=status, usage=usage, problem=self._problem())
 
     def agents(self, numbers: Sequence[int]) -> tuple[AgentRun, ...]:
-        """Return the run of each feature's agent."""
         record = self._record()
         found = self._by_feature(self._part(record, "agents"))
         self._check_total(record, found.values())
@@ -300,5 +296,4 @@ def _sender(message: object) -> int | None:
 
 
 def _shown(value: object) -> str:
-    """Return a value for a message, shortened."""
     return f"{value!r:.40}" if isinstance(value, int | float | str | None) else type(value).__name__

@@ -137,8 +137,7 @@ def discover_run(
 def run_folders(logs_dir: str | os.PathLike[str], run_name: str) -> tuple[RunFolder, ...]:
     """Find every folder of a run that is named after two or more features, sorted by path.
 
-    Raises:
-        DatasetError: The run does not exist, or a folder of it cannot be read.
+    If the run does not exist, or a folder of it cannot be read, raise `DatasetError`.
     """
     run = Path(logs_dir, run_name)
     found: list[RunFolder] = []

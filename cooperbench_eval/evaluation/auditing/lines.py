@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from cooperbench_eval.git.merging.entry_merge import is_binary
-from cooperbench_eval.git.merging.line_diff import Change, DiffAlgorithm, diff_lines, split_lines
+from cooperbench_eval.git.merging.line_diff import Change, diff_as_shown, split_lines
 from cooperbench_eval.git.trees.entries import Entry
 
 ABSENT = -1
@@ -37,12 +37,7 @@ def closed_entry(entry: Entry) -> Entry:
 def map_lines(old: Sequence[bytes], new: Sequence[bytes], *, as_blame: bool = False) -> list[int]:
     """Return for each line of *new* its place in *old*, as `git diff` or `git blame` does."""
     tail = _tail_set_aside(b"".join(old), b"".join(new)) if as_blame else 0
-    changes = diff_lines(
-        old[: len(old) - tail],
-        new[: len(new) - tail],
-        algorithm=DiffAlgorithm.MYERS,
-        by_indent=True,
-    )
+    changes = diff_as_shown(old[: len(old) - tail], new[: len(new) - tail])
     return same_lines(changes, len(new))
 
 

@@ -27,10 +27,7 @@ def _detect_renames(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the new path of each file that ours renamed, and the same of theirs.
 
-    Args:
-        base: The common ancestor.
-        slots: The versions of each path.
-        noticed: Returns the touched paths in the order in which git visits them on a side.
+    *noticed* returns the touched paths in the order in which git visits them on a side.
     """
     relevant = {side: _relevant(base, slots, side) for side in (Side.OURS, Side.THEIRS)}
     found = {side: _find(base, slots, side, relevant[side], noticed) for side in relevant}
@@ -94,11 +91,8 @@ _INNER_MARKERS = 8
 def carry_renames(base: Snapshot, slots: Slots, merge: _Merge, *, virtual: bool = False) -> None:
     """Find both sides' renames and move versions to where they belong.
 
-    Args:
-        base: The common ancestor.
-        slots: The versions of each path.
-        merge: Merges the versions of a renamed file.
-        virtual: Whether the result is only a base for another merge: see `Merger`.
+    *merge* merges the versions of a renamed file. With *virtual*, the result is only a base for
+    another merge: see `Merger`.
     """
     noticed = functools.cache(functools.partial(by_notice, base, slots))
     ours, theirs = _detect_renames(base, slots, noticed)

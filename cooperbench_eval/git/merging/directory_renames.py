@@ -157,15 +157,8 @@ def follow_directory_renames(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Move files that one side added into folders that the other side renamed.
 
-    Args:
-        base: The common ancestor.
-        slots: The touched paths.
-        ours: The file renames of ours.
-        theirs: The file renames of theirs.
-        added: The paths that each side added, in the order in which git visits them.
-
-    Returns:
-        Both sides' file renames, updated accordingly.
+    *added* has the paths that each side added, in the order in which git visits them. Return both
+    sides' file renames, updated accordingly.
     """
     renames = {Side.OURS: dict(ours), Side.THEIRS: dict(theirs)}
     folders = {

@@ -37,9 +37,6 @@ class ContentMerge:
     Attributes:
         entry: The merged entry; ours if the contents cannot be merged.
         text: The text merge, if it has conflicts.
-        labels: The names of ours and theirs in the text's markers.
-        marker_size: The number of characters of each marker.
-        modes_differ: The sides set different modes.
         unmergeable: The contents differ and have no lines to merge.
         sources: The texts of base, ours and theirs that were merged into *text*.
     """
@@ -63,12 +60,7 @@ _Key = tuple[tuple[bytes, bytes, bytes], FileMode, bool, tuple[str, str], int]
 
 @frozen
 class MergeCache:
-    """What merges over one base share; it is bounded, and threads may use one together.
-
-    Attributes:
-        diffs: The lines of files, and the diffs between them.
-        merges: The merges of files that both sides changed, by all that they depend on.
-    """
+    """What merges over one base share; it is bounded, and threads may use one together."""
 
     diffs: DiffCache = field(factory=DiffCache)
     merges: WeighedMemo[_Key, ContentMerge] = field(factory=lambda: WeighedMemo(_KEPT_MERGES))
@@ -141,10 +133,8 @@ class OpenFile:
     """A file with conflicts between its lines.
 
     Attributes:
-        path: Its path.
         merge: The merge of its contents, before any answer.
         text: The same merge with the answers given so far.
-        kind: The kind of its conflicts.
         numbers: The indexes, among all its conflicts, of those that are still open.
     """
 
@@ -187,14 +177,10 @@ class OpenFile:
     def replacements(
         self, entry: Entry | None, numbers: Sequence[int], *, may_be_open: bool
     ) -> Iterator[Replacement]:
-        """Yield the replacements of the open conflicts.
+        """Yield the replacements of the open conflicts, which have *numbers* in the whole merge.
 
-        Args:
-            entry: The file in the tree that a strategy made.
-            numbers: The indexes of the conflicts among those of the whole merge.
-            may_be_open: Whether the strategy left conflicts of the file open. The text
-                cannot show this, because an answer may look like a conflict between
-                markers.
+        *entry* is the file in a strategy's tree. Only the strategy knows which conflicts
+        *may_be_open*: its answer may look like a conflict between markers.
         """
         if entry is None:
             yield Replacement(kind=ResolutionKind.DELETED, together=numbers)
@@ -216,13 +202,6 @@ class OpenFile:
                 lines_after=found.lines_after,
                 is_exact=found.is_exact,
             )
-
-    def filled(self, texts: Sequence[bytes | None]) -> Self:
-        """Return the file with a text for each of its open conflicts; `None` leaves one open."""
-        given = iter(texts)
-        left = (n for n, text in zip(self.numbers, texts, strict=True) if text is None)
-        text = self.text.resolve(lambda _: next(given))
-        return evolve(self, text=text, numbers=tuple(left))
 
     def answered(self, answers: Iterable[Answer]) -> Self:
         """Return the file with some of its open conflicts replaced, in order."""

@@ -20,7 +20,7 @@ share at their start and end: these lines can decide which run is best.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.git.merging import myers
@@ -40,24 +40,13 @@ _Run = tuple[int, int, int]
 """Consecutive equal lines: their start in *a*, their start in *b*, and their number."""
 
 
-def mark_changes(
-    a: Sequence[bytes],
-    b: Sequence[bytes],
-    count: Callable[[], dict[bytes, int]] | None = None,
-) -> tuple[bytearray, bytearray]:
+def mark_changes(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[bytearray, bytearray]:
     """Mark the lines of *a* that *b* lacks, and those of *b* that *a* lacks.
 
-    Args:
-        a: The old lines.
-        b: The new lines.
-        count: Returns how often each line occurs in *a*; called if this is needed. The result
-            is not changed.
-
-    Returns:
-        One byte for each line of *a* and of *b*: 1 if it changed, else 0. The
-        unchanged lines of both are equal and in the same order.
+    The result has one byte for each line of *a* and of *b*: 1 if it changed, else 0. The unchanged
+    lines of both are equal and in the same order.
     """
-    diff = _Diff(a, b, count)
+    diff = _Diff(a, b)
     diff.solve()
     return diff.a_changed, diff.b_changed
 
@@ -66,10 +55,6 @@ class _Region(NamedTuple):
     """A range of lines of each file.
 
     Attributes:
-        a_start: Its first line in *a*.
-        a_end: The line after its last one in *a*.
-        b_start: Its first line in *b*.
-        b_end: The line after its last one in *b*.
         counts: The number of times each line occurs in the range of *a*, if known.
         longest: An upper bound for the length of runs of rarity 1, if known.
     """
@@ -129,20 +114,9 @@ class _Index:
 
 
 class _Diff:
-    def __init__(
-        self,
-        a: Sequence[bytes],
-        b: Sequence[bytes],
-        count: Callable[[], dict[bytes, int]] | None,
-    ) -> None:
+    def __init__(self, a: Sequence[bytes], b: Sequence[bytes]) -> None:
         self._a, self._b = a, b
-        self._count = count
         self._a_index, self._b_index = _Index(a), _Index(b)
-        # The bounds in a of the run that was found last, by its shift: the number of a line in a
-        # minus its number in b. A run ends at the bounds of the region in which it was found. It
-        # can only be found again in parts of that region, cut off at their bounds.
-        self._runs: dict[int, tuple[int, int]] = {}
-        self._given: dict[bytes, int] | None = None
         self.a_changed, self.b_changed = bytearray(len(a)), bytearray(len(b))
 
     def solve(self) -> None:
@@ -188,10 +162,6 @@ class _Diff:
         return None
 
     def _counts(self, start: int, end: int) -> dict[bytes, int]:
-        """Count the lines in a range of *a*."""
-        if self._count and end - start == len(self._a):
-            self._given = self._count()
-            return self._given
         lines = self._a[start:end]
         counts = dict.fromkeys(lines, 1)
         return counts if len(counts) == len(lines) else Counter(lines)
@@ -218,18 +188,13 @@ class _Diff:
     ) -> _Run | None:
         """Find the best run if it is certain to be of rarity 1, without a full search.
 
-        A line of *b* that is unique in *a* belongs to only one run. So runs of rarity 1 do not
-        make the full search skip each other. It finds them in their order in *b*, and tries only
-        unique lines once the best run is of rarity 1.
+        A line of *b* that is unique in *a* belongs to only one run. So runs of rarity 1 do not make
+        the full search skip each other. It finds them in their order in *b*, and tries only unique
+        lines once the best run is of rarity 1.
 
         The full search can lose only the first of them: it may find it at a frequent line before
-        the first unique one, together with other runs, and a longer one of these replaces it.
-        But those runs end before that unique line.
-
-        Args:
-            region: The region.
-            counts: The number of times each line occurs in it in *a*.
-            first: The first line of *b* that is unique in *a*.
+        the first unique one, together with other runs, and a longer one of these replaces it. But
+        those runs end before that unique line.
         """
         b, get, find_only, grow = self._b, counts.get, self._a_index.find_only, self._grow
         a_start, a_end, b_start, b_end, _, longest = region
@@ -283,16 +248,9 @@ class _Diff:
     def _grow(self, region: _Region, i: int, j: int) -> _Run:
         """Extend the equal lines at *i* and *j* in both directions, within the region."""
         a_start, a_end, b_start, b_end, _, _ = region
-        shift = i - j
-        start, end = self._runs.get(shift, (0, 0))
-        if start <= i < end:
-            start = max(start, a_start, b_start + shift)
-            end = min(end, a_end, b_end + shift)
-        else:
-            start = i - _equal_before(self._a, i, self._b, j, min(i - a_start, j - b_start))
-            end = i + _equal_after(self._a, i, self._b, j, min(a_end - i, b_end - j))
-            self._runs[shift] = start, end
-        return start, start - shift, end - start
+        before = _equal_before(self._a, i, self._b, j, min(i - a_start, j - b_start))
+        after = _equal_after(self._a, i, self._b, j, min(a_end - i, b_end - j))
+        return i - before, j - before, before + after
 
     def _cut(
         self, region: _Region, counts: dict[bytes, int], run: _Run, rarity: int
@@ -321,8 +279,6 @@ class _Diff:
         Its bound for runs of rarity 1 stays *longest*, unless a longer run contains a
         line that the removal made unique.
         """
-        if counts is self._given:
-            counts = counts.copy()
         for line in removed:
             counts[line] -= 1
         for line in set(removed):
@@ -340,7 +296,6 @@ class _Diff:
 
 
 def _around(region: _Region, run: _Run) -> tuple[_Region, _Region]:
-    """Return the regions before and after a run."""
     a_start, a_end, b_start, b_end, _, _ = region
     i, j, size = run
     return _Region(a_start, i, b_start, j), _Region(i + size, a_end, j + size, b_end)

@@ -2,15 +2,13 @@
 
 A diff is made in two steps. First, an algorithm marks the lines of each file that
 the other one lacks. Then groups of marked lines are moved over equal lines to a
-canonical position. Git does the same, without its indent heuristic, in a merge; the
-heuristic belongs to `git diff` and `git blame`.
+canonical position. Git does the same in a merge, without the indent heuristic of `git diff`
+and `git blame`; libgit2 diffs as these do.
 """
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from functools import cached_property
-from itertools import accumulate
+from itertools import starmap
 from typing import NamedTuple
 
 from cooperbench_eval.git.merging import histogram, myers
@@ -67,7 +65,6 @@ def diff_lines(
     b: Sequence[bytes],
     *,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
-    by_indent: bool = False,
 ) -> tuple[Change, ...]:
     r"""List the changes from the lines *a* to the lines *b*.
 
@@ -77,8 +74,6 @@ def diff_lines(
         a: The old lines, as `split_lines` cuts them.
         b: The new lines.
         algorithm: How to find the lines that are the same.
-        by_indent: Whether the indentation decides where a change is shown that could be
-            shown at several places. Then the changes are those of `git diff` and `git blame`.
 
     Returns:
         The changes in order, with at least one unchanged line between any two.
@@ -87,26 +82,27 @@ def diff_lines(
         >>> diff_lines([b"a\n", b"b\n"], [b"b\n", b"c\n"])[1]
         Change(a_start=2, a_end=2, b_start=1, b_end=2)
     """
-    return _diff(a, b, algorithm, by_indent=by_indent)
-
-
-def _diff(
-    a: Sequence[bytes],
-    b: Sequence[bytes],
-    algorithm: DiffAlgorithm,
-    count: Callable[[], dict[bytes, int]] | None = None,
-    *,
-    by_indent: bool = False,
-) -> tuple[Change, ...]:
     if algorithm is DiffAlgorithm.HISTOGRAM:
-        a_marks, b_marks = histogram.mark_changes(a, b, count)
+        a_marks, b_marks = histogram.mark_changes(a, b)
     else:
         a_marks, b_marks = myers.mark_changes(a, b)
     a_groups, b_groups = _groups(a_marks), _groups(b_marks)
     # The order matters: the final positions of b's groups depend on those of a's.
-    a_groups = _slide(a, a_groups, _gaps(b_groups), by_indent=by_indent)
-    b_groups = _slide(b, b_groups, _gaps(a_groups), by_indent=by_indent)
+    a_groups = _slide(a, a_groups, _gaps(b_groups))
+    b_groups = _slide(b, b_groups, _gaps(a_groups))
     return _pair(a_groups, b_groups)
+
+
+def diff_as_shown(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[Change, ...]:
+    """List the changes from one text's lines to another's, as `git diff` and `git blame` do.
+
+    The indentation decides where a change is shown that could be shown at several places.
+    """
+    from cooperbench_eval.git.trees.repository import (  # noqa: PLC0415 - loads libgit2
+        changed_ranges,
+    )
+
+    return tuple(starmap(Change, changed_ranges(b"".join(a), b"".join(b))))
 
 
 def _groups(marks: bytearray) -> list[_Group]:
@@ -135,11 +131,7 @@ def _gaps(groups: list[_Group]) -> dict[int, _Group]:
 
 
 def _slide(
-    lines: Sequence[bytes],
-    groups: list[_Group],
-    opposite: dict[int, _Group],
-    *,
-    by_indent: bool,
+    lines: Sequence[bytes], groups: list[_Group], opposite: dict[int, _Group]
 ) -> list[_Group]:
     """Move each group of changed lines to where git shows it.
 
@@ -147,7 +139,7 @@ def _slide(
     down if the line below it equals its first. It is moved up as far as possible, then
     down as far as possible, and merged with any group that it reaches. If it was
     opposite a group of the other file on the way down, it returns to the lowest such
-    position. If it was not, its indentation may decide.
+    position.
     """
     slid: list[_Group] = []
     ahead = groups[::-1]
@@ -165,7 +157,6 @@ def _slide(
                     met, _ = slid.pop()
                     changed -= start - met
                     start = met
-            first_end = end
             aligned_end = end if start - changed in opposite else -1
             while end < line_count and lines[start] == lines[end]:
                 start += 1
@@ -174,8 +165,6 @@ def _slide(
                     _, end = ahead.pop()
                 if start - changed in opposite:
                     aligned_end = end
-        if aligned_end < 0 and by_indent and first_end < end:
-            aligned_end = _best_end(lines, end - start, first_end, end)
         if aligned_end >= 0:
             start -= end - aligned_end
             end = aligned_end
@@ -185,7 +174,6 @@ def _slide(
 
 
 def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
-    """Combine groups that are opposite each other into one change."""
     a_gaps, b_gaps = _gaps(a_groups), _gaps(b_groups)
     changes = []
     removed = added = 0
@@ -198,194 +186,30 @@ def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-# --- where a change is shown, by the indentation around its ends ---
-# `git diff` and `git blame` choose the position whose two ends look most like borders of blocks:
-# before little indentation, next to empty lines. The weights are those of git, which were found
-# by M. Haggerty with hand-made examples (https://github.com/mhagger/diff-slider-tools).
-
-_MOST_INDENT = 200
-_MOST_BLANKS = 20
-_MOST_SHIFTS = 100
-_TAB = 8
-
-_AT_START = 1
-_AT_END = 21
-_PER_BLANK = -30
-_PER_BLANK_AFTER = 6
-_DEEPER = -4
-_DEEPER_WITH_BLANK = 10
-_OUTER = 24
-_OUTER_WITH_BLANK = 17
-_SHALLOWER = 23
-_SHALLOWER_WITH_BLANK = 17
-_PER_INDENT = 60
-"""How much penalty outweighs a smaller indentation of the other position."""
-
-
-class _Score(NamedTuple):
-    """How bad a position is: the indentation of both ends, and their penalty."""
-
-    indent: int
-    penalty: int
-
-    def is_worse_than(self, other: "_Score") -> bool:
-        deeper = (self.indent > other.indent) - (self.indent < other.indent)
-        return _PER_INDENT * deeper + self.penalty - other.penalty > 0
-
-
-def _best_end(lines: Sequence[bytes], size: int, first: int, last: int) -> int:
-    """Return the best end of a group of *size* lines whose ends may be *first* to *last*."""
-    best: tuple[int, _Score] | None = None
-    for end in range(max(first, last - size - 1, last - _MOST_SHIFTS), last + 1):
-        parts = _split_score(lines, end), _split_score(lines, end - size)
-        score = _Score(sum(each.indent for each in parts), sum(each.penalty for each in parts))
-        if best is None or not score.is_worse_than(best[1]):
-            best = end, score
-    return last if best is None else best[0]
-
-
-def _split_score(lines: Sequence[bytes], at: int) -> _Score:
-    """Say how bad it is to split the lines before line *at*."""
-    here = _indent(lines[at]) if at < len(lines) else None
-    before, blanks_before = _next_indent(lines, range(at - 1, -1, -1))
-    after, blanks_after = _next_indent(lines, range(at + 1, len(lines)))
-    penalty = 0
-    if before is None and not blanks_before:
-        penalty += _AT_START
-    if at >= len(lines):
-        penalty += _AT_END
-    following = 1 + blanks_after if here is None else 0
-    blanks = blanks_before + following
-    penalty += _PER_BLANK * blanks + _PER_BLANK_AFTER * following
-    indent = after if here is None else here
-    if indent is None:
-        return _Score(-1, penalty)
-    if before is not None:
-        penalty += _step(indent, before, after, has_blanks=bool(blanks))
-    return _Score(indent, penalty)
-
-
-def _step(indent: int, before: int, after: int | None, *, has_blanks: bool) -> int:
-    """Return the penalty for a line that is more or less indented than the one before."""
-    if indent > before:
-        return _DEEPER_WITH_BLANK if has_blanks else _DEEPER
-    if indent == before:
-        return 0
-    if after is not None and after > indent:
-        return _OUTER_WITH_BLANK if has_blanks else _OUTER
-    return _SHALLOWER_WITH_BLANK if has_blanks else _SHALLOWER
-
-
-def _next_indent(lines: Sequence[bytes], places: range) -> tuple[int | None, int]:
-    """Return the indentation of the next line that is not blank, and the blank ones before it."""
-    blanks = 0
-    for place in places:
-        found = _indent(lines[place])
-        if found is not None:
-            return found, blanks
-        blanks += 1
-        if blanks == _MOST_BLANKS:
-            return 0, blanks
-    return None, blanks
-
-
-def _indent(line: bytes) -> int | None:
-    """Return how many columns a line is indented; `None` if it is blank."""
-    indent = 0
-    for byte in line:
-        if byte == 0x20:  # noqa: PLR2004 - a space
-            indent += 1
-        elif byte == 0x09:  # noqa: PLR2004 - a tab
-            indent += _TAB - indent % _TAB
-        elif not bytes((byte,)).isspace():
-            return indent
-        if indent >= _MOST_INDENT:
-            return _MOST_INDENT
-    return None
-
-
 # --- texts whose lines and diffs are remembered ---
 
 
 class Text:
     r"""A text and its lines.
 
-    Attributes:
-        data: The text.
-        lines: The text, cut as by `split_lines`.
-        is_shared: Whether several merges use it, so that an index of its lines pays off.
-
     Example:
         >>> Text(b"a\nb\nc\n").cut(1, 3)
         b'b\nc\n'
     """
 
-    def __init__(self, data: bytes, like: "Text | None" = None) -> None:
-        """Cut *data* into lines; those at its start and end may be shared with another text."""
+    def __init__(self, data: bytes) -> None:
+        """Cut *data* into lines."""
         self.data = data
-        self.lines: Sequence[bytes] = _split_like(data, like) if like else split_lines(data)
-        self.is_shared = False
-
-    @cached_property
-    def counts(self) -> dict[bytes, int]:
-        """How often each line occurs."""
-        return Counter(self.lines)
-
-    @cached_property
-    def _starts(self) -> Sequence[int]:
-        return [0, *accumulate(map(len, self.lines))]
+        self.lines: Sequence[bytes] = split_lines(data)
 
     def cut(self, start: int, end: int) -> bytes:
         """Return the lines from *start* up to, but not including, *end*."""
-        if self.is_shared:
-            return self.data[self._starts[start] : self._starts[end]]
         return b"".join(self.lines[start:end])
 
     @property
     def size(self) -> int:
         """About how many bytes of memory it needs, with everything that it remembers."""
         return _ITEM_BYTES + 2 * len(self.data) + _LINE_BYTES * len(self.lines)
-
-
-def _split_like(data: bytes, like: Text) -> list[bytes]:
-    """Cut *data* into lines; reuse the other text's lines where both start or end alike.
-
-    Equal lines are then mostly the same objects, which are compared and hashed faster.
-    """
-    other, lines = like.data, like.lines
-    start = data.rfind(b"\n", 0, _equal_start(data, other)) + 1
-    rest = min(len(data), len(other)) - start
-    tail = _equal_end(data, other, rest)
-    newline = data.find(b"\n", len(data) - tail)
-    end = newline + 1 if tail and newline >= 0 else len(data)
-    before, after = data.count(b"\n", 0, start), other.count(b"\n", len(other) - len(data) + end)
-    if not data.endswith(b"\n") and end < len(data):
-        after += 1
-    return [*lines[:before], *split_lines(data[start:end]), *lines[len(lines) - after :]]
-
-
-def _equal_start(a: bytes, b: bytes) -> int:
-    """Count the bytes that both have at the start."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _equal_end(a: bytes, b: bytes, limit: int) -> int:
-    """Count the bytes that both have at the end, up to a limit."""
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[len(a) - middle : len(a) - low] == b[len(b) - middle : len(b) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 class DiffCache:
@@ -402,29 +226,20 @@ class DiffCache:
     """
 
     def __init__(self, max_bytes: int = 32 * 1024 * 1024) -> None:
-        """Make an empty cache.
-
-        Args:
-            max_bytes: The approximate limit on the memory that it uses.
-        """
+        """Make an empty cache that uses about *max_bytes* of memory at most."""
         self._max_bytes = max_bytes
         self._texts = WeighedMemo[bytes, Text](max_bytes // 2)
         self._changes = WeighedMemo[tuple[bytes, bytes, DiffAlgorithm], tuple[Change, ...]](
             max_bytes // 2
         )
 
-    def __reduce__(self) -> tuple[type["DiffCache"], tuple[int]]:
-        return DiffCache, (self._max_bytes,)
-
-    def text(self, data: bytes, like: Text | None = None) -> Text:
-        """Return *data* with its lines; it probably resembles the text *like*."""
+    def text(self, data: bytes) -> Text:
+        """Return *data* with its lines."""
         text = self._texts.get(data)
         if text is None:
-            text = Text(data, like)
+            text = Text(data)
             if text.size <= self._max_bytes // 2:
                 text = self._texts.keep(data, text, size=text.size)
-            return text
-        text.is_shared = True
         return text
 
     def changes(
@@ -434,7 +249,7 @@ class DiffCache:
         key = a.data, b.data, algorithm
         changes = self._changes.get(key)
         if changes is None:
-            changes = _diff(a.lines, b.lines, algorithm, lambda: a.counts)
+            changes = diff_lines(a.lines, b.lines, algorithm=algorithm)
             size = _ITEM_BYTES + len(a.data) + len(b.data) + _CHANGE_BYTES * len(changes)
             if size <= self._max_bytes // 2:
                 changes = self._changes.keep(key, changes, size=size)
@@ -443,7 +258,7 @@ class DiffCache:
 
 _ITEM_BYTES = 800
 """The memory for the objects of a text or of a diff, however short it is."""
-_LINE_BYTES = 41 + 36 + 100
-"""The memory for a line besides its text: an object in a list, its start, and its count."""
+_LINE_BYTES = 41
+"""The memory for a line besides its text: an object in a list."""
 _CHANGE_BYTES = 208
 """The memory for a change: a tuple of four numbers."""

@@ -30,7 +30,6 @@ class Located:
 
     Attributes:
         conflicts: The indexes of these conflicts among those of the file.
-        text: The text.
         lines_before: How many settled lines before the conflicts the text also replaced.
         lines_after: How many settled lines after the conflicts the text also replaced.
         is_exact: Whether the text is certain. It is uncertain if the file lacks some settled
@@ -49,10 +48,8 @@ def locate_conflicts(
 ) -> list[Located]:
     """Locate each conflict of a file in *merged*, in order.
 
-    Args:
-        settled: The text before, between and after the conflicts.
-        conflicts: The text of each conflict in the unresolved file.
-        merged: The file after some or all of them were resolved.
+    *settled* is the text before, between and after the *conflicts*, as the unresolved file has
+    them.
     """
     found = _locate_exactly(settled, merged)
     return _locate_in_changes(settled, conflicts, merged) if found is None else found
@@ -63,14 +60,9 @@ def find_between(
 ) -> list[bytes] | None:
     """Return the parts of *text* between runs of settled lines.
 
-    *text* must start with the first run and end with the last one. Each other run is
-    taken at its first possible position. The result is `None` if *text* does not
-    contain all runs in order.
-
-    Args:
-        text: The text.
-        settled: The runs.
-        anywhere: Whether a run may begin within a line.
+    *text* must start with the first run and end with the last one. Each other run is taken at its
+    first possible position, *anywhere* or at the start of a line. The result is `None` if *text*
+    does not contain all runs in order.
     """
     inner, runs = _inner(text, settled), settled[1:-1]
     starts = None if inner is None else _first_starts(runs, inner, edge=b"" if anywhere else b"\n")
@@ -116,10 +108,7 @@ def _locate_exactly(settled: Sequence[bytes], text: bytes) -> list[Located] | No
 def _first_starts(runs: Iterable[bytes], text: bytes, *, edge: bytes) -> list[int] | None:
     """Return the first possible position of each run, in order, if all have one.
 
-    Args:
-        runs: The runs to search for.
-        text: The text to search.
-        edge: The bytes that must precede each run, unless *text* begins with the run.
+    The bytes *edge* must precede each run, unless *text* begins with the run.
     """
     return _search([edge + run for run in runs], edge + text, overlap=len(edge))
 

@@ -38,14 +38,9 @@ _Find = Callable[[str], Commit]
 
 
 def merge_bases(find: _Find, one: str, others: Sequence[str]) -> list[str]:
-    """Return the merge bases of a commit and the merge of some others, the newest first.
+    """Return the merge bases of *one* commit and the merge of *others*, the newest first.
 
     Commits of one time are in the order in which git lists them.
-
-    Args:
-        find: Returns a commit by its id.
-        one: A commit.
-        others: One or more commits. Several stand for a commit that merges them.
     """
     if one in others:
         return [one]
@@ -57,8 +52,6 @@ def merge_bases(find: _Find, one: str, others: Sequence[str]) -> list[str]:
 
 
 class _Walk:
-    """One walk through the history."""
-
     def __init__(self, find: _Find) -> None:
         self._find = find
         self.marks: dict[str, int] = {}
@@ -126,23 +119,9 @@ _LABELS = Labels(ours="Temporary merge branch 1", theirs="Temporary merge branch
 _LONGER = 2  # characters of a marker, for each level
 
 
-def _merge_virtually(base: Snapshot, ours: Changes, theirs: Changes, level: int) -> Changes:
-    """Merge two overlays over *base* into the tree of a virtual merge base.
-
-    Args:
-        base: The base of the two merge bases, which may be virtual too.
-        ours: What the first merge base changes in it.
-        theirs: What the second one changes.
-        level: 1 for the base of a real merge, 2 for the base of such a base, and so on.
-            Each level makes markers two characters longer.
-
-    Raises:
-        RepositoryError: A touched file cannot be read.
-    """
-    return _VirtualMerger(base, ours, theirs, level).run().changes
-
-
 class _VirtualMerger(Merger):
+    """Merges two merge bases; markers are longer at each level of bases of bases."""
+
     is_virtual = True
 
     def __init__(self, base: Snapshot, ours: Changes, theirs: Changes, level: int) -> None:
@@ -204,12 +183,7 @@ def common_base(starts: Iterable[Snapshot]) -> Snapshot:
     """Return the tree on which sides that start from several trees are merged.
 
     If all trees are the same, it is that tree; otherwise it is the best common ancestor of their
-    commits.
-
-    Raises:
-        ArgumentError: The trees differ, and one of them is not a commit of a repository.
-        RepositoryError: The commits have no common ancestor, or one of them is not in the
-            repository of the first one.
+    commits, which must be in one repository.
     """
     found = different(starts)
     first, *others = found
@@ -220,15 +194,7 @@ def common_base(starts: Iterable[Snapshot]) -> Snapshot:
 
 
 def step_base(ours: Iterable[Snapshot], theirs: Iterable[Snapshot]) -> Snapshot:
-    """Return the merge base of two sides, each of which may hold several features.
-
-    Args:
-        ours: The trees from which the features of one side start.
-        theirs: The same of the other side.
-
-    Raises:
-        RepositoryError: The sides have no common ancestor.
-    """
+    """Return the merge base of two sides, by the trees from which the features of each start."""
     ours, theirs = different(ours), different(theirs)
     first, *others = different((*ours, *theirs))
     if not others:
@@ -270,11 +236,7 @@ def _histories() -> Memo[str, "History"]:
 
 
 class History:
-    """The commits of a repository, and their merge bases.
-
-    Attributes:
-        location: The repository's path.
-    """
+    """The commits of a repository, and their merge bases."""
 
     def __init__(self, location: str) -> None:
         """Open the repository."""
@@ -358,7 +320,6 @@ class _Virtual:
         self._made: dict[str, tuple[Commit, Snapshot | None]] = {}
 
     def merged(self, commits: Sequence[str]) -> str:
-        """Return the id of a commit that merges some others."""
         return commits[0] if len(commits) == 1 else self._make(Commit(tuple(commits), _LAST))
 
     def bases(self, one: str, other: str) -> list[str]:
@@ -372,7 +333,7 @@ class _Virtual:
             found = self.bases(together, each)
             base = self.base_of(found, level + 1) if found else Snapshot.from_files({})
             one, other = (Changes.between(base, self._tree(commit)) for commit in (together, each))
-            merged = base.overlay(_merge_virtually(base, one, other, level + 1))
+            merged = base.overlay(_VirtualMerger(base, one, other, level + 1).run().changes)
             together = self._make(Commit((together, each), _FIRST), merged)
         return self._tree(together)
 

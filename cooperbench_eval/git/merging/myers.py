@@ -30,12 +30,7 @@ _LONELY, _MATCHED, _FREQUENT = range(3)
 
 
 def mark_changes(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[bytearray, bytearray]:
-    """Mark the lines of *a* that *b* lacks, and those of *b* that *a* lacks.
-
-    Returns:
-        One byte for each line of *a* and of *b*: 1 if it changed, else 0. The
-        unchanged lines of both are equal and in the same order.
-    """
+    """Mark the lines that the other file lacks, as `histogram.mark_changes` does."""
     ids: dict[bytes, int] = {}
     a_ids = [ids.setdefault(line, len(ids)) for line in a]
     b_ids = [ids.setdefault(line, len(ids)) for line in b]
@@ -67,12 +62,9 @@ def _root(count: int) -> int:
 def _leave_out(
     lines: list[int], others: list[int], head: int, tail: int
 ) -> tuple[list[int], bytearray]:
-    """Leave out lines that would only slow the search down.
+    """Return the positions of the lines to search, and marks of those left out.
 
-    These are the lines that the other file lacks, and frequent lines among them.
-
-    Returns:
-        The positions of the lines to search, and the marks of those left out.
+    Lines that the other file lacks, and frequent lines among them, would only slow the search down.
     """
     matches = Counter(others)
     frequent = min(_root(len(lines)), _MAX_FREQUENT)
@@ -157,14 +149,8 @@ class _EditScript:
     def _split(self, bounds: _Bounds, patience: int) -> tuple[int, int, bool, bool]:
         """Find a point on the edit script of a box that starts and ends with a difference.
 
-        Args:
-            bounds: The box.
-            patience: The number of edits after which a good point is enough; 0 for no
-                limit.
-
-        Returns:
-            The point, and whether to search the parts before and after it without
-            shortcuts.
+        After *patience* edits, a good point is enough; 0 means no limit. Return the point, and
+        whether to search the parts before and after it without shortcuts.
         """
         forward, backward = self._forward, self._backward
         forward.start(bounds)
@@ -197,8 +183,6 @@ class _Frontier:
 
     Attributes:
         reach: The furthest x on each diagonal.
-        low: The lowest diagonal that was reached.
-        high: The highest diagonal that was reached.
         has_long_snake: Whether a path of the last edit went through a long snake.
     """
 
@@ -208,7 +192,6 @@ class _Frontier:
         self._is_reversed = is_reversed
 
     def start(self, bounds: _Bounds) -> None:
-        """Start at a corner of a box."""
         a_start, a_end, b_start, b_end = bounds
         if self._is_reversed:
             (a_end, b_end), (a_start, b_start) = map(
@@ -247,11 +230,7 @@ class _Frontier:
             self.high -= 1
 
     def advance(self, other: "_Frontier", may_meet: bool) -> tuple[int, int] | None:
-        """Extend the paths by one edit and the equal lines after it.
-
-        Returns:
-            The point where the frontiers met, if they did.
-        """
+        """Extend the paths by one edit and the equal lines after it; return where they met."""
         self._widen()
         self.has_long_snake = False
         a, b, reach, other_reach = self._a, self._b, self.reach, other.reach

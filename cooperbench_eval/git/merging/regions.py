@@ -44,12 +44,7 @@ class Region(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A disputed region before it was refined, and the refined conflicts in it.
-
-    Attributes:
-        whole: The region before it was refined.
-        conflicts: The refined conflicts, at least one.
-    """
+    """A disputed region before it was refined, and the refined conflicts in it."""
 
     whole: Region
     conflicts: tuple[Region, ...]
@@ -72,16 +67,9 @@ def find_regions(
 ) -> list[Region]:
     """Find the regions in which a side changed lines, in order.
 
-    Between two regions, ours and theirs have the same lines.
-
-    Args:
-        texts: The lines of base, ours and theirs.
-        ours_changes: The diff from base to ours.
-        theirs_changes: The diff from base to theirs.
-        refine: Whether to split conflicts at the lines that both sides share.
-        join: Whether to join refined conflicts of several regions, as git does if they are close
-            together. Those of one region are joined in any case.
-        algorithm: How to diff ours against theirs when refining.
+    Between two regions, ours and theirs have the same lines. To *refine* is to split conflicts at
+    the lines that both sides share. To *join* is to join refined conflicts of several regions, as
+    git does if they are close together. Those of one region are joined in any case.
     """
     _, ours, theirs = texts
     regions = _walk(ours, theirs, ours_changes, theirs_changes)
@@ -126,7 +114,6 @@ def find_blocks(texts: Texts, ours_changes: Diff, theirs_changes: Diff) -> list[
 
 
 def _spanning(first: Region, last: Region) -> Region:
-    """Return the region from the start of one to the end of another."""
     return first._replace(
         base_end=last.base_end, ours_end=last.ours_end, theirs_end=last.theirs_end
     )

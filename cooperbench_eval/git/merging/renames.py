@@ -63,7 +63,6 @@ class Similarities:
         return self._lengths[file.id]
 
     def _sizes_in(self, file: Entry) -> Mapping[int, int]:
-        """Return the number of bytes in all chunks of each number."""
         if file.id not in self._sizes:
             self._sizes[file.id] = self._count(file.data)
         return self._sizes[file.id]
@@ -146,7 +145,7 @@ def find_renames(
     guess: _Guess = lambda _: {},
     find_decided: _FindDecided = lambda _, __: (),
 ) -> dict[str, str]:
-    """Pair deleted files of the base with added files of a side.
+    """Pair deleted files of the base with added files of a side; return the new paths.
 
     Of equally good pairs, those with earlier paths in each mapping come first.
 
@@ -159,9 +158,6 @@ def find_renames(
             files have the same name.
         find_decided: Returns those of the paths not renamed so far that are no longer
             relevant, given the renames that were found by equal contents and by names.
-
-    Returns:
-        The new path of each renamed path.
     """
     if not relevant:
         return {}
@@ -188,8 +184,6 @@ class _Candidate:
 
 
 class _Pairing:
-    """The files that are not paired yet, and the renames found so far."""
-
     def __init__(self, sources: dict[str, Entry], targets: dict[str, Entry]) -> None:
         self._sources = sources
         self._targets = targets

@@ -5,7 +5,7 @@ regions (`regions`), and puts the lines of the regions together as settled bytes
 which can be rendered or resolved. Markers are added only by `render`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Self
 
 from attrs import evolve, field, frozen
@@ -20,8 +20,6 @@ class TextConflict:
 
     Attributes:
         base: The lines of the base; `merge_text` explains which ones a refined conflict has.
-        ours: The lines of ours.
-        theirs: The lines of theirs.
         newline: The line ending of its markers and of the lines around it.
     """
 
@@ -89,7 +87,7 @@ class TextMerge:
     Example:
         >>> conflict = TextConflict(base=b"a\n", ours=b"A\n", theirs=b"aa\n")
         >>> merge = TextMerge(chunks=(conflict, b"b\n"))
-        >>> merge.resolve(TextConflict.union).chunks, merge.marker_lines()
+        >>> merge.replace([Answer(range(1), conflict.union())]).chunks, merge.marker_lines()
         ((b'A\naa\nb\n',), (1,))
     """
 
@@ -106,20 +104,6 @@ class TextMerge:
         return b"".join(
             chunk if isinstance(chunk, bytes) else chunk.render(marker_size, *names)
             for chunk in self.chunks
-        )
-
-    def resolve(self, choose: Callable[[TextConflict], bytes | None]) -> Self:
-        """Replace conflicts by text.
-
-        Args:
-            choose: Returns a conflict's resolution, or `None` to leave it open.
-        """
-        return evolve(
-            self,
-            chunks=_joined_chunks(
-                chunk if isinstance(chunk, bytes) or (text := choose(chunk)) is None else text
-                for chunk in self.chunks
-            ),
         )
 
     @property
@@ -229,7 +213,7 @@ def merge_text(
     if base == ours:
         return TextMerge(chunks=_joined_chunks([theirs]))
     cache = DiffCache() if cache is None else cache
-    old, one, other = texts = _read((base, ours, theirs), cache)
+    old, one, other = texts = cache.text(base), cache.text(ours), cache.text(theirs)
     regions = find_regions(
         (old.lines, one.lines, other.lines),
         cache.changes(old, one, algorithm=algorithm),
@@ -291,18 +275,14 @@ _Versions = tuple[Text, Text, Text]
 """Base, ours and theirs."""
 
 
-def _read(versions: tuple[bytes, bytes, bytes], cache: DiffCache) -> _Versions:
-    base = cache.text(versions[0])
-    return base, cache.text(versions[1], base), cache.text(versions[2], base)
-
-
 def _blocks(
     versions: tuple[bytes, bytes, bytes], cache: DiffCache | None
 ) -> tuple[_Versions, list[Block]]:
     cache = DiffCache() if cache is None else cache
-    base, ours, theirs = texts = _read(versions, cache)
+    base, ours, theirs = map(cache.text, versions)
     lines = base.lines, ours.lines, theirs.lines
-    return texts, find_blocks(lines, cache.changes(base, ours), cache.changes(base, theirs))
+    blocks = find_blocks(lines, cache.changes(base, ours), cache.changes(base, theirs))
+    return (base, ours, theirs), blocks
 
 
 def _assemble(texts: _Versions, regions: Iterable[Region]) -> Iterator[bytes | TextConflict]:

@@ -55,9 +55,7 @@ class Stage:
     """One version of an unmerged path, as git's index would list it.
 
     Attributes:
-        path: The path.
         number: 1 for the base, 2 for ours, 3 for theirs.
-        entry: The version.
     """
 
     path: str
@@ -219,7 +217,9 @@ class ThreeWayMerge:
                 there = entries.get(conflict.path)
                 entries[conflict.path] = Entry(text, there.mode if there else FileMode.FILE)
         for path, answers in texts.items():
-            files[path] = files[path].filled(answers)
+            files[path] = files[path].answered(
+                Answer(range(i, i + 1), text) for i, text in enumerate(answers) if text is not None
+            )
             entries[path] = files[path].entry
         return self._with(entries, files, left)
 

@@ -30,15 +30,10 @@ def merge_changes(
     theirs: Changes,
     labels: Labels | None = None,
 ) -> ThreeWayMerge:
-    """Merge two overlays over *base* as `git merge` does.
+    """Merge two overlays over *base* as `git merge` does; theirs is merged into ours.
 
     Line diffs and merged files are kept with the base, for other merges that share contents.
-
-    Args:
-        base: The common ancestor.
-        ours: The side into which the other one is merged.
-        theirs: The side that is merged into ours.
-        labels: The names of the sides in markers.
+    Without *labels*, the sides are `ours` and `theirs` in markers.
 
     Raises:
         RepositoryError: A touched file of *base* cannot be read.
@@ -47,11 +42,7 @@ def merge_changes(
 
 
 def align_versions(base: Snapshot, ours: Changes, theirs: Changes) -> Slots:
-    """Return base, ours and theirs of each path in the merged tree, after all renames.
-
-    Raises:
-        RepositoryError: A touched file of *base* cannot be read.
-    """
+    """Return base, ours and theirs of each path in the merged tree, after all renames."""
     return Merger(base, ours, theirs, Labels()).carry()
 
 

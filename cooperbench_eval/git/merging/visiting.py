@@ -47,7 +47,6 @@ def _names_by_folder(paths: Iterable[str]) -> dict[str, set[str]]:
 
 
 def _sorted(base: Snapshot, slots: Slots, names: dict[str, set[str]], folder: str) -> Iterable[str]:
-    """Return the touched names in a folder in order."""
     touched = names.get(folder, set())
     prefix = f"{folder}/" if folder else ""
     ordered = sorted(touched)

@@ -33,7 +33,6 @@ class BinaryChange:
     """The new side of a binary file.
 
     Attributes:
-        kind: Whether *data* is the contents or a delta against the old contents.
         data: The contents or the delta, decompressed.
     """
 
@@ -44,13 +43,7 @@ class BinaryChange:
 def read_change(lines: list[bytes], at: int, room: int = MOST_BYTES) -> tuple[BinaryChange, int]:
     """Read the forward block at line index *at* and skip the reverse block after it.
 
-    Args:
-        lines: The patch's lines.
-        at: The index of the block's first line.
-        room: The most bytes that the block may contain.
-
-    Returns:
-        The change, and the index of the first line after it.
+    The block may contain *room* bytes. Return the change, and the index of the first line after it.
 
     Raises:
         PatchError: The block is malformed, or inflates beyond its stated size.
@@ -98,11 +91,7 @@ def _decode_line(line: bytes, at: int) -> bytes:
 
 
 def apply_change(change: BinaryChange, old: bytes) -> bytes:
-    """Return the new contents.
-
-    Raises:
-        PatchError: A delta does not fit *old*.
-    """
+    """Return the new contents, or raise `PatchError` if a delta does not fit *old*."""
     if change.kind is BinaryKind.LITERAL:
         return change.data
     return _apply_delta(BytesIO(change.data), old)

@@ -13,7 +13,8 @@ meet all of these conditions:
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 
 from attrs import evolve, frozen
 
@@ -45,11 +46,7 @@ class SearchBudget:
         self._left = _MOST_WORK
 
     def spend(self, work: int) -> None:
-        """Subtract the cost of one search.
-
-        Raises:
-            NoPlaceError: The budget is too small for it.
-        """
+        """Subtract the cost of one search, or raise `NoPlaceError` if too little is left."""
         if work > self._left:
             raise NoPlaceError("searching for a similar place would take too long")
         self._left -= work
@@ -237,7 +234,8 @@ class _HunkSearch:
         the head of the function. A hunk that begins below such a line does not show it,
         so the line is not required.
         """
-        changes = (line[1:] for line in _changes_before(self.hunk, end))
+        above_end = reversed(self.hunk.lines[:end])
+        changes = (line[1:] for line in takewhile(lambda line: line[:1] != b" ", above_end))
         depth = min((_indent(line) for line in changes if line.strip()), default=0)
         for i in reversed(range(above)):
             if self.old[i].strip() and _indent(self.old[i]) < depth:
@@ -263,13 +261,6 @@ def _require_section(
         if i < start and keys[i].strip() and _indent(keys[i]) <= depth:
             break
     raise NoPlaceError("it is not under the line that its header names")
-
-
-def _changes_before(hunk: Hunk, end: int) -> Iterator[bytes]:
-    for line in reversed(hunk.lines[:end]):
-        if line[:1] == b" ":
-            return
-        yield line
 
 
 def _indent(line: bytes) -> int:

@@ -75,7 +75,6 @@ class _LineSearch:
 
 
 def _laxer(one: Rung, other: Rung) -> Rung:
-    """Return the more lenient of two ways to place a hunk."""
     return max(one, other, key=list(Rung).index)
 
 
@@ -96,7 +95,6 @@ class _FileImage:
         return list(map(_squeeze, lines)) if self._squeezes else lines
 
     def data(self) -> bytes:
-        """Return the file as it is now."""
         return b"".join(self._lines)
 
     def place(self, number: int, hunk: Hunk) -> HunkPlacement:
@@ -274,12 +272,6 @@ def patch_contents(
     file: FilePatch, before: bytes, policy: ApplyPolicy, budget: SearchBudget
 ) -> Patched:
     """Apply a file's change to its contents; hunks without a place are left out.
-
-    Args:
-        file: The change.
-        before: The contents.
-        policy: How hunks may be placed.
-        budget: How much searching for similar places may cost.
 
     Raises:
         FileRefusedError: A binary change does not fit.

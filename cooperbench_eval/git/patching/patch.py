@@ -194,11 +194,9 @@ class Patch:
 
 
 def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
-    """Return the text of a file; that of a patch has at most 256 MiB.
+    """Return the text of a regular file of at most *most* bytes, or raise `PatchError`.
 
-    Raises:
-        PatchError: The file cannot be read, is larger, or is not a regular file. A pipe could
-            block for ever, and a device may have no end.
+    A pipe could block for ever, and a device may have no end.
     """
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | OPEN_AT_ONCE), "rb") as file:
@@ -236,12 +234,9 @@ _LONGEST_PATH = 4096
 def as_patch(given: GivenPatch, argument: str = "patch") -> Patch:
     """Return what was given as a patch; text that is not a patch becomes one that fails to apply.
 
-    Args:
-        given: The patch.
-        argument: The name of the argument that it is, for messages.
-
     Raises:
-        ArgumentError: It is a single line, which is most likely the name of a file.
+        ArgumentError: It is a single line, which is most likely the name of a file. The error
+            names the *argument*.
         PatchError: It is the path of a file that cannot be read.
     """
     if isinstance(given, Changes):
@@ -259,7 +254,7 @@ def as_patch(given: GivenPatch, argument: str = "patch") -> Patch:
 
 
 def parse_given(given: GivenText, argument: str = "patch") -> Patch:
-    """Return what was given as a patch; the arguments are those of `as_patch`.
+    """Return what was given as a patch, as `as_patch` does, but only if it can be parsed.
 
     Raises:
         ArgumentError: It is a single line, which is most likely the name of a file.

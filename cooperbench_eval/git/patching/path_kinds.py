@@ -173,12 +173,9 @@ _FRAMEWORK_WORDS = re.compile(
 def files_that_name_a_framework(base: Snapshot, changes: Changes) -> tuple[str, ...]:
     """Return the changed files, except tests, in which a new line names a test framework.
 
-    Code under test shares a process with the framework and can rewrite it; nothing
-    inside that process could prevent it. This is a hint for the reader of the report,
-    not a verdict: many honest changes name pytest.
-
-    Returns:
-        The paths, sorted.
+    Code under test shares a process with the framework and can rewrite it; nothing inside that
+    process could prevent it. This is a hint for the reader of the report, not a verdict: many
+    honest changes name pytest.
     """
     return tuple(
         path

@@ -188,7 +188,8 @@ class PatchReader:
             # `diff -u old new` names a file and its changed copy
             change, old, new = FileChange.DELETE, new or old, None
         else:
-            change = FileChange.ADD if _may_create(hunks) else FileChange.MODIFY
+            may_create = len(hunks) == 1 and not hunks[0].old
+            change = FileChange.ADD if may_create else FileChange.MODIFY
             old = new
         return self._checked(FilePatch(change=change, old_path=old, new_path=new, hunks=hunks))
 
@@ -425,10 +426,6 @@ class PatchReader:
 
 def _is_change(line: bytes) -> bool:
     return line[:1] != b" "
-
-
-def _may_create(hunks: tuple[Hunk, ...]) -> bool:
-    return len(hunks) == 1 and not hunks[0].old
 
 
 def _changes_something(file: FilePatch) -> bool:

@@ -69,9 +69,7 @@ def diff_text(entry: Entry | None) -> bytes:
 def binary_block(kind: str, data: bytes) -> bytes:
     """Encode one side of a binary patch: lines of at most 52 bytes in base 85.
 
-    Args:
-        kind: `literal` for contents, `delta` for git's instructions.
-        data: The contents or the instructions.
+    The *kind* is `literal` for contents, `delta` for git's instructions.
     """
     packed = zlib.compress(data)
     lines = [b"%s %d" % (kind.encode(), len(data))]

@@ -11,7 +11,6 @@ from typing import NamedTuple, Protocol
 
 from attrs import frozen
 
-from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.entries import Entry
 
 _DIRECTORY = 0o040000
@@ -35,25 +34,16 @@ class Node(NamedTuple):
         return self.mode == _DIRECTORY
 
 
-ROOT = Node(_DIRECTORY, "")
-"""The root of a tree; its id is that of the store."""
-
-
 @frozen
 class Commit:
     """A commit, as the search for merge bases needs it.
 
     Attributes:
-        parents: The ids of its parents, in their order.
         time: When it was committed, in seconds since 1970.
     """
 
     parents: tuple[str, ...]
     time: int
-
-
-# A name, and the two different nodes that two stores have for it.
-Difference = tuple[str, Node | None, Node | None]
 
 
 class Store(Protocol):
@@ -65,24 +55,8 @@ class Store(Protocol):
     def rows(self, path: str) -> Rows:
         """Return the rows of a folder, "" for the root; none if it is not a folder."""
 
-    def differences(
-        self, other: "Store", path: str, mine: Node | None, others: Node | None
-    ) -> Iterator[Difference]:
-        """Yield how a folder differs in another store.
-
-        Args:
-            other: The other store.
-            path: The folder, "" for the root.
-            mine: The folder's node here, which is `ROOT` for the root; `None` if it is not a
-                folder here.
-            others: The folder's node there.
-        """
-
     def entry(self, path: str, node: Node) -> Entry:
         """Return the entry of *node*, which is at *path*; its data may be read when it is used."""
-
-    def read(self, path: str, node: Node) -> bytes:
-        """Return the contents of *node*, which is at *path*."""
 
     def blob(self, prefix: str) -> bytes | None:
         """Return the contents whose id starts with *prefix*; `None` if no id or several do."""
@@ -202,27 +176,10 @@ class OverlayStore:
     def entry(self, path: str, node: Node) -> Entry:
         """See `Store.entry`."""
         entry = self._entries.get(path)
-        if entry is not None:
-            return entry
-        return self._source(path).entry(path, node)
-
-    def read(self, path: str, node: Node) -> bytes:
-        """See `Store.read`."""
-        entry = self._entries.get(path)
-        if entry is not None:
-            return entry.data
-        return self._source(path).read(path, node)
-
-    def differences(
-        self, other: Store, path: str, mine: Node | None, others: Node | None
-    ) -> Iterator[Difference]:
-        """See `Store.differences`."""
-        return compare_rows(self, other, path, mine, others)
-
-    def _source(self, path: str) -> Store:
-        if self._below is None:  # pragma: no cover - every node is from one of the two
-            raise RepositoryError(path, "no such entry")
-        return self._below
+        if entry is None:
+            assert self._below is not None  # noqa: S101 - every node is from one of the two
+            return self._below.entry(path, node)
+        return entry
 
     def blob(self, prefix: str) -> bytes | None:
         """See `Store.blob`."""
@@ -243,12 +200,15 @@ class OverlayStore:
         return self._root
 
 
-def compare_rows(
-    store: Store, other: Store, path: str, mine: Node | None, others: Node | None
-) -> Iterator[Difference]:
-    """Yield how a folder differs between any two stores; see `Store.differences`."""
-    before = store.rows(path) if mine else {}
-    after = other.rows(path) if others else {}
+def differences(
+    store: Store, other: Store, path: str, *, is_here: bool, is_there: bool
+) -> Iterator[tuple[str, Node | None, Node | None]]:
+    """Yield each name in a folder for which two stores have different nodes, with these.
+
+    *is_here* and *is_there* say which of the stores has the folder.
+    """
+    before = store.rows(path) if is_here else {}
+    after = other.rows(path) if is_there else {}
     for raw in {raw for raw, _ in before.items() ^ after.items()}:
         was, now = before.get(raw), after.get(raw)
         yield decode_path(raw), was and node_of(was), now and node_of(now)

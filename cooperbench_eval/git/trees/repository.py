@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,22 +19,10 @@ import pygit2
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.entries import Entry, FileMode, stored_entry
 from cooperbench_eval.git.trees.loose_objects import guarded, safe_for
-from cooperbench_eval.git.trees.objects import (
-    Commit,
-    Difference,
-    Node,
-    Row,
-    Rows,
-    Store,
-    compare_rows,
-    decode_path,
-    encode_path,
-    find_node,
-)
+from cooperbench_eval.git.trees.objects import Commit, Node, Row, Rows, find_node
 from cooperbench_eval.support.memo import WeighedMemo
 
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
-_ROW = re.compile(rb"[0-7]+ [^\0]+\0.{20}", re.DOTALL)  # of a tree object
 _ROWS = re.compile(rb"(?:[0-7]+ [^\0]+\0.{20})*+", re.DOTALL)
 _PARTS = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
@@ -47,7 +35,6 @@ _CONTENT_BYTES = 200  # for contents, besides their length
 
 _MODES = {int(mode): mode for mode in FileMode}
 _USUAL_MODES = frozenset(b"%o" % mode for mode in (*FileMode, stat.S_IFDIR))
-_new_node = partial(tuple.__new__, Node)  # twice as fast as `Node(…)`
 
 
 class CommitStore:
@@ -84,12 +71,17 @@ class CommitStore:
         return data
 
     def _parsed(self, tree_id: str, path: str) -> Rows:
-        found: list[Row] = _PARTS.findall(self._raw(tree_id, path))
+        what = f"the entries of the folder {path or '/'}"
+        raw = self._object(tree_id, pygit2.enums.ObjectType.TREE, what)
+        if not _ROWS.fullmatch(raw):
+            raise RepositoryError(self._location, f"{what} cannot be read (object {tree_id})")
+        found: list[Row] = _PARTS.findall(raw)
         if not _USUAL_MODES.issuperset([mode for mode, _, _ in found]):
             found = [(b"%o" % _mode(mode), name, at) for mode, name, at in found]
         rows = {row[1]: row for row in found}
         if len(rows) < len(found):
-            raise self._repeats(path)
+            problem = f"the folder {path or '/'} lists a name twice"
+            raise RepositoryError(self._location, problem)
         return self._folders.keep(path, rows, size=_FOLDER_BYTES + len(rows) * _ROW_BYTES)
 
     def node(self, path: str) -> Node | None:
@@ -120,48 +112,6 @@ class CommitStore:
             rows = self._parsed(node.id, folder)
         return rows
 
-    def differences(
-        self, other: Store, path: str, mine: Node | None, others: Node | None
-    ) -> Iterator[Difference]:
-        """See `Store.differences`; only the rows that differ between two trees are read."""
-        if not isinstance(other, CommitStore):
-            yield from compare_rows(self, other, path, mine, others)
-            return
-        before = self.raw_rows(mine, path) if mine else set()
-        after = other.raw_rows(others, path) if others else set()
-        gone, added = before - after, after - before
-        was, now = dict(map(_node_of, gone)), dict(map(_node_of, added))
-        one_sided = was.keys() ^ now.keys()
-        if (
-            len(was) < len(gone)
-            or len(now) < len(added)
-            or (one_sided and _lists_any(before & after, one_sided))
-        ):
-            raise self._repeats(path)
-        for name in was.keys() | now.keys():
-            old, new = was.get(name), now.get(name)
-            if old != new:
-                yield name, old, new
-
-    def _repeats(self, path: str) -> RepositoryError:
-        return RepositoryError(self._location, f"the folder {path or '/'} lists a name twice")
-
-    def raw_rows(self, node: Node, path: str) -> set[bytes]:
-        """Return the rows of a folder, which is at *path*, as its tree object has them."""
-        return set(_ROW.findall(self._raw(node.id or self._tree_id, path)))
-
-    def _raw(self, tree_id: str, path: str) -> bytes:
-        key = f"tree {tree_id}"  # a hostile folder may list a folder's id as that of a file
-        raw = self._contents.get(key)
-        if raw is None:
-            what = f"the entries of the folder {path or '/'}"
-            raw = self._object(tree_id, pygit2.enums.ObjectType.TREE, what)
-            if not _ROWS.fullmatch(raw):
-                problem = f"{what} cannot be read (object {tree_id})"
-                raise RepositoryError(self._location, problem)
-            self._contents.keep(key, raw, size=_CONTENT_BYTES + len(raw))
-        return raw
-
     def entry(self, path: str, node: Node) -> Entry:
         """See `Store.entry`."""
         mode = _MODES[node.mode]
@@ -177,7 +127,7 @@ class CommitStore:
         return data
 
     def read(self, path: str, node: Node) -> bytes:
-        """See `Store.read`."""
+        """Read the contents of *node*, which is at *path*."""
         return self._object(node.id, pygit2.enums.ObjectType.BLOB, f"the contents of {path}")
 
     def blob(self, prefix: str) -> bytes | None:
@@ -196,18 +146,6 @@ class CommitStore:
     def root(self) -> str:
         """See `Store.root`."""
         return self._tree_id
-
-
-def _lists_any(rows: set[bytes], names: Iterable[str]) -> bool:
-    """Whether a row has one of the *names*; a search in all of the bytes comes first."""
-    joined = b"".join(rows)
-    suspects = {name for name in names if b" %s\0" % encode_path(name) in joined}
-    return bool(suspects) and any(_node_of(row)[0] in suspects for row in rows)
-
-
-def _node_of(row: bytes) -> tuple[str, Node]:
-    mode, _, rest = row.partition(b" ")
-    return decode_path(rest[:-21]), _new_node((_mode(mode), rest[-20:].hex()))
 
 
 @functools.lru_cache(maxsize=64)  # there are only a few, unless a tree is hostile
@@ -283,12 +221,7 @@ def _resolved(location: str, revision: str) -> tuple[str, str | None]:
 
 
 def opened(location: str, *, is_top: bool = False) -> pygit2.Repository:
-    """Open a repository.
-
-    Args:
-        location: A folder with a repository.
-        is_top: Whether it must be the repository or the top folder of its worktree. If not, the
-            folders above it are searched too.
+    """Open the repository of a folder or, unless *is_top*, of one above it.
 
     Raises:
         RepositoryError: There is no repository, or it belongs to another user.
@@ -324,31 +257,19 @@ class CommitGraph:
         self._repository = opened(location)
 
     def find(self, revision: str) -> str:
-        """Return the id of the commit that *revision* names.
-
-        Raises:
-            RepositoryError: There is no such commit.
-        """
+        """Return the id of a revision's commit; raise `RepositoryError` if there is none."""
         commit_id = _resolved(self.location, revision)[1]
         if commit_id is None:
             raise RepositoryError(self.location, f"has {revision!r}, which is not a commit")
         return commit_id
 
     def commit(self, commit_id: str) -> Commit:
-        """Return the parents and the time of a commit.
-
-        Raises:
-            RepositoryError: It is absent.
-        """
+        """Return the parents and the time of a commit; raise `RepositoryError` if it is absent."""
         commit = self._read(commit_id)
         return Commit(tuple(map(str, commit.parent_ids)), commit.commit_time)
 
     def tree(self, commit_id: str) -> CommitStore:
-        """Return the tree of a commit.
-
-        Raises:
-            RepositoryError: The commit or its tree is absent.
-        """
+        """Return the tree of a commit; raise `RepositoryError` if either is absent."""
         tree_id = str(self._read(commit_id).tree_id)
         return CommitStore(self.location, tree_id, self._repository)
 
@@ -376,3 +297,13 @@ def unified_hunks(before: bytes, after: bytes) -> bytes:
     data: bytes = patch.data
     start = data.find(b"\n@@ ")
     return data[start + 1 :] if start >= 0 else b""
+
+
+def changed_ranges(before: bytes, after: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the lines that `git diff` shows as removed and as added, as half-open ranges."""
+    flags = pygit2.enums.DiffOption.FORCE_TEXT | pygit2.enums.DiffOption.INDENT_HEURISTIC
+    for hunk in pygit2.Patch.create_from(before, after, flag=flags, context_lines=0).hunks:
+        # An empty range is stated by the line before it.
+        old = hunk.old_start - bool(hunk.old_lines)
+        new = hunk.new_start - bool(hunk.new_lines)
+        yield old, old + hunk.old_lines, new, new + hunk.new_lines

@@ -16,11 +16,11 @@ from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.git.trees.diff_writing import render_change
 from cooperbench_eval.git.trees.entries import Entry, FileMode, entry_problem, written_path_problem
 from cooperbench_eval.git.trees.objects import (
-    ROOT,
     Node,
     OverlayStore,
     Store,
     decode_path,
+    differences,
     folders_of,
     node_of,
 )
@@ -205,7 +205,7 @@ class Snapshot:
                 there, or writing fails.
         """
         root = os.fspath(directory)
-        links: list[tuple[str, bytes]] = []
+        links: list[tuple[str, Entry]] = []
         made: set[str] = set()
         try:
             if os.path.lexists(root) and not os.path.isdir(root):  # noqa: PTH112
@@ -221,14 +221,13 @@ class Snapshot:
                 if folder not in made:
                     os.makedirs(folder, exist_ok=True)  # noqa: PTH103
                     made.add(folder)
-                mode = FileMode(node.mode)
-                data = b"" if mode is FileMode.SUBMODULE else self._store.read(path, node)
-                if mode is FileMode.SYMLINK:
-                    links.append((target, data))
+                entry = self._store.entry(path, node)
+                if entry.mode is FileMode.SYMLINK:
+                    links.append((target, entry))
                 else:
-                    write_entry(target, mode, data)
-            for target, data in links:
-                write_entry(target, FileMode.SYMLINK, data)
+                    write_entry(target, entry)
+            for target, link in links:
+                write_entry(target, link)
         except FileExistsError as exc:
             problem = f"cannot be written (the tree has two names for one file here: {exc})"
             raise RepositoryError(root, problem) from exc
@@ -252,12 +251,9 @@ def _check_path(path: object) -> None:
 def cache_of(base: Snapshot, kind: Callable[[], _Cache]) -> _Cache:
     """Return the cache of this *kind* that is kept with *base*; it is empty after unpickling.
 
-    Whatever is computed from one base for many pairs is kept with it: line diffs, placed
-    patches, parsed files.
-
-    Args:
-        base: The snapshot that all the pairs share.
-        kind: Makes an empty cache. It is the key too, so it must be a class or a function.
+    Whatever is computed from one base for many pairs is kept with it: line diffs, placed patches,
+    parsed files. *kind* makes an empty cache, and is the key too, so it must be a class or a
+    function.
     """
     return base._caches.one(kind)  # noqa: SLF001 - of this module
 
@@ -286,24 +282,21 @@ def _restore(store: Store, location: str | None, commit_id: str | None) -> Snaps
     return Snapshot(store, location=location, commit_id=commit_id)
 
 
-def write_entry(target: str, mode: FileMode, data: bytes) -> None:
+def write_entry(target: str, entry: Entry) -> None:
     """Write an entry to disk, at a path where nothing exists yet.
 
-    A submodule becomes an empty folder.
-
-    Raises:
-        OSError: The file system refused it, or something exists at *target*.
-        ValueError: *data* is the target of a link and contains a NUL.
+    A submodule becomes an empty folder. The file system may refuse it with an `OSError`, and a link
+    whose target contains a NUL is a `ValueError`.
     """
-    if mode is FileMode.SUBMODULE:
+    if entry.mode is FileMode.SUBMODULE:
         os.mkdir(target)  # noqa: PTH102 - trees are written through plain strings, for speed
-    elif mode is FileMode.SYMLINK:
-        os.symlink(data, os.fsencode(target))  # noqa: PTH211 - the link's target is bytes
+    elif entry.mode is FileMode.SYMLINK:
+        os.symlink(entry.data, os.fsencode(target))  # noqa: PTH211 - the link's target is bytes
     else:
-        permissions = 0o777 if mode is FileMode.EXECUTABLE else 0o666
+        permissions = 0o777 if entry.mode is FileMode.EXECUTABLE else 0o666
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
         with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
-            file.write(data)
+            file.write(entry.data)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
@@ -423,18 +416,20 @@ def rewritten(changes: Changes, old: Snapshot, new: Snapshot) -> Changes:
 def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | None]]:
     before, after = old._store, new._store  # noqa: SLF001 - both classes are in this module
     # No recursion: folders may be nested too deeply for Python's stack.
-    folders: list[tuple[str, Node | None, Node | None]] = [("", ROOT, ROOT)]
+    folders = [("", True, True)]
     while folders:
-        folder, was_folder, now_folder = folders.pop()
-        for name, was, now in before.differences(after, folder, was_folder, now_folder):
+        folder, is_here, is_there = folders.pop()
+        for name, was, now in differences(
+            before, after, folder, is_here=is_here, is_there=is_there
+        ):
             path = f"{folder}/{name}" if folder else name
-            was_inside = was if was and was.is_directory else None
-            now_inside = now if now and now.is_directory else None
-            if was_inside or now_inside:
-                folders.append((path, was_inside, now_inside))
-            if was and not was_inside and (now is None or now_inside):
+            was_folder = was is not None and was.is_directory
+            now_folder = now is not None and now.is_directory
+            if was_folder or now_folder:
+                folders.append((path, was_folder, now_folder))
+            if was and not was_folder and (now is None or now_folder):
                 yield path, None
-            if now and not now_inside:
+            if now and not now_folder:
                 yield path, after.entry(path, now)
 
 

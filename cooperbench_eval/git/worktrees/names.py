@@ -28,9 +28,6 @@ class FoundCommit:
     """A name that stands for a commit.
 
     Attributes:
-        kind: What it stands for.
-        commit_id: The id of the commit.
-        tree_id: The id of its tree.
         branch: The full name of the local branch; empty if it is not one.
     """
 
@@ -45,7 +42,6 @@ class FoundDamage:
     """A name that stands for a commit that cannot be read.
 
     Attributes:
-        kind: What it stands for.
         problem: Why it cannot be read, as a clause.
     """
 
@@ -80,11 +76,7 @@ class Names:
     """
 
     def __init__(self, location: str) -> None:
-        """Open a repository.
-
-        Raises:
-            RepositoryError: *location* is not a repository, or it belongs to another user.
-        """
+        """Open a repository; raise `RepositoryError` if there is none, or it is another user's."""
         self.location = location
         self._repository = guarded(opened(location))
         self.is_shallow = self._repository.is_shallow
@@ -111,19 +103,11 @@ class Names:
         return found
 
     def snapshot(self, tree_id: str, commit_id: str | None = None) -> Snapshot:
-        """Return a tree of the repository.
-
-        Raises:
-            RepositoryError: The tree is absent.
-        """
+        """Return a tree of the repository; raise `RepositoryError` if it is absent."""
         return Snapshot(self.store(tree_id), location=self.location, commit_id=commit_id)
 
     def store(self, tree_id: str) -> CommitStore:
-        """Return the source of a tree's contents.
-
-        Raises:
-            RepositoryError: The tree is absent.
-        """
+        """Return the source of a tree's contents; raise `RepositoryError` if it is absent."""
         return CommitStore(self.location, tree_id, self._for_trees)
 
     def worktree(self, folder: Path) -> pygit2.Repository:
@@ -204,10 +188,7 @@ class Names:
     def _revision(self, name: str) -> tuple[pygit2.Object | pygit2.Commit, pygit2.Reference | None]:
         """Return what a revision stands for, and its branch or tag, if it is one.
 
-        Raises:
-            KeyError: There is none.
-            ValueError: It is not a name, or several objects start with it.
-            pygit2.GitError: It is not a revision.
+        If there is none, the error is a `KeyError`, `ValueError` or `pygit2.GitError`.
         """
         if not name or "\0" in name:
             raise ValueError(name)
@@ -219,7 +200,6 @@ class Names:
 
     @cached_property
     def _worktrees(self) -> Mapping[str, FoundWorktree]:
-        """The linked worktrees of the repository, by their names."""
         found: dict[str, FoundWorktree] = {}
         for link in sorted((self.common / "worktrees").glob("*/gitdir")):
             folder, lock = link.parent, ""
@@ -235,7 +215,6 @@ class Names:
         return found
 
     def _at(self, name: str) -> FoundWorktree | None:
-        """Return the worktree at a path."""
         folder = Path(os.path.abspath(name))  # noqa: PTH100 - links are kept as given
         real = folder.resolve()
         known = (each for each in self._worktrees.values() if each.folder.resolve() == real)
@@ -245,8 +224,7 @@ class Names:
     def _damaged(self, name: str) -> FoundDamage | None:
         """Return why the commit of a name cannot be read; `None` if nothing has the name.
 
-        Raises:
-            RepositoryError: The name stands for a folder or a file.
+        If it stands for a folder or a file, raise `RepositoryError`.
         """
         kinds, problem = pygit2.enums.ObjectType, ""
         try:
@@ -279,7 +257,6 @@ class Names:
 
 
 def _kind_of(full: str) -> RefKind:
-    """Return what a reference is, by its full name."""
     if full.startswith(("refs/heads/", "refs/remotes/")):
         return RefKind.BRANCH
     return RefKind.TAG if full.startswith("refs/tags/") else RefKind.COMMIT

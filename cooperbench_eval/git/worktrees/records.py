@@ -40,7 +40,6 @@ class Head:
 
     Attributes:
         name: The name, as the caller gave it.
-        kind: What it stands for.
         folder: The top folder of a working tree; `None` for other names.
         commit_id: The id of the commit; that of `HEAD` for a working tree. `None` if there is none.
         tree: Its files, uncommitted changes included; `None` if there is a problem.

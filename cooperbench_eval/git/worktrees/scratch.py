@@ -66,13 +66,9 @@ class Scratch:
     def __init__(
         self, own: Path, folder: Path, repository: pygit2.Repository, common: Path
     ) -> None:
-        """Fill *own* with what git needs to compare the working tree.
+        """Fill the empty folder *own* with what git needs to compare the working tree at *folder*.
 
-        Args:
-            own: An empty folder, with a name that begins with `PREFIX`.
-            folder: The top folder of the working tree.
-            repository: Its repository.
-            common: The folder that all worktrees of the repository share.
+        The name of *own* begins with `PREFIX`. The *common* folder is that of all worktrees.
 
         Raises:
             OSError: The index cannot be read, or there is no space.
@@ -167,7 +163,6 @@ class Scratch:
             self.added.append(path)
 
     def _assumed(self) -> Iterator[str]:
-        """Yield the files that git assumes to be unchanged."""
         with suppress(FileNotFoundError):
             if _ASSUMED.search((self._own / "index").read_bytes()):
                 for row in self._git("ls-files", "-v", "-z").split(b"\0"):

@@ -50,10 +50,7 @@ _OPERATIONS = {
 def read_worktree(names: Names, name: str, found: FoundWorktree) -> Head:
     """Return the files of a working tree, uncommitted changes included.
 
-    Args:
-        names: The names of its repository.
-        name: The name that the caller gave it.
-        found: Where it is.
+    The caller gave it the *name*, and it was *found* among the names of its repository.
 
     Raises:
         RepositoryError: The folder is not the top of a worktree of this repository.
@@ -108,8 +105,6 @@ def _settled(names: Names, folder: Path, repository: pygit2.Repository, head: He
 
 
 class _Look:
-    """One look at a working tree."""
-
     def __init__(self, names: Names, folder: Path, repository: pygit2.Repository) -> None:
         self._names = names
         self._folder = folder

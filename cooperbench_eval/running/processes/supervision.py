@@ -93,9 +93,6 @@ class SupervisedCommand:
     """A command and its limits.
 
     Attributes:
-        command: The program and its arguments.
-        folder: The directory that it starts in.
-        env: Its whole environment.
         timeout_seconds: Its deadline, from its start.
         grace_seconds: How long it may go on after SIGTERM asked it to stop; 0 kills it
             at once.
@@ -170,7 +167,6 @@ class CommandEnd:
     """How a command ended.
 
     Attributes:
-        reason: Why it is over.
         seconds: How long it took, if it was started.
         exit_code: Its exit status if it ended, negative for a signal.
         oom_kills: If it ended, how many processes of the machine the kernel killed
@@ -216,8 +212,7 @@ class Supervision:
     def run(self, command: SupervisedCommand) -> CommandEnd:
         """Run *command*; return once all its processes are gone.
 
-        Raises:
-            SandboxError: The supervisor cannot be started, or failed.
+        If the supervisor cannot be started, or fails, raise `SandboxError`.
         """
         if not sys.executable:
             raise _without_supervisor("there is no Python for it", command)

@@ -309,7 +309,6 @@ def _share(process: Process) -> int:
 
 
 def _threads() -> int:
-    """Return how many threads this machine runs, 0 if that is unknown."""
     found = _contents("/proc/loadavg").split()
     return int(found[3].partition(b"/")[2]) if found else 0
 
@@ -333,11 +332,7 @@ def _contents(path: str) -> bytes:
 
 
 def reap(child: int) -> tuple[int | None, bool]:
-    """Reap dead children.
-
-    Returns:
-        The raw status of *child* if it was among them, and whether any child still lives.
-    """
+    """Reap dead children; return the raw status of *child* if it was one, and whether any lives."""
     status, enough = None, time.monotonic() + _REAP_SECONDS
     try:
         # Not forever: the processes of a fork bomb may end as fast as this process can reap.

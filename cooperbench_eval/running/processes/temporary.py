@@ -35,10 +35,8 @@ _SWEPT: set[str] = set()
 def make_folder(kind: str = "", place: Path | None = None) -> Path:
     """Make a temporary folder for this user only, to be removed with `discard_folder`.
 
-    Its name holds the word *kind*. By default it is in the system's temporary directory.
-
-    Raises:
-        OSError: It cannot be made.
+    Its name holds the word *kind*. By default it is in the system's temporary directory. If it
+    cannot be made, raise an `OSError`.
     """
     parent = str(place or tempfile.gettempdir())
     if hasattr(os, "getuid"):  # elsewhere, a folder cannot be opened and locked

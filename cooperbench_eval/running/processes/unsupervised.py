@@ -30,11 +30,9 @@ def run_plainly(
 ) -> int:
     """Run *command*, wait for its end and return its exit status, negative for a signal.
 
-    When *is_over* returns true, the command is asked to stop, and killed after *grace_seconds*.
-    Its output goes to *take*; without it, to the standard streams of this process.
-
-    Raises:
-        OSError: It cannot be started.
+    When *is_over* returns true, the command is asked to stop, and killed after *grace_seconds*. Its
+    output goes to *take*; without it, to the standard streams of this process. If it cannot be
+    started, raise an `OSError`.
     """
     process = subprocess.Popen(  # noqa: S603 - the caller names it
         command,

@@ -124,9 +124,7 @@ class Reply:
 
     Attributes:
         data: The value or the exception, pickled; `None` if it cannot be pickled.
-        is_value: Whether there is a value.
         problem: If there is no value, the reason in words.
-        traceback: If the call raised an exception, its traceback.
     """
 
     data: bytes | None = None
@@ -137,8 +135,7 @@ class Reply:
     def value(self) -> Any:
         """Return the value, or raise the exception that the call raised.
 
-        Raises:
-            WorkerError: The value or the exception cannot be rebuilt here.
+        If either cannot be rebuilt here, raise `WorkerError`.
         """
         found = None
         try:
@@ -161,11 +158,7 @@ class Reply:
 def write_call(
     folder: Path, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
-    """Write a call to *folder*.
-
-    Raises:
-        WorkerError: The call cannot be pickled.
-    """
+    """Write a call to *folder*; raise `WorkerError` if it cannot be pickled."""
     path = marshal.dumps([each for each in sys.path if isinstance(each, str)])
     try:
         call = dumps((fn, args, kwargs))

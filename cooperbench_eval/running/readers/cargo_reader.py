@@ -81,12 +81,7 @@ _COUNTED = (TestCaseStatus.PASSED, TestCaseStatus.FAILED, TestCaseStatus.SKIPPED
 
 
 def _read(run: FinishedRun) -> tuple[TestCase, ...]:
-    """Return the cases of every test program, and an error for each failed compilation.
-
-    Raises:
-        UnreadableResultError: A part of the output was cut, no test program printed a
-            result, or a summary contradicts its lines.
-    """
+    """Return the cases of every test program, and an error for each failed compilation."""
     targets = _targets(_lines(run.output))
     cases = tuple(case for target in targets for case in target.cases())
     failures = _compile_errors(run.output, run.exit_code)
@@ -124,8 +119,6 @@ class _Target:
     Attributes:
         label: The program's part of an id.
         announced: How many tests libtest announced; `None` for another harness.
-        found: The name and the end of each test.
-        messages: The output of each test that failed.
         contradicted: Whether libtest's summary contradicts the tests.
         ended: Whether a summary agrees with the tests.
         summary: The counts that another harness printed.
@@ -242,7 +235,6 @@ def _covers(case: TestCase, name: str) -> bool:
 
 
 def _program(path: str, package: str) -> str:
-    """Return the part of an id before the tests of a file."""
     name = PurePosixPath(path).stem if path.startswith("tests/") else package
     return f"{name.replace('-', '_')} {path}::"
 
@@ -322,7 +314,6 @@ def _end_of_options(command: tuple[str, ...]) -> int | None:
 
 
 def _profile(words: tuple[str, ...]) -> str:
-    """Return the profile that the words name; empty if they name none."""
     rest = iter(words)
     options = (option_and_value(word, rest, _PROFILE_OPTIONS) for word in rest)
     return next((value for option, value in options if option in _PROFILE_OPTIONS), "")

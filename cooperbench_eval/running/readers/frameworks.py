@@ -41,8 +41,6 @@ _PREFIX = r"\s*(?:timeout\s+\S+\s+)?(?:\w+=\S+\s+)*"
 
 
 class _Recognized(NamedTuple):
-    """A framework, and the words that start it."""
-
     framework: Framework
     words: str
 

@@ -17,7 +17,6 @@ from cooperbench_eval.running.readers.protocol import (
     contents_of,
     option_and_value,
     remembered,
-    remembered_tests,
     selections,
     tests_by_file,
 )
@@ -157,8 +156,7 @@ def _part(code: str, text: str) -> Part:
     return Part(text=text, test=test, binds=frozenset({name}), uses=uses)
 
 
-_TEST = re.compile(r"^func (Test(?:[^a-z\W]\w*)?)\(\s*\w+ \*testing\.T\s*\)", re.MULTILINE)
-_DECLARATION = re.compile(r"^(?:func|type|var|const)\b", re.MULTILINE)
+_TEST = re.compile(r"func Test(?:[^a-z\W]\w*)?\(\s*\w+ \*testing\.T\s*\)")
 _MODULE = re.compile(rb"^module[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
 # A file name can also be a build constraint, such as `_linux`.
 _PLAIN_NAME = re.compile(r"[^_.][^_]*(?:_[^_]+)*_test\.go")
@@ -256,11 +254,5 @@ def _import_path(folder: PurePosixPath, tree: Snapshot, *, is_nested: bool = Fal
     return ""
 
 
-@remembered_tests
 def _functions(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield each test function with its text, down to the next declaration."""
-    text = data.decode(errors="replace")
-    masked = GO.mask(text) or ""
-    for found in _TEST.finditer(masked):
-        following = _DECLARATION.search(masked, found.end())
-        yield found[1], text[found.start() : following.start() if following else None].rstrip()
+    return ((part.test, part.text) for part in _go_parts(data) if _TEST.match(part.text))

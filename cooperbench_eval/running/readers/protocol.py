@@ -34,8 +34,6 @@ class Launch:
     """How to start a suite's command so that its framework writes a result.
 
     Attributes:
-        command: The command, with the options that the framework needs.
-        env: The variables, with those that the framework needs.
         stdout: The file of the scratch directory to which the command's standard
             output is redirected, if any. The runner shows it with the output.
     """
@@ -55,10 +53,8 @@ class FinishedRun:
 
     Attributes:
         command: The suite's command, as its author wrote it.
-        exit_code: Its exit status.
         scratch: The directory where the framework was asked to write. It may be empty,
             or hold anything that hostile code wrote there.
-        tree: The files that the command ran on.
         output: What the command printed. The middle of a long output may be cut.
     """
 
@@ -74,11 +70,7 @@ class NewTests:
     """A tests patch applied to a tree, in which readers look for the tests it adds.
 
     Attributes:
-        before: The tree without the patch.
-        after: The tree with the patch.
         paths: The files that the patch adds or changes, sorted.
-        command: The suite's command.
-        env: The suite's variables.
         cases: The cases that the run reported. They show which files ran if the command
             does not.
     """
@@ -136,11 +128,9 @@ class Reader:
     def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
         """Return every case of the run once, in the order of first occurrence.
 
-        A case may be reported several times, because it ran again or because two cases
-        share a name. Then the worst reported status counts.
-
-        Raises:
-            UnreadableResultError: The result is missing, too large or not credible.
+        A case may be reported several times, because it ran again or because two cases share a
+        name. Then the worst reported status counts. If the result is missing, too large or not
+        credible, raise `UnreadableResultError`.
         """
         found: dict[str, TestCase] = {}
         for case in bounded(self._read(run)):
@@ -181,12 +171,9 @@ def added_tests(
 ) -> tuple[str, ...]:
     """Return the ids of the tests that are new or changed, in the order of the files.
 
-    Args:
-        new: The tree before and after the tests patch.
-        functions: Returns the name and the text of each test in a file's contents.
-        prefix: Returns the part of an id before a test's name, for a file; empty if the
-            file's tests may not have run.
-        keeps: Whether the command selects a file's test with this name.
+    *functions* returns the name and the text of each test in a file's contents. *prefix* returns
+    the part of an id before a test's name, for a file; it is empty if the file's tests may not have
+    run. *keeps* says whether the command selects a file's test with a name.
     """
     names: list[str] = []
     for path in new.paths:
@@ -284,10 +271,8 @@ def arguments_of(command: tuple[str, ...], *start: str) -> tuple[str, ...] | Non
 def option_and_value(word: str, rest: Iterator[str], with_value: Container[str]) -> tuple[str, str]:
     """Return an option's name and its value; the value is empty if there is none.
 
-    Args:
-        word: The option, as `--name`, `--name=value`, `-n` or `-nvalue`.
-        rest: The words after it. The value is the next one if it is a word of its own.
-        with_value: The names of the options that take a value.
+    The option is `--name`, `--name=value`, `-n` or `-nvalue`. If it is in *with_value* and its
+    value is a word of its own, that is the next one of *rest*.
     """
     letter = word[:2]
     if letter != "--" and len(word) > len(letter) and letter in with_value:
@@ -316,13 +301,9 @@ def selections(
 ) -> list[_Value] | None:
     """Return what each call of a program selects; `None` if one may select anything.
 
-    Args:
-        new: The tree with the tests patch, and the command.
-        program: A regular expression for the program and its verb.
-        arguments: Those of the command, if it is a call of the program; `None` if it is a
-            script that may make several.
-        parse: Returns what the arguments of a call select; `None` if it does not understand
-            them.
+    *program* is a regular expression for the program and its verb. *arguments* are those of the
+    command, if it is a call of the program; `None` if it is a script that may make several. *parse*
+    returns what the arguments of a call select; `None` if it does not understand them.
     """
     calls = [arguments]
     if arguments is None:

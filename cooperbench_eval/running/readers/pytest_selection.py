@@ -279,7 +279,6 @@ class Settings:
     """One file's settings, or pytest's defaults.
 
     Attributes:
-        folder: Where the file is.
         values: The settings by name, as the words of each.
     """
 

@@ -231,7 +231,6 @@ def _words(node: ast.AST) -> frozenset[str]:
 
 
 def _called(node: ast.expr) -> str:
-    """Return the last name of a decorator or a base class."""
     if isinstance(node, ast.Call | ast.Subscript):
         node = node.func if isinstance(node, ast.Call) else node.value
     if isinstance(node, ast.Attribute):

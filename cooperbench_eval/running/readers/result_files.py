@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
@@ -24,6 +25,8 @@ from cooperbench_eval.running.results import TestCase, TestCaseStatus
 from cooperbench_eval.support.systems import OPEN_NO_LINK
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     from cooperbench_eval.support.json_records import Converter
 
 
@@ -46,9 +49,8 @@ class UnreadableResultError(Exception):
 def bounded(cases: Iterable[TestCase]) -> Iterator[TestCase]:
     """Yield cases with their ids and messages cut.
 
-    Raises:
-        UnreadableResultError: There are more than `CASE_LIMIT`, or their texts have more
-            characters together than a result file may have bytes.
+    There may be `CASE_LIMIT` of them, and their texts may have as many characters together as a
+    result file may have bytes; otherwise, raise `UnreadableResultError`.
     """
     size = 0
     for number, case in enumerate(cases, 1):
@@ -85,8 +87,7 @@ def lengthened(message: str, more: str) -> str:
 def read_result_file(path: Path) -> bytes:
     """Return the bytes of a result file that hostile code may have written.
 
-    Raises:
-        UnreadableResultError: The file is absent, not a plain file, or larger than 64 MiB.
+    If it is absent, not a plain file, or larger than 64 MiB, raise `UnreadableResultError`.
     """
     with _opened(path) as file:
         data = file.read(_SIZE_LIMIT + 1)
@@ -142,22 +143,14 @@ def clean(text: str) -> str:
 
 
 def whole_output(output: bytes) -> str:
-    """Return a command's output as text.
-
-    Raises:
-        UnreadableResultError: A part of the output was cut.
-    """
+    """Return a command's output as text; raise `UnreadableResultError` if it was cut."""
     if _CUT.search(output):
         raise UnreadableResultError("the output is too long to be read whole")
     return output.decode(errors="backslashreplace")
 
 
 def unnamed(label: str, counts: Mapping[TestCaseStatus, int]) -> tuple[TestCase, ...]:
-    """Return cases of which only the number is known, with ids `<label> <status> #<number>`.
-
-    Raises:
-        UnreadableResultError: The number of cases is impossible.
-    """
+    """Return cases of which only the number is known, with ids `<label> <status> #<number>`."""
     if sum(counts.values()) > CASE_LIMIT:
         raise UnreadableResultError("the result counts an impossible number of tests")
     return tuple(
@@ -175,9 +168,8 @@ def is_unnamed(case: TestCase) -> bool:
 def parse_json(data: bytes) -> Any:
     """Parse a JSON text.
 
-    Raises:
-        UnreadableResultError: The text is not JSON as in RFC 8259, holds too many values,
-            or is nested too deeply.
+    If it is not JSON as in RFC 8259, holds too many values, or is nested too deeply, raise
+    `UnreadableResultError`.
     """
     if data.count(b",") + data.count(b"{") + data.count(b"[") > _VALUE_LIMIT:
         raise UnreadableResultError("the result file holds too many values")
@@ -194,11 +186,9 @@ def _refuse(constant: str) -> NoReturn:
 def as_record(value: object, kind: type[_Record]) -> _Record:
     """Read plain JSON values as a record, whose fields have the JSON keys as aliases.
 
-    Characters that UTF-8 cannot express are escaped. A `float` is a duration: any value
-    that cannot be one becomes 0. A `bool` is true only if the value is `true`.
-
-    Raises:
-        UnreadableResultError: A key is missing, or a value has the wrong type.
+    Characters that UTF-8 cannot express are escaped. A `float` is a duration: any value that cannot
+    be one becomes 0. A `bool` is true only if the value is `true`. If a key is missing, or a value
+    has the wrong type, raise `UnreadableResultError`.
     """
     from cooperbench_eval.support.json_records import (  # noqa: PLC0415 - cattrs loads slowly
         structure,
@@ -251,8 +241,7 @@ def tree_path(path: str, tree: Snapshot) -> str:
 def read_sessions(scratch: Path, prefix: str, suffix: str) -> list[bytes]:
     """Return the result files of all sessions of a run.
 
-    Raises:
-        UnreadableResultError: There is no result file, there are too many, or one cannot be read.
+    If there is none, there are too many, or one cannot be read, raise `UnreadableResultError`.
     """
     try:
         names = sorted(os.listdir(scratch))  # noqa: PTH208 - names are wanted
@@ -273,7 +262,6 @@ def read_sessions(scratch: Path, prefix: str, suffix: str) -> list[bytes]:
 
 _DEPTH_LIMIT = 32
 _ELEMENTS_PER_CASE = 10
-_PIECE = 1 << 16
 _OUTCOMES = {
     "failure": TestCaseStatus.FAILED,
     "error": TestCaseStatus.ERROR,
@@ -308,90 +296,66 @@ class JUnitCase:
 def parse_junit(data: bytes) -> tuple[JUnitCase, ...]:
     """Read the cases of a JUnit file, in its order.
 
-    Raises:
-        UnreadableResultError: The bytes are not JUnit XML, hold too many cases or elements,
-            or declare a document type, without which no entity bomb is possible.
+    If the bytes are not JUnit XML, hold too many cases or elements, or declare a document type,
+    without which no entity bomb is possible, raise `UnreadableResultError`.
     """
     # A program that runs no tests should not wait for an XML parser to load.
-    from defusedxml.ElementTree import ParseError, XMLParser  # noqa: PLC0415
+    from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415
 
-    collector = _CaseCollector()
-    parser = XMLParser(target=collector, forbid_dtd=True)
+    cases: list[JUnitCase] = []
+    opened: list[Element] = []
+    started = 0
     try:
-        for start in range(0, len(data), _PIECE):
-            parser.feed(data[start : start + _PIECE])
-        parser.close()
+        for event, element in iterparse(BytesIO(data), ("start", "end"), forbid_dtd=True):
+            if event == "start":
+                started += 1
+                _check_start(element.tag, started, depth=len(opened))
+                opened.append(element)
+                continue
+            opened.pop()
+            if element.tag == "testcase":
+                cases.append(_case_of(element))
+            if len(cases) > CASE_LIMIT:
+                raise UnreadableResultError(f"the result has more than {CASE_LIMIT} cases")
+            if opened and all(above.tag != "testcase" for above in opened):
+                opened[-1].remove(element)  # or the tree would grow with every case
     # defusedxml's refusals are ValueErrors; so are the errors of some encodings.
     except (ParseError, ValueError, LookupError) as exc:
         reason = " ".join(str(exc).split()) or type(exc).__name__
         raise UnreadableResultError(f"the result file is not plain XML ({reason})") from exc
-    return tuple(collector.cases)
+    return tuple(cases)
 
 
-class _CaseCollector:
-    """Collects cases while the parser reads elements; no tree is built."""
-
-    def __init__(self) -> None:
-        self.cases: list[JUnitCase] = []
-        self._open: list[str] = []
-        self._case: Mapping[str, str] = {}
-        self._outcomes: list[TestCase] = []
-        self._outcome: Mapping[str, str] | None = None
-        self._text = ""
-        self._elements = 0
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if not self._open and tag not in {"testsuites", "testsuite"}:
-            raise UnreadableResultError(
-                f"the result file is not JUnit XML: it begins with {tag[:40]!r}"
-            )
-        self._elements += 1
-        if self._elements > _ELEMENTS_PER_CASE * CASE_LIMIT:
-            raise UnreadableResultError("the result file has too many elements")
-        if len(self._open) >= _DEPTH_LIMIT:
-            raise UnreadableResultError("the result file is nested too deeply")
-        if tag == "testcase":
-            self._case, self._outcomes = attributes, []
-        elif tag in _OUTCOMES and self._open[-1] == "testcase":
-            self._outcome, self._text = attributes, ""
-        self._open.append(tag)
-
-    def data(self, text: str) -> None:
-        if self._outcome is not None:
-            self._text = lengthened(self._text, text)
-
-    def end(self, tag: str) -> None:
-        self._open.pop()
-        if tag == "testcase":
-            self._end_case()
-        elif self._outcome is not None and tag in _OUTCOMES and self._open[-1] == "testcase":
-            self._end_outcome(_OUTCOMES[tag], self._outcome)
-
-    def close(self) -> None:
-        """Do nothing; the parser requires this method."""
-
-    def _end_outcome(self, status: TestCaseStatus, attributes: Mapping[str, str]) -> None:
-        if len(self._outcomes) == CASE_LIMIT:
-            raise UnreadableResultError("a case of the result file has too many outcomes")
-        message = "\n".join(filter(None, (attributes.get("message"), self._text)))
-        if attributes.get("type") in _EXPECTED_FAILURES:
-            status = TestCaseStatus.XFAILED
-        name = self._case.get("name", "")[:ID_LIMIT]
-        self._outcomes.append(TestCase(id=name, status=status, message=shortened(message)))
-        self._outcome = None
-
-    def _end_case(self) -> None:
-        if len(self.cases) == CASE_LIMIT:
-            raise UnreadableResultError(f"the result has more than {CASE_LIMIT} cases")
-        self.cases.append(
-            JUnitCase(
-                classname=self._case.get("classname", "")[:ID_LIMIT],
-                name=self._case.get("name", "")[:ID_LIMIT],
-                file=self._case.get("file", "")[:ID_LIMIT],
-                duration_seconds=_seconds(self._case.get("time", "")),
-                outcomes=tuple(self._outcomes),
-            )
+def _check_start(tag: str, number: int, *, depth: int) -> None:
+    if not depth and tag not in {"testsuites", "testsuite"}:
+        raise UnreadableResultError(
+            f"the result file is not JUnit XML: it begins with {tag[:40]!r}"
         )
+    if number > _ELEMENTS_PER_CASE * CASE_LIMIT:
+        raise UnreadableResultError("the result file has too many elements")
+    if depth >= _DEPTH_LIMIT:
+        raise UnreadableResultError("the result file is nested too deeply")
+
+
+def _case_of(element: "Element") -> JUnitCase:
+    name = element.get("name", "")[:ID_LIMIT]
+    outcomes = [child for child in element if child.tag in _OUTCOMES]
+    if len(outcomes) > CASE_LIMIT:
+        raise UnreadableResultError("a case of the result file has too many outcomes")
+    return JUnitCase(
+        classname=element.get("classname", "")[:ID_LIMIT],
+        name=name,
+        file=element.get("file", "")[:ID_LIMIT],
+        duration_seconds=_seconds(element.get("time", "")),
+        outcomes=tuple(_outcome(name, each) for each in outcomes),
+    )
+
+
+def _outcome(name: str, element: "Element") -> TestCase:
+    is_expected = element.get("type") in _EXPECTED_FAILURES
+    status = TestCaseStatus.XFAILED if is_expected else _OUTCOMES[element.tag]
+    message = "\n".join(filter(None, (element.get("message"), "".join(element.itertext()))))
+    return TestCase(id=name, status=status, message=shortened(message))
 
 
 def _seconds(text: str) -> float:

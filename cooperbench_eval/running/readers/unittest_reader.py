@@ -68,10 +68,6 @@ def _read_unittest_output(output: bytes) -> tuple[TestCase, ...]:
     """Return the cases of every session, which have numbers and no names.
 
     A test counts once for each of its subtests that failed, as it does in unittest.
-
-    Raises:
-        UnreadableResultError: No session ended, one contradicts itself, or a part of
-            the output was cut.
     """
     text = whole_output(output)
     sessions = list(_CLOSING.finditer(text))
@@ -149,14 +145,12 @@ def _added_unittest_tests(new: NewTests) -> tuple[str, ...]:
 
 
 def _is_named(name: str, words: Sequence[str]) -> bool:
-    """Whether words name a method, its class, its module or its file."""
     class_ = name.rpartition(".")[0]
     module = class_.rpartition(".")[0]
     return not {name, class_, module, f"{module.replace('.', '/')}.py"}.isdisjoint(words)
 
 
 def _patterns(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the `-k` patterns, and the other words."""
     patterns: list[str] = []
     others: list[str] = []
     rest = iter(words)

@@ -36,9 +36,10 @@ def bubblewrap_options(
 ) -> Iterator[str]:
     """Yield the options that confine *supervised*, in the order that bubblewrap applies them.
 
+    The command may write to the directories in its `marks`.
+
     Args:
-        supervised: The command with its whole environment; it may write to the
-            directories in `marks`.
+        supervised: The command with its whole environment.
         network: Whether it shares the machine's network.
         readable: Existing paths that it may read, besides the system's.
         writable: Further directories that it may write, each with the place where it sees it.
@@ -120,7 +121,6 @@ def _follow(path: str, links: dict[str, str]) -> str:
 
 
 def _is_below(path: str, folders: Collection[str]) -> bool:
-    """Whether *path* is one of *folders*, or in one of them."""
     return path in folders or any(str(above) in folders for above in Path(path).parents)
 
 

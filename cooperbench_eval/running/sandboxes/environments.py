@@ -77,7 +77,8 @@ class EnvironmentFinder:
         if not (is_new and program.is_absolute() and self._is_trusted(str(program))):
             return
         self._seen.add(program)
-        if str(program.parent.parent) in _OWN or not _is_file(program):
+        is_file = os.path.isfile(program)  # noqa: PTH113 - never raises
+        if str(program.parent.parent) in _OWN or not is_file:
             return
         names = list(_names_of(program))
         interpreter = _interpreter_of_script(program, self._path)
@@ -85,7 +86,7 @@ class EnvironmentFinder:
         if not (is_python or interpreter or _configuration(program.parent)):
             return
         self.shown[str(program)] = None
-        self.facts.append((str(program), str(names[-1]), _state(program)))
+        self.facts.append((str(program), str(names[-1]), state_of(program)))
         for name in names:
             self._add_around(name)
         self._visit(Path(interpreter))
@@ -100,7 +101,7 @@ class EnvironmentFinder:
         settings = _read_settings(file)
         packages = _packages(prefix)
         self.packages += packages
-        states = [(path, _state(Path(path))) for path in packages]
+        states = [(path, state_of(Path(path))) for path in packages]
         self.facts.append((str(prefix), sorted(settings.items()), states))
         for name in (program.name, "python3", "python"):
             self._visit(Path(settings.get("home", ""), name))
@@ -175,7 +176,7 @@ def _names_of(program: Path) -> Iterator[Path]:
 def _configuration(folder: Path) -> Path | None:
     """Return the `pyvenv.cfg` of the environment whose programs are in *folder*."""
     files = (place / "pyvenv.cfg" for place in (folder, folder.parent))
-    return next(filter(_is_file, files), None)
+    return next(filter(os.path.isfile, files), None)
 
 
 def _read_settings(file: Path | None) -> Mapping[str, str]:
@@ -213,14 +214,8 @@ def _matches(prefix: Path, patterns: Iterable[str]) -> list[str]:
     return [str(path) for pattern in patterns for path in prefix.glob(pattern)]
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # its name is too long
-        return False
-
-
-def _state(path: Path) -> tuple[int, int, int] | None:
+def state_of(path: Path) -> tuple[int, int, int] | None:
+    """Return the last change, the size and the identity of a path; `None` if it is absent."""
     try:
         found = path.stat()
     except OSError:

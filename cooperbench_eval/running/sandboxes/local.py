@@ -19,7 +19,11 @@ from cooperbench_eval.running.processes.supervision import (
     SupervisedCommand,
     Supervision,
 )
-from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, running_packages
+from cooperbench_eval.running.sandboxes.environments import (
+    EnvironmentFinder,
+    running_packages,
+    state_of,
+)
 from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.support.arguments import checked_fields
 from cooperbench_eval.support.systems import linux_problem
@@ -37,11 +41,7 @@ _Item = TypeVar("_Item")
 
 
 def listed(given: Iterable[_Item]) -> tuple[_Item, ...]:
-    """Return the items of an option that takes a list.
-
-    Raises:
-        TypeError: *given* is a single string or path.
-    """
+    """Return the items of an option that takes a list; refuse a single string or path."""
     if isinstance(given, str | bytes | os.PathLike):
         raise TypeError(f"must be a list, not {given!r:.200}")
     return tuple(given)
@@ -114,12 +114,7 @@ class HostSandbox(ABC):
 
 
 def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return *command* if a process can be started with it and *env*.
-
-    Raises:
-        TestRunError: The command is empty, a text contains a NUL or a lone surrogate, or
-            a variable has an invalid name.
-    """
+    """Return *command* if a process can be started with it and *env*, or raise `TestRunError`."""
     checked = tuple(str(part) for part in command)
     if not checked:
         raise TestRunError("there is no command")
@@ -194,7 +189,7 @@ def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
     of each path in *shown*. The digest misses a program that is overwritten in place, and
     changes deep inside a folder.
     """
-    states = [_state(path) for path in (*running_packages(), *shown)]
+    states = [state_of(Path(path)) for path in (*running_packages(), *shown)]
     values = {name: os.environ.get(name) for name in inherit}
     facts = (sys.version, sys.prefix, states, os.environ.get("PATH"), sorted(values.items()))
     return _digest(facts)
@@ -202,15 +197,6 @@ def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
 
 def _digest(facts: object) -> str:
     return hashlib.sha256(repr(facts).encode(errors="surrogateescape")).hexdigest()[:16]
-
-
-def _state(path: str) -> tuple[int, int] | None:
-    """Return the identity and the last change of *path*, `None` if it does not exist."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - also paths that are not text
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino
 
 
 def _file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:

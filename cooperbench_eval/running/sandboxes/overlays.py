@@ -36,8 +36,7 @@ class OverlayError(Exception):
 def as_caches(given: CachesLike) -> Caches:
     """Return an option that lists prepared caches, or that maps places to them.
 
-    Raises:
-        ArgumentError: It is a single path, or a place is relative and not below the tree.
+    A single path, and a place that is relative and not below the tree, are an `ArgumentError`.
     """
     try:
         items = tuple(given.items() if isinstance(given, Mapping) else listed(given))

@@ -122,8 +122,7 @@ def default_sandbox(
 def with_readable(sandbox: _Kind, readable: Iterable[_Path]) -> _Kind:
     """Return *sandbox* with further paths that its commands may read.
 
-    Raises:
-        TestRunError: It is of a kind that has no such option.
+    If it is of a kind that has no such option, raise `TestRunError`.
     """
     if isinstance(sandbox, BubblewrapSandbox):
         return evolve(sandbox, readable=(*sandbox.readable, *listed(readable)))
@@ -133,7 +132,6 @@ def with_readable(sandbox: _Kind, readable: Iterable[_Path]) -> _Kind:
 
 
 def _most_memory() -> int | None:
-    """Return three quarters of the machine's memory, in whole gibibytes."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):  # unknown on this system

@@ -25,12 +25,10 @@ class AnswerError(Exception):
 def extract(answer: str, count: int) -> list[str]:
     """Return the text for each of *count* conflicts.
 
-    The answer must have one fenced block for each conflict, with the conflict's name, such
-    as `conflict-1`, in the info string. The only block for a single conflict needs no name.
-    Or the answer must be a JSON object, fenced or not, that maps these names to the texts.
-
-    Raises:
-        AnswerError: The answer does not have exactly one text for each conflict.
+    The answer must have one fenced block for each conflict, with the conflict's name, such as
+    `conflict-1`, in the info string. The only block for a single conflict needs no name. Or the
+    answer must be a JSON object, fenced or not, that maps these names to the texts. Another answer
+    is an `AnswerError`.
     """
     if not answer.strip():
         raise AnswerError("it is empty")
@@ -52,11 +50,7 @@ def extract(answer: str, count: int) -> list[str]:
 
 
 def extract_choice(answer: str) -> str:
-    """Return the chosen side, `A` or `B`.
-
-    Raises:
-        AnswerError: The answer names neither.
-    """
+    """Return the chosen side, `A` or `B`; an answer that names neither is an `AnswerError`."""
     (text,) = extract(answer, 1)
     if (word := text.strip().upper()) not in {"A", "B"}:
         raise AnswerError("the block holds neither A nor B")
@@ -125,11 +119,8 @@ def _closes(line: str, fence: str) -> bool:
 def fitted(conflict: Conflict, text: str) -> bytes:
     """Encode *text* with the conflict's line endings.
 
-    If neither side ends with a newline, neither does the result.
-
-    Raises:
-        AnswerError: The text cannot be encoded, or has control characters that no version
-            of the conflict has.
+    If neither side ends with a newline, neither does the result. If the text cannot be encoded, or
+    has control characters that no version of the conflict has, raise `AnswerError`.
     """
     known = b"".join(texts_of(conflict)).replace(b"\r\n", b"\n") + b"\t"
     try:
@@ -154,11 +145,7 @@ def _are_crlf(sides: Sequence[bytes]) -> bool:
 
 
 def check_lines(conflict: Conflict, text: bytes) -> None:
-    """Check that *text* adds no conflict markers and keeps the lines that all versions have.
-
-    Raises:
-        AnswerError: The text adds a marker, or lacks a line of all versions.
-    """
+    """Raise `AnswerError` if *text* adds a conflict marker, or lacks a line of all versions."""
     base, ours, theirs = (_count_lines(side) for side in texts_of(conflict))
     there = _count_lines(text)
     for line in there:

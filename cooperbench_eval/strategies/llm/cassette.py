@@ -48,11 +48,7 @@ class Cassette:
     _asked: Counter[str] = field(factory=Counter, init=False, eq=False, repr=False)
 
     def complete(self, request: ChatRequest) -> ChatReply:
-        """Return a recorded or new reply of the model.
-
-        Raises:
-            ChatError: There is no reply.
-        """
+        """Return a recorded or new reply of the model, or raise `ChatError`."""
         if self.mode is Replay.LIVE:
             return self.client.complete(request)
         number = self._asked[request.key]

@@ -75,7 +75,8 @@ class Message:
     text: str = field(repr=False, converter=_as_text)
 
 
-def _as_options(options: Mapping[str, Any]) -> dict[str, Any]:
+def as_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as a dictionary of their own."""
     return dict(options)
 
 
@@ -92,7 +93,7 @@ class ChatRequest:
 
     model: str
     messages: tuple[Message, ...] = field(converter=tuple[Message, ...])
-    options: Mapping[str, Any] = field(factory=dict, converter=_as_options, hash=False)
+    options: Mapping[str, Any] = field(factory=dict, converter=as_options, hash=False)
 
     @property
     def key(self) -> str:

@@ -43,9 +43,8 @@ class HttpLimits(httpx.BaseTransport):
     def client(self, sender: Any) -> Iterator[httpx.Client]:
         """Yield a client with these limits, for one question.
 
-        Args:
-            sender: The client of httpx that sends its requests. One of another kind is not
-                used, and what owns a client, as litellm's handlers do, is closed in the end.
+        The *sender* sends its requests, if it is a client of httpx. What owns a client, as
+        litellm's handlers do, is closed in the end.
         """
         owned = getattr(sender, "client", None)
         inner = owned or sender
@@ -112,11 +111,7 @@ class HttpLimits(httpx.BaseTransport):
         response.stream = _Body(response.stream, self, is_gzip=encoding == "gzip")
 
     def count(self, size: int) -> None:
-        """Count bytes of a body.
-
-        Raises:
-            httpx.RequestError: There are too many bytes.
-        """
+        """Count bytes of a body, and raise an error of httpx if there are too many."""
         self._received += size
         if self._received > MOST_BYTES:
             raise self._refused(ChatFault.MALFORMED, f"an answer of more than {MOST_BYTES:,} bytes")

@@ -31,11 +31,7 @@ _MOST_CHARACTERS = 1_000_000
 
 
 def check_installed() -> None:
-    """Check that litellm is installed, without importing it, which takes seconds.
-
-    Raises:
-        ImportError: It is not installed.
-    """
+    """Raise `ImportError` if litellm is missing, without importing it, which takes seconds."""
     if find_spec("litellm") is None:
         raise ImportError(
             "litellm is missing: pip install 'cooperbench-eval[llm]', or pass your own client=..."
@@ -61,7 +57,6 @@ class LitellmClient:
 
     Attributes:
         api_base: The address of the provider, if not litellm's default.
-        api_key: The key, if it is not in the environment.
         timeout_seconds: The deadline of a complete answer.
         options: Further options for litellm, such as headers.
     """
@@ -72,13 +67,10 @@ class LitellmClient:
     options: Mapping[str, Any] = field(factory=dict, repr=False)
 
     def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the model's reply.
+        """Return the model's reply, or raise `ChatError`.
 
-        The deadline is that of the complete answer, so a provider cannot extend it by
-        sending a byte now and then. A request that misses it is abandoned.
-
-        Raises:
-            ChatError: There is no reply.
+        The deadline is that of the complete answer, so a provider cannot extend it by sending a
+        byte now and then. A request that misses it is abandoned.
         """
         try:
             _litellm()  # the first import takes seconds, which do not count as latency

@@ -39,8 +39,6 @@ class Place:
 
     Attributes:
         lines: The file's lines, with the lines of ours for each conflict.
-        start: The index of this conflict's first line.
-        end: The index after its last line.
     """
 
     conflict: Conflict

@@ -159,7 +159,6 @@ class _View:
         )
 
     def squeezed(self) -> "_View":
-        """Keep only letters and digits, in lower case."""
         runs = [match.span() for match in _PLAIN.finditer(self.text)]
         return _View(
             "".join(self.text[at:to] for at, to in runs).lower(),
@@ -319,7 +318,6 @@ class RedactingClient:
     repository does. In messages and names a secret is masked.
 
     Attributes:
-        client: The client to ask.
         secrets: Returns the secrets, when a request is made.
     """
 
@@ -327,11 +325,7 @@ class RedactingClient:
     secrets: Callable[[], Iterable[str]] = field(repr=False)
 
     def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the client's reply.
-
-        Raises:
-            ChatError: There is no reply, or it contains a secret.
-        """
+        """Return the client's reply, or raise `ChatError`, also if it contains a secret."""
         answer = self._answer(request, Redactor(self.secrets()))
         if isinstance(answer, ChatError):
             raise answer  # not in the `except` block: its context could hold a secret

@@ -40,7 +40,6 @@ class Exchange:
         texts: The text for each conflict; empty if no answer was accepted.
         side: The chosen side, `A` or `B`, if the question was a choice.
         reason: Why the last answer was rejected, or why there was no answer; else empty.
-        attempts: How often the model was asked.
         invented: For each text, the number of lines that occur in no version.
         answered: Whether the model answered at all.
         service_failed: Whether the last attempt failed at the provider.
@@ -101,7 +100,6 @@ class Asker:
 
     Attributes:
         request: The request without its messages.
-        features: A description of the features.
         context_lines: How many lines around a conflict are shown.
         max_invented_lines: How many lines of a text may be in no version.
         stopped: Set when the answers are no longer needed.

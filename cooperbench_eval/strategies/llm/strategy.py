@@ -15,7 +15,7 @@ from cooperbench_eval.languages.token_merge import shares_kept
 from cooperbench_eval.strategies.judge import alternate
 from cooperbench_eval.strategies.llm.answers import texts_of
 from cooperbench_eval.strategies.llm.cassette import Cassette, Replay
-from cooperbench_eval.strategies.llm.chat import ChatClient, ChatRequest
+from cooperbench_eval.strategies.llm.chat import ChatClient, ChatRequest, as_options
 from cooperbench_eval.strategies.llm.litellm_client import LitellmClient, check_installed
 from cooperbench_eval.strategies.llm.prompts import Prompts
 from cooperbench_eval.strategies.llm.questions import Place, Question, ask_about, lines_of
@@ -40,10 +40,6 @@ def _as_prompts(prompts: Prompts | str | Path | None) -> Prompts:
         return Prompts.read(prompts)
     except ArgumentError as exc:
         raise ArgumentError("prompts", f"cannot be used: {exc}") from exc
-
-
-def _own(options: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(options)
 
 
 _TAKEN = frozenset({"api_base", "api_key", "base_url", "max_retries", "max_tokens", "messages"}) | {
@@ -123,7 +119,7 @@ class LLMStrategy:
     replay: Replay = field(default=Replay.AUTO, kw_only=True, converter=Replay)
     prompts: Prompts = field(default=None, kw_only=True, converter=_as_prompts, repr=False)
     options: Mapping[str, Any] = field(
-        factory=dict, kw_only=True, converter=_own, hash=False, repr=False
+        factory=dict, kw_only=True, converter=as_options, hash=False, repr=False
     )
     client: ChatClient | None = field(
         default=None, kw_only=True, repr=False, metadata=follows(able_to("complete"))
@@ -296,8 +292,6 @@ class _AskedFile:
     """A file with conflicts between lines.
 
     Attributes:
-        path: Its path.
-        conflicts: Its open conflicts, in order.
         settled: The lines before, between and after them.
         versions: The whole file in base, ours and theirs.
     """

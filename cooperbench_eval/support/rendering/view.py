@@ -66,7 +66,6 @@ class Table:
 
     Attributes:
         header: The name of each column; the first column names the row.
-        sections: The rows, in their order.
         numbers: How many of the columns, counted from the last, hold numbers, which are
             aligned to the right.
     """
@@ -101,7 +100,6 @@ class View:
     """The description of one result, from top to bottom.
 
     Attributes:
-        title: What the result is.
         lines: Sentences about the result.
         tables: Facts that need rows and columns.
         notes: Sentences about the tables.

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from cooperbench_eval.git.merging.line_diff import DiffAlgorithm, DiffCache, diff_lines, split_lines
 from cooperbench_eval.git.merging.regions import Origin, find_regions
-from cooperbench_eval.git.merging.text_merge import TextConflict, TextMerge, merge_text
+from cooperbench_eval.git.merging.text_merge import Answer, TextConflict, TextMerge, merge_text
 
 quickly = settings(max_examples=40, deadline=None)
 REFINED = pytest.mark.parametrize("refine", [True, False])
@@ -328,10 +328,13 @@ class TestRendering:
             ((b"a\nb", b"a\nx", b"a\ny"), b"a\nx\ny"),
             ((b"a\nb", b"a\nx", b"a\n"), b"a\nx\n"),
         ):
-            assert merge_text(*texts).resolve(TextConflict.union).chunks == (expected,)
+            merged = merge_text(*texts)
+            (conflict,) = merged.conflicts
+
+            assert merged.replace([Answer(range(1), conflict.union())]).chunks == (expected,)
 
 
-class TestResolve:
+class TestReplace:
     MERGED = TextMerge(
         chunks=[
             b"x\n",
@@ -343,13 +346,15 @@ class TestResolve:
 
     def test_puts_text_in_place_of_conflicts(self):
         """Resolutions and settled text become one run."""
-        resolved = self.MERGED.resolve(lambda conflict: conflict.theirs)
+        resolved = self.MERGED.replace(
+            [Answer(range(i, i + 1), each.theirs) for i, each in enumerate(self.MERGED.conflicts)]
+        )
 
         assert resolved.chunks == (b"x\n2\ny\n4\n",)
 
     def test_leaves_open_what_has_no_answer(self):
-        """`None` keeps a conflict as it is."""
-        resolved = self.MERGED.resolve(lambda each: b"" if each.ours == b"1\n" else None)
+        """A conflict without an answer stays as it is."""
+        resolved = self.MERGED.replace([Answer(range(1), b"")])
 
         assert resolved.chunks == (b"x\ny\n", self.MERGED.conflicts[1])
 

@@ -57,8 +57,7 @@ class Packer:
     def tree(self, directory: Path, at: str) -> Iterator[bytes]:
         """Yield the entries of *directory* and its contents, at the path *at*.
 
-        Raises:
-            OSError: A file cannot be read, or changes while it is read.
+        If a file cannot be read, or changes while it is read, raise an `OSError`.
         """
         yield self.folder(at)
         folders = [(str(directory), at)]
@@ -124,20 +123,13 @@ def unpack(
 ) -> Unpacked:
     """Write the plain files of an archived directory below *destination*.
 
-    The archive has one directory, whose own name is dropped. Its contents are not trusted:
-    links, devices and sparse files are left out, and so are names that lead out of the
-    directory or that the file system rejects. An existing file is replaced; if it is a
-    link, its target does not change. Of a file's metadata only the executable bit is kept.
+    The archive has one directory, whose own name is dropped. Its contents are not trusted: links,
+    devices and sparse files are left out, and so are names that lead out of the directory or that
+    the file system rejects. An existing file is replaced; if it is a link, its target does not
+    change. Of a file's metadata only the executable bit is kept.
 
-    Args:
-        archive: A tar archive in pieces; reading stops at a bound.
-        destination: An existing directory that no other process writes to.
-        files: The most plain files to read.
-        size: The most bytes to read, including those of unwanted files.
-        is_wanted: Whether to write the file with a path.
-
-    Raises:
-        OSError: The disk is full, or fails.
+    No other process may write to *destination*. Reading stops after a number of plain *files*, or
+    of bytes, which include those of files that are not wanted.
     """
     pieces = _Pieces(archive)
     try:

@@ -36,11 +36,7 @@ class Attached:
         self._left = 0
 
     def send(self, data: bytes) -> None:
-        """Write to the container's standard input.
-
-        Raises:
-            OSError: The connection is lost, or the engine takes too long.
-        """
+        """Write to the container's standard input; raise an `OSError` if it does not take it."""
         self._socket.settimeout(_SEND_SECONDS)
         self._socket.sendall(data)
 
@@ -123,7 +119,6 @@ class ContainerState:
     """The state of a container.
 
     Attributes:
-        is_over: Whether its command has ended.
         is_settled: Whether the engine has finished its own work after the command's end.
             Until then, podman returns an empty archive for any of the container's files.
         exit_code: The exit status; 128 plus the signal's number for a signal.
@@ -161,9 +156,7 @@ class Engine:
     def image(self, name: str, *, pull: bool) -> ImageInfo:
         """Find an image by name or digest; with *pull*, fetch a missing one.
 
-        Raises:
-            TestRunError: The image does not exist, so a retry is useless.
-            SandboxError: The engine or the registry cannot be reached, or fails.
+        If it does not exist, so that a retry is useless, raise a plain `TestRunError`.
         """
         with suppress(MissingError):
             return self._image(name)

@@ -74,21 +74,13 @@ class Guard:
         self._links: dict[str, _SocketLink | _PipeLink] = {}
 
     def hold(self, engine: str, name: str) -> None:
-        """Let the watchdog remove a container if this process ends before calling `release`.
-
-        Raises:
-            SandboxError: No watchdog can be started.
-        """
+        """Let the watchdog remove a container if this process ends before calling `release`."""
         with self._lock:
             self._names.setdefault(engine, set()).add(name)
             self._send_names(engine)
 
     def release(self, engine: str, name: str) -> None:
-        """Remove a container from the watchdog's list: it is gone for good.
-
-        Raises:
-            SandboxError: The watchdog has died, and no other can be started.
-        """
+        """Remove a container from the watchdog's list: it is gone for good."""
         with self._lock:
             self._names[engine].discard(name)
             self._send_names(engine)
@@ -140,18 +132,13 @@ class _SocketLink:
             raise
 
     def send(self, data: bytes) -> None:
-        """Send all of *data*.
-
-        Raises:
-            OSError: The watchdog has died, or is stuck; it must not block this process.
-        """
+        """Send *data*, or raise an `OSError`; a stuck watchdog must not block this process."""
         sent = self._socket.send(data, _NO_SIGNAL | self._waits)
         self._waits = socket.MSG_DONTWAIT
         if sent < len(data):
             raise BlockingIOError
 
     def close(self) -> None:
-        """Let the watchdog end."""
         self._socket.close()
 
 
@@ -170,16 +157,11 @@ class _PipeLink:
         )
 
     def send(self, data: bytes) -> None:
-        """Send all of *data*.
-
-        Raises:
-            OSError: The watchdog has died.
-        """
+        """Send *data*, or raise an `OSError`."""
         assert self._process.stdin  # noqa: S101 - for mypy
         self._process.stdin.write(data)
 
     def close(self) -> None:
-        """Let the watchdog end."""
         assert self._process.stdin  # noqa: S101 - for mypy
         self._process.stdin.close()
 

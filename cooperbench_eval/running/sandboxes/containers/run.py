@@ -66,8 +66,6 @@ class ContainerJob:
     """A command, and the container to run it in; see `ContainerSandbox`.
 
     Attributes:
-        image: The image's digest.
-        scratch: The path of the scratch directory on the host.
         scratch_at: Its path in the container.
         own: A directory in the container only, which holds `home` and `temporary`.
         packer: Packs files for the owner that they have in the container.
@@ -102,10 +100,10 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
     """
     word = secrets.token_hex()
     first, *rest = job.command
-    if job.shell is None:
-        _check_is_text(job)
-    else:
+    if job.shell is not None:
         first, *rest = job.shell, "-c", _START, f"{job.own}/start"
+    elif not all(map(_is_text, (*job.command, *job.env.values()))):
+        raise TestRunError("cannot be started (without a shell, arguments must be valid text)")
     with container(
         engine,
         job.image,
@@ -141,11 +139,7 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
 def container(
     engine: Engine, image: str, *, host: Mapping[str, Any], **config: Any
 ) -> Iterator[tuple[str, str]]:
-    """Create a container with the SDK's options, and remove it at the end; yield its name and id.
-
-    Raises:
-        SandboxError: The container cannot be created or removed.
-    """
+    """Create a container with the SDK's options, remove it at the end; yield its name and id."""
     name = f"cooperbench-{uuid.uuid4().hex}"
     GUARD.hold(engine.address, name)
     labels = {OWNER_LABEL: owner_of(os.getpid())}
@@ -175,11 +169,6 @@ def _start_file(job: ContainerJob, word: str) -> str:
     odd = ((name, value) for name, value in job.env.items() if not _is_text(value))
     exports = (f"export {name}={shlex.quote(value)}\n" for name, value in odd)
     return f"word={word}\n{''.join(exports)}set -- {shlex.join(job.command)}\n"
-
-
-def _check_is_text(job: ContainerJob) -> None:
-    if not all(map(_is_text, (*job.command, *job.env.values()))):
-        raise TestRunError("cannot be started (without a shell, arguments must be valid text)")
 
 
 def _is_text(value: str) -> bool:
