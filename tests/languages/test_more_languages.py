@@ -312,6 +312,7 @@ def test_lines_in_any_order_are_read_with_every_byte_or_refused(given_lines):
         ("a.css", b"a{" * 2000 + b"}" * 2000 + b"\n", "nest more than"),
         ("a.html", b"<a>" * 1500 + b"</a>" * 1500 + b"\n", "nest more than"),
         ("a.html", b"<a>" * 90_000 + b"</a>" * 90_000 + b"\n", "2,000 tags are open"),
+        ("a.kt", b"[" * 10_000 + b"]" * 10_000 + b"\n", "an error is nested more than"),
         ("a.php", b"<?php f(" + b"[" * 2000 + b"]" * 2000 + b");\n", "nest more than"),
     ],
 )
