@@ -326,7 +326,12 @@ def test_a_name_that_an_expression_binds_and_reads_is_no_fault_in_a_renamed_func
     """No version has a function of this name that does so."""
     versions = [
         f"def {name}(a):\n    return {value}\n"
-        for name, value in (("f", "1"), ("g", "1"), ("f", "(x := a) and x"), ("g", "(x := a) and x"))
+        for name, value in (
+            ("f", "1"),
+            ("g", "1"),
+            ("f", "(x := a) and x"),
+            ("g", "(x := a) and x"),
+        )
     ]
 
     assert fault_of(*map(str.encode, versions)) == ""
