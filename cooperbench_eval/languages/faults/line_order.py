@@ -6,7 +6,6 @@ different names. Other lines may be commands, which are executed in turn, or ove
 
 import re
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from itertools import takewhile
 from pathlib import PurePosixPath
 
@@ -129,7 +128,7 @@ def _are_properties(mine: Sequence[bytes], other: Sequence[bytes]) -> bool:
     return all(map(all, found)) and is_apart and b"all" not in names | others
 
 
-def _covered(words: AbstractSet[bytes]) -> AbstractSet[bytes]:
+def _covered(words: set[bytes]) -> set[bytes]:
     """Return the first words of properties, and of those that they set as well."""
     return words.union(*(_COVERED.get(word, set()) for word in words))
 
