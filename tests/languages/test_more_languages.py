@@ -312,6 +312,7 @@ def test_lines_in_any_order_are_read_with_every_byte_or_refused(given_lines):
         ("a.css", b"a{" * 2000 + b"}" * 2000 + b"\n", "nest more than"),
         ("a.html", b"<a>" * 1500 + b"</a>" * 1500 + b"\n", "nest more than"),
         ("a.html", b"<a>" * 90_000 + b"</a>" * 90_000 + b"\n", "2,000 tags are open"),
+        ("a.kt", b"[" * 10_000 + b"]" * 10_000 + b"\n", "an error is nested more than"),
         ("a.php", b"<?php f(" + b"[" * 2000 + b"]" * 2000 + b");\n", "nest more than"),
     ],
 )
@@ -466,6 +467,14 @@ REFUSED = {
         "\n    public function b() { return 2; }\n",
         "\n    public function b() { return 3; }\n",
     ),
+    "both sides add 'b'": ("a.rb", "x = {\n  a: 1,\n@}\n", "  b: 2,\n", "  :b => 3,\n"),
+    "both sides add \"'b'\"": (
+        "a.php",
+        "<?php\n$x = [\n  'a' => 1,\n@];\n",
+        "  'b' => 2,\n",
+        '  "b" => 3,\n',
+    ),
+    "would be lost": ("a.cs", "using A;\n@class B { }\n", "using C = D.E;\n", "using C = D.F;\n"),
     "may mix up its arguments": ("a.c", "int f(int a@) { return a; }\n", ", int b", ", int c"),
     "add 'i'": ("a.c", C_BODY, "    int i = 1;\n", "    int i = 2;\n"),
     "which no version has": ("a.css", "a { b: c }\n@", ".d { e: f }\n", ".d { g: h }\n"),

@@ -41,6 +41,18 @@ MAY_REPEAT = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|packa
 _STYLES = frozenset({".css", ".scss", ".less"})
 _PROPERTY = re.compile(rb"([a-z]+)[a-z-]*\s*:\s[^{}]*;\Z")
 """A property of a style; `margin` and `margin-left` share their first word."""
+_COVERED = {
+    b"columns": {b"column"},
+    b"font": {b"line"},
+    b"gap": {b"column", b"grid", b"row"},
+    b"height": {b"block"},
+    b"inset": {b"bottom", b"left", b"right", b"top"},
+    b"overflow": {b"word"},
+    b"page": {b"break"},
+    b"place": {b"align", b"justify"},
+    b"width": {b"inline"},
+}
+"""The first words of other properties that some properties set, as `font` sets `line-height`."""
 _SETTING = re.compile(rb"([\w.-]+)\s*(?:[:+?]?=(?!=)|:\s)|(\S+)\s+v\d\S*\Z")
 """A value with a name, or a module with a version."""
 
@@ -109,8 +121,16 @@ def _are_settings(mine: Sequence[bytes], other: Sequence[bytes]) -> bool:
 def _are_properties(mine: Sequence[bytes], other: Sequence[bytes]) -> bool:
     """Whether the lines set properties of styles, and none of one side is a part of the other's."""
     found = [[_PROPERTY.match(line) for line in lines] for lines in (mine, other)]
-    names = [{each[1] for each in side if each} for side in found]
-    return all(map(all, found)) and names[0].isdisjoint(names[1])
+    names, others = ({each[1] for each in side if each} for side in found)
+    is_apart = all(
+        one.isdisjoint(_covered(each)) for one, each in ((names, others), (others, names))
+    )
+    return all(map(all, found)) and is_apart and b"all" not in names | others
+
+
+def _covered(words: set[bytes]) -> set[bytes]:
+    """Return the first words of properties, and of those that they set as well."""
+    return words.union(*(_COVERED.get(word, set()) for word in words))
 
 
 def _are_replaced(trees: Sequence[Element], gap: Gap) -> bool:

@@ -65,7 +65,8 @@ def find_repositioned(path: str, versions: tuple[bytes, bytes, bytes], merged: b
             if not (grows and now.items not in (mine.items, other.items)):
                 continue
             if not (has_parameters and now.is_call):
-                pair = (repr(one_line(b", ".join(each.items))) for each in (mine, other))
+                items = (b", ".join(each.items).replace(b"\x1f", b" ") for each in (mine, other))
+                pair = (repr(one_line(each)) for each in items)
                 return "both sides change the number of items, to " + " and ".join(pair)
     return ""
 

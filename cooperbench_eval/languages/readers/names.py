@@ -158,7 +158,20 @@ class ConstructNamer:
         return self.text(node.children[0])
 
     def _before_arrow(self, node: SyntaxNode) -> bytes:
-        return re.split(rb"->|=>", self.text(node))[0]
+        key = re.split(rb"->|=>", self.text(node))[0].strip()
+        is_php = node.type == "array_element_initializer"
+        return re.sub(rb'\A"([^"\\$]*)"\Z', rb"'\1'", key) if is_php else key
+
+    def _using(self, node: SyntaxNode) -> bytes:
+        """Name a `using` of C# by its alias."""
+        alias = self._text(node, "name")
+        return b"using " + alias if alias else self.text(node)
+
+    def _pair(self, node: SyntaxNode) -> bytes:
+        """Name an entry by its key; `b: 1` and `:b => 1` have the same one in Ruby."""
+        name, key = self._name(node), node.child_by_field_name("key")
+        is_symbol = key is not None and key.type == "simple_symbol"
+        return name.removeprefix(b":") if is_symbol else name
 
     def _selected(self, node: SyntaxNode) -> bytes:
         """Name a rule of a style sheet by what it selects."""
@@ -298,7 +311,7 @@ class ConstructNamer:
             text,
             """attribute_item charset_statement import import_spec inner_attribute_item
             linkage_specification namespace_statement namespace_use_declaration preproc_include
-            type_elem using_declaration using_directive""",
+            type_elem using_declaration""",
         ),
         (
             _before_arrow,
@@ -316,6 +329,8 @@ class ConstructNamer:
             switch_block_statement_group switch_case switch_section type_case""",
         ),
         (_only, "const_declaration type_declaration var_declaration"),
+        (_pair, "pair"),
+        (_using, "using_directive"),
         (_typed, "typed_parameter"),
         (_default, "default_case switch_default"),
         (_implementation, "impl_item"),

@@ -20,6 +20,7 @@ from cooperbench_eval.languages.readers.grammars import (
     syntax_fault,
 )
 from cooperbench_eval.languages.readers.profiles import PROFILES
+from cooperbench_eval.languages.tree import StructureError
 
 OPAQUE = "opaque"
 """The kind of a region that is not read."""
@@ -123,13 +124,15 @@ def _around(fault: SyntaxNode) -> SyntaxNode | None:
 
 
 def _faults(root: SyntaxNode) -> Iterator[SyntaxNode]:
-    stack = [root]
+    stack = [(root, 0)]
     while stack:
-        node = stack.pop()
+        node, depth = stack.pop()
+        if node.is_missing and depth > _DEEPEST:  # the search for its parent recurses
+            raise StructureError(f"an error is nested more than {_DEEPEST:,} levels deep")
         if node.is_error or node.is_missing:
             yield node
         elif node.has_error:
-            stack += reversed(node.children)
+            stack += ((each, depth + 1) for each in reversed(node.children))
 
 
 @frozen
@@ -190,6 +193,8 @@ class _Brackets:
 
 
 _MOST_NEIGHBOURS = 100
+_DEEPEST = 1_000
+"""How deep a missing sign may be; tree-sitter recurses in C to find what lacks it."""
 _STEPS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 

@@ -3,7 +3,8 @@
 The paths through the statements are followed as for definite assignment in Java (*The Java
 Language Specification*, chapter 16), with two sets: the names that every path binds, and
 those that some path binds. Where it depends on the values, a name counts as bound: the body
-of a `with` is executed, and so is the right side of `and`. So faults are missed, not invented.
+of a `with` is executed, and so is the right side of `and`; what an expression binds may be
+read anywhere in it. So faults are missed, not invented.
 """
 
 from bisect import bisect_left
@@ -23,11 +24,13 @@ class Event(NamedTuple):
         start: The byte at which the name begins.
         name: The name.
         binds: Whether it is bound there.
+        is_inner: Whether it is bound within an expression, which may read it afterwards.
     """
 
     start: int
     name: str
     binds: bool
+    is_inner: bool = False
 
 
 class _Bound(NamedTuple):
@@ -61,6 +64,8 @@ class _Bound(NamedTuple):
 
 
 _ALL = -1
+_DEEPEST = 100
+"""How many blocks in each other are followed; Python itself reads no more."""
 
 
 class Paths:
@@ -80,6 +85,7 @@ class Paths:
         self._starts = [event.start for event in self._events]
         self.never: set[str] = set()
         self.maybe: set[str] = set()
+        self._depth = 0
 
     def follow(self, statements: Sequence[SyntaxNode]) -> None:
         """Follow the paths through all statements of the scope."""
@@ -91,16 +97,18 @@ class Paths:
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
         return self._events[first:last]
 
-    def _binds(self, start: int, end: int) -> int:
+    def _binds(self, start: int, end: int, *, is_inner: bool = False) -> int:
         bits = 0
         for event in self._between(start, end):
-            bits |= self._bits[event.name] if event.binds else 0
+            counts = event.binds and (event.is_inner or not is_inner)
+            bits |= self._bits[event.name] if counts else 0
         return bits
 
     def _run(self, node: SyntaxNode | None, bound: _Bound) -> _Bound:
         """Note what a node reads too early, and return what is bound after it."""
         if node is None:
             return bound
+        bound = bound.with_(self._binds(node.start_byte, node.end_byte, is_inner=True))
         for event in self._between(node.start_byte, node.end_byte):
             bit = 0 if event.binds else self._bits[event.name]
             if bit & ~bound.always:
@@ -117,8 +125,12 @@ class Paths:
 
     def _suite(self, node: SyntaxNode, bound: _Bound) -> _Bound:
         """Follow the block of a statement or a clause."""
+        if self._depth == _DEEPEST:
+            return bound
+        self._depth += 1
         for block in (each for each in node.named_children if each.type == "block"):
             bound = self._block(block.named_children, bound)
+        self._depth -= 1
         return bound
 
     def _statement(self, node: SyntaxNode, bound: _Bound) -> _Bound:

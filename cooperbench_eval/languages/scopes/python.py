@@ -9,6 +9,7 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import GLOBAL, Declaration, Import, Signature
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.order import Event
 from cooperbench_eval.languages.scopes.scope import Scope
 from cooperbench_eval.languages.scopes.walk import Walk, fields, unquoted, words
 
@@ -224,7 +225,10 @@ class PythonWalk(Walk):
         home = scope
         while home.parent is not None and home in self._comprehensions:
             home = home.parent
-        self._bind(home, fields(node, "name"))
+        self._bind(home, fields(node, "name"), is_set=False)
+        for each in fields(node, "name"):
+            event = Event(each.start_byte, self.text(each), binds=True, is_inner=True)
+            home.events.append(event)
         self.push(fields(node, "value"), scope)
 
     def _assignment(self, node: SyntaxNode, scope: Scope) -> None:

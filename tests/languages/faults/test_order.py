@@ -192,6 +192,8 @@ LINES = {
     "statements": ("a.pl", "l.clear\n", "l << 1\n", True),
     "styles of other properties": ("a.css", ".b { color: red; }\n", ".c { top: 1; }\n", True),
     "a property and a part of it": ("a.css", "  margin: 0;\n", "  margin-left: 1px;\n", True),
+    "a property and one that it sets": ("a.css", "  font: b;\n", "  line-height: 1;\n", True),
+    "all properties": ("a.css", "  top: 0;\n", "  all: unset;\n", True),
     "modules": ("go.mod", "\ta/b v1.2.3\n", "\ta/c v1.0.0\n", False),
     "styles": ("a.css", ".b { color: red; }\n", ".c { color: blue; }\n", True),
     "fields of one number": ("a.proto", "  string b = 2;\n", "  string c = 2;\n", True),

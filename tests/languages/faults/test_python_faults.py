@@ -5,6 +5,8 @@ import textwrap
 import pytest
 
 from cooperbench_eval.languages.faults.faults import find_fault
+from cooperbench_eval.languages.readers.grammars import Grammar
+from cooperbench_eval.languages.scopes.reading import read_source
 
 
 def write(text):
@@ -299,6 +301,9 @@ BOUND = {
     "within with": "with a:\n    x = 1",
     "every case": "match a:\n    case [x]:\n        b()\n    case x:\n        c()",
     "a condition": "if (x := a()):\n    b()",
+    "a condition that goes on": "if (x := a()) and x.b:\n    b()",
+    "a condition of an expression": "b(x.c if (x := a()) else 0)",
+    "a condition of a comprehension": "b([x.c for y in a if (x := y)])",
     "an endless loop": "while True:\n    x = a()\n    if x:\n        break",
     "a loop whose else leaves": "for x in a:\n    break\nelse:\n    return",
     "an import": "import x",
@@ -315,6 +320,21 @@ def test_a_name_that_every_path_binds_is_no_fault(bound):
 
     fault = moved(base, f"{base}\nmore(x)", f"{bound}\nuse(x)", f"{bound}\nuse(x)\nmore(x)")
     assert fault == ""
+
+
+def test_a_name_that_an_expression_binds_and_reads_is_no_fault_in_a_renamed_function():
+    """No version has a function of this name that does so."""
+    versions = [
+        f"def {name}(a):\n    return {value}\n"
+        for name, value in (
+            ("f", "1"),
+            ("g", "1"),
+            ("f", "(x := a) and x"),
+            ("g", "(x := a) and x"),
+        )
+    ]
+
+    assert fault_of(*map(str.encode, versions)) == ""
 
 
 def test_names_that_are_read_later_are_no_fault():
@@ -464,6 +484,13 @@ def test_paths_are_followed_in_pieces_up_to_a_size(size, is_found):
     ]
 
     assert ("before it is bound" in fault_of(*map(str.encode, texts))) == is_found
+
+
+def test_blocks_that_python_refuses_are_not_followed_to_the_end():
+    """The names of a file are also read if it cannot be compiled."""
+    text = "".join(" " * i + "if a:\n" for i in range(300)) + " " * 300 + "x\n"
+
+    assert [*read_source(Grammar.PYTHON, b"def f(a): 1\n" + text.encode()).by_name] == ["f"]
 
 
 MOVED = {

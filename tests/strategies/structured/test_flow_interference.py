@@ -499,3 +499,14 @@ def test_a_call_in_a_case_sets_none_of_its_arguments():
     trees = read_versions("a.go", texts)
 
     assert find_interference(*trees, TreeMerge().merge(*trees)) == ""
+
+
+@pytest.mark.parametrize("last", ["break;", "return;"])
+def test_of_two_cases_none_leaves_before_what_the_other_does(last):
+    """Only one of them is executed."""
+    frame = "function f(k) { switch (k) {\ncase 1: a(); break;\n@default: z();\n} }\n"
+    new = (f"case {n}: b{n}(); {last}\n" for n in (2, 3))
+    texts = [frame.replace("@", each).encode() for each in ("", *new)]
+    trees = read_versions("a.js", texts)
+
+    assert find_interference(*trees, TreeMerge().merge(*trees)) == ""

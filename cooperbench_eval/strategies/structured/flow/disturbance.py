@@ -349,9 +349,10 @@ class Disturbance:
                 continue
             for at in range(head - 1, 0, -1):
                 if self.other.changes.get(at) is Change.NEW:
-                    if self.merged.steps[at].acts and not self.other.is_optional(
-                        self.other.origins[at]
-                    ):
+                    acts = self.merged.steps[at].acts
+                    acts = acts and not self.other.is_optional(self.other.origins[at])
+                    # Of two cases of a `switch`, only one is executed.
+                    if acts and exit_ in self.merged.onwards(at):
                         problem = "one side may leave before what the other does at that place"
                         yield self._clash(problem, exit_, at)
                 elif self.one.changes.get(at) is not Change.NEW:
