@@ -13,7 +13,7 @@ class Arguments:
     """The arguments of a call.
 
     Attributes:
-        positional: The texts of those that are passed by position; of a long one, its length.
+        positional: The texts of those passed by position; a long one is given as its length.
         keywords: The names of the others.
         is_open: Whether there may be more, as with `*rest`.
     """
@@ -33,9 +33,9 @@ class Signature:
     """The parameters that a caller gives.
 
     Attributes:
-        positional: The names of those that may be positional; empty for one without a name.
+        positional: The names of those that can be given by position; empty if one has no name.
         unnamed: How many of these, from the first on, cannot be given by name.
-        required: How many of them have no default, from the first on.
+        required: How many of these, from the first on, have no default.
         keywords: Those that must be given by name, and whether each must be given.
         takes_more: Whether there may be any number of further positional arguments.
         takes_any_keyword: Whether there may be any keyword.
@@ -50,7 +50,7 @@ class Signature:
 
     @property
     def shape(self) -> object:
-        """Everything about it that matters to a call, as a value that can be hashed."""
+        """What matters to a call, as a hashable value."""
         keywords = tuple(sorted(self.keywords.items()))
         named = self.positional[self.unnamed :]
         numbers = len(self.positional), self.required, self.takes_more, self.takes_any_keyword
@@ -58,7 +58,7 @@ class Signature:
 
     @property
     def ways(self) -> Iterator[tuple[str, str]]:
-        """Each parameter with how it is given."""
+        """Each parameter with the way in which it is given."""
         for i, name in enumerate(self.positional):
             yield name, "by position only" if i < self.unnamed else "by position"
         for name in self.keywords:
@@ -101,7 +101,7 @@ class Signature:
         return ""
 
     def moved(self, call: Arguments, other: "Signature") -> str:
-        """Return a positional argument of *call* that means something else in *other*."""
+        """Return a parameter whose argument in *call* goes to another parameter of *other*."""
         for i, name in enumerate(self.positional[: len(call.positional)]):
             if name and name in other.positional and other.positional[i : i + 1] != (name,):
                 return name
@@ -117,11 +117,11 @@ class Definition(NamedTuple):
         first: Its first line, decorators included.
         last: Its last line.
         is_class: Whether other definitions in it are its members.
-        is_function: Whether it is a function, so that what is inside is its own.
+        is_function: Whether it is a function, so that definitions in it are local.
         signature: Its parameters; `None` if unknown, or if it is not a function.
         takes_instance: Whether its first parameter is the instance that it is called on.
-        bases: What a class inherits from, as far as it has names.
-        body: A number that it shares with definitions of the same contents; 0 if unknown.
+        bases: The base classes that have names.
+        body: A hash of its contents; 0 if unknown.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Import(NamedTuple):
 
     Attributes:
         name: The name in this file; `*` if it takes all names.
-        module: The other file or package, as this file writes it.
+        module: The other file or package, as written in this file.
         attribute: The name there; empty if the module itself is meant.
         line: Its line, counted from 1.
         is_global: Whether it is at the top level of the file.
@@ -207,7 +207,7 @@ class Use(NamedTuple):
 
     @property
     def shape(self) -> object:
-        """What is used and how, wherever it is."""
+        """What is used and how, without its place."""
         return self.chain, self.call and self.call.shape, self.owner
 
     @property
@@ -227,7 +227,7 @@ class Clash(NamedTuple):
         name: The name.
         scope: The names of the scopes around it, with dots; empty at the top level.
         lines: The lines of all its declarations.
-        is_certain: Whether one declaration certainly takes the place of the other.
+        is_certain: Whether one declaration certainly replaces another.
     """
 
     name: str
@@ -246,21 +246,21 @@ class Clash(NamedTuple):
 
 
 GLOBAL = "global"
-"""The kind of a declaration by a function, for the file that it is in."""
+"""The kind of a global name that a function declares for its file."""
 Branch = tuple[tuple[object, int], ...]
-"""The branches around a place: the statement of each, and which of its branches it is."""
+"""The branches around a place: for each, its statement and its number there."""
 
 
 class Declaration(NamedTuple):
     """A name that a scope declares.
 
     Attributes:
-        kind: How it is declared; two kinds may be able to share a name.
+        kind: How it is declared; some kinds may share a name.
         line: Its line, counted from the start of its piece.
         visible_from: The byte from which the name is visible to the scope's own statements.
         branch: The branches that it is in.
-        origin: What it stands for, if that is known: an import, or the class of an instance
-            with whether it is an instance.
+        origin: What it stands for, if known: an import, or a class, with whether the name is
+            an instance of it.
     """
 
     kind: str
@@ -288,14 +288,14 @@ class Names:
         declared: What it declares at the top level of the file: names with declarations.
         definitions: Its definitions, in order.
         imports: Its imports, in order.
-        uses: Its uses, without those of names that are declared in it and mean nothing else.
+        uses: Its uses of names, except of local names that stand for nothing known.
         clashes: The names that a scope in it declares too often.
         free: The names that it uses without declaring them.
         local: The names that it uses and declares below the top level.
-        bound: The names that are declared anywhere in it.
+        bound: All names that are declared in it.
         members: The names of the attributes that it defines.
         sets: The names of the attributes that it sets.
-        early: The names that its statements read before they bind them.
+        early: The names that its top level reads before it binds them.
         slips: What is probably a mistake in it, and how often it occurs.
         may_bind_any: Whether an import or a macro may bind any name.
         is_module: Whether it has an import or an export.
@@ -335,9 +335,9 @@ class Source:
         clashes: The names that a scope declares too often.
         top_slips: What is probably a mistake at its top level, and how often it occurs.
         package: The package that the file belongs to, if its files share their names.
-        is_open: Whether it may define names that its text does not show.
-        known: The names that every file has; `None` if other files may declare names too.
-        common: The names of attributes that values of the language itself have.
+        is_open: Whether it may define names that do not appear in its text.
+        known: The names that every file has; `None` if other files may declare names for it.
+        common: The names of the attributes of built-in types.
     """
 
     pieces: tuple[_Piece, ...]
@@ -396,7 +396,7 @@ class Source:
 
     @cached_property
     def free(self) -> frozenset[str]:
-        """The names that it uses and nothing in it declares."""
+        """The names that it uses without declaring them."""
         return self._union("free").difference(
             name for _, n in self.pieces for name, _ in n.declared
         )
@@ -423,7 +423,7 @@ class Source:
 
     @cached_property
     def early(self) -> frozenset[str]:
-        """The names that its top level reads above their first binding."""
+        """The names that its top level reads before it binds them."""
         read: set[str] = set()
         late: set[str] = set()
         bound: set[str] = set()
@@ -458,7 +458,7 @@ class Source:
 
     @cached_property
     def excess(self) -> Counter[str]:
-        """How many declarations of each name are too many, by the qualified name."""
+        """How many surplus declarations each name has, by the qualified name."""
         found: Counter[str] = Counter()
         for clash in self.clashes:
             found[clash.qualified] += len(clash.lines) - 1
@@ -466,7 +466,7 @@ class Source:
 
     @property
     def unbound(self) -> frozenset[str]:
-        """The names that it uses and nothing binds; none, if something may bind any name."""
+        """The names that it uses and nothing binds; none if something may bind any name."""
         if self.known is None or any(names.may_bind_any for _, names in self.pieces):
             return frozenset()
         return self.free - self.known

@@ -11,7 +11,7 @@ from cooperbench_eval.languages.scopes.reading import read_source
 from cooperbench_eval.languages.tree import StructureError
 
 _MOST_NAMES = 2_000_000
-"""How long the names of a file may be together; in long classes they repeat a long text."""
+"""The most characters of all names of a file; each member repeats the name of its class."""
 
 
 @frozen(kw_only=True)
@@ -22,7 +22,7 @@ class Function:
         name: Its qualified name; a repeated one ends with its number, as in `f (2)`.
         first: Its first line, decorators included, counted from 1.
         last: Its last line.
-        text: These lines.
+        text: The lines.
     """
 
     name: str
@@ -76,21 +76,21 @@ def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
 
 
 def _few(definitions: Iterable[Definition]) -> Iterator[Definition]:
-    """Yield functions, classes and variables of the top level, while their names are short."""
+    """Yield functions, classes and top-level variables; refuse too long names."""
     definitions = list(definitions)
     named = {each.first for each in definitions if each.name != "default"}
     length = 0
     for each in definitions:
         length += len(each.name)
         if length > _MOST_NAMES:
-            raise UnreadableError("too many names")
+            raise UnreadableError("the names are too long")
         is_again = each.name == "default" and each.first in named  # `export default class A`
         if (each.is_function or each.is_class or not each.scope) and not is_again:
             yield each
 
 
 def _cut(definitions: Iterable[Definition]) -> Iterator[Definition]:
-    """Leave out what is in a function, and end each class before its first member."""
+    """Leave out what is inside a function, and end each class before its first member."""
     class_: Definition | None = None
     end = 0
     for each in definitions:

@@ -1,7 +1,7 @@
 """The judge: what is wrong with a merged file, and which of its parts are to blame.
 
 Strategies that work on blocks ask it before they offer a text, and a cascade asks it about
-what each member returns. So a text that it refuses is never accepted.
+what each member returns. So neither accepts a text that it refuses.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
 MOST_TRIES = 100
-"""The most resolutions of a file that are checked one by one."""
+"""If a file has more resolutions, they are not checked one by one."""
 
 _Place = TypeVar("_Place", bound=Conflict | ConflictBlock)
 
@@ -43,7 +43,7 @@ class FaultKind(Enum):
     TEXT = auto()
     """The merged text is wrong."""
     INTERFERENCE = auto()
-    """The sides' changes work against each other, so that any text would be wrong."""
+    """The sides' changes work against each other, so any text would be wrong."""
 
 
 @frozen
@@ -51,7 +51,7 @@ class Fault:
     """What is wrong with a merged file; false if nothing is.
 
     Attributes:
-        problem: The fault, in the words of a ledger.
+        problem: The reason that a ledger gives.
         kind: What it is about.
     """
 
@@ -64,15 +64,15 @@ class Fault:
 
 @frozen(kw_only=True)
 class ConflictFile(Generic[_Place]):
-    """A file with open conflicts, and what may be asked about texts for it.
+    """A file with open conflicts, and what a text for it may contain.
 
     Attributes:
         path: Its path.
         versions: Base, ours and theirs.
         places: The places in dispute: its open conflicts, or blocks of them, in order.
         settled: The text before, between and after them, from the merge by lines.
-        takes_sides: Whether a function may be taken from one side that contains what the
-            other one adds, although the rest of the other's function is lost.
+        takes_sides: Whether a function may be taken from a side that contains what the other
+            side adds, although the other side's remaining edits are lost.
         may_invent: Whether texts may have names and values that no version has.
     """
 
@@ -104,7 +104,7 @@ class ConflictFile(Generic[_Place]):
     def fault(self, answers: Iterable[Answer]) -> Fault:
         """Return what is wrong with the file if *answers* fill its places, and ours the others.
 
-        Missing text is looked for with the lines of both sides in the other places.
+        To find missing text, the other places are filled with the lines of both sides.
         """
         answers = tuple(answers)
         found = self._faults.get(answers)
@@ -130,14 +130,14 @@ class ConflictFile(Generic[_Place]):
         return _interference(self.path, self._versions_of(answered), merged, self.versions)
 
     def fault_of_file(self, text: bytes) -> Fault:
-        """Return what is wrong with a file if it is not known which text answers which place."""
+        """Return what is wrong with a file if its text is not split into answers."""
         fault = self.fault_of(text)
         if fault or self.may_invent or not is_code(self.path):
             return fault
         return Fault(self._why_other_text(text))
 
     def fault_of(self, text: bytes) -> Fault:
-        """Return what is wrong with a text of the whole file, however it is combined."""
+        """Return what is wrong with a text, without regard to how it combines the sides."""
         fault = _fault(self.path, self.versions, text, self.may_invent)
         if not (fault and self.takes_sides):
             return fault
@@ -148,10 +148,10 @@ class ConflictFile(Generic[_Place]):
         return Fault() if is_taken else fault
 
     def faults_of(self, units: Sequence[Sequence[Answer]]) -> Mapping[int, Fault]:
-        """Return the units of answers that have to be taken back, each with its fault.
+        """Return the units of answers that must be withdrawn, each with its fault.
 
-        These are the units that are faulty on their own. If the file still has a fault
-        without them, they are all units.
+        These are the units that are faulty on their own; all units, if the file still has a
+        fault without those.
         """
         fault = self.fault(chain.from_iterable(units))
         if not fault:
@@ -167,9 +167,9 @@ class ConflictFile(Generic[_Place]):
     def _uncombined(self, answers: Iterable[Answer]) -> str:
         """Return why answers must not combine the sides' lines; empty if they may.
 
-        Data and source are combined only as a merge by key or by structure does it, unless a
-        model combines them. In other text, lines are joined only where both sides insert. If the
-        base has a line there, a side changed or removed it, and it would be repeated or restored.
+        Unless a model wrote them, data and source must be merges by key or by structure. In other
+        text, lines are joined only where both sides insert. If the base has a line there, a side
+        changed or removed it, and joining would repeat or restore it.
         """
         combined = [each for each in answers if self._is_combined(each)]
         if find_format(self.path, self.versions[1]) is not None:
@@ -202,10 +202,10 @@ class ConflictFile(Generic[_Place]):
         if any(is_merge_by_key(self.path, each, merged) for each in (versions, self.versions)):
             return ""
         problem = why_unread(self.path, self.versions)
-        return problem or "a merge by key refuses the changes of both sides"
+        return problem or "no merge by key of both sides' changes gives this text"
 
     def _why_not_by_structure(self, answers: Sequence[Answer]) -> str:
-        """Return why a merge by structure does not give these answers, together or each alone."""
+        """Return why merges by structure do not give these answers, together or one by one."""
         reason = self._why_not_structural(answers)
         if not reason or not 1 < len(answers) <= MOST_TRIES:
             return reason
@@ -220,14 +220,14 @@ class ConflictFile(Generic[_Place]):
         return self._why_other_text(self.filled(answers, ours_of), *versions)
 
     def _is_inserted_twice(self) -> bool:
-        """Whether both sides insert equal lines, which the merge of lines takes for one line."""
+        """Whether both sides insert equal lines, which a merge by lines takes for the same."""
         base, ours, theirs = (
             Counter(map(bytes.strip, each.split(b"\n"))) for each in self.versions
         )
         return any(map(WORD.search, (ours & theirs) - base))
 
     def _why_other_text(self, text: bytes, *versions: Versions) -> str:
-        """Return why no merge by structure of some versions, or of the file's, is a text."""
+        """Return why a text is not a merge by structure of *versions* or the file's own."""
         taken = take_functions(self.path, self.versions) if self.takes_sides else ()
         reasons = []
         for each in chain((*versions, self.versions), (each.versions for each in taken)):
@@ -237,11 +237,11 @@ class ConflictFile(Generic[_Place]):
         return reasons[0]
 
     def _changed_by_both(self, at: int) -> Sequence[bytes]:
-        """Return lines at a place that the sides have in different versions.
+        """Return lines at a place that both sides' lines would repeat or restore.
 
         These are the base's lines that a side changed or removed, but did not move. If git
-        split a region at lines that both sides have, it is not known which lines of the base
-        belong to which part. Then they are the lines of ours, if the sides' lines are indented,
+        split a region at lines that both sides have, it is unknown which lines of the base
+        belong to which part. Then they are the lines of ours, if the sides' lines are indented
         or begin with the same word, as versions of one insertion do.
         """
         place = self.places[at]
@@ -260,7 +260,7 @@ class ConflictFile(Generic[_Place]):
         return mine if other and (is_inside or words[0] & words[1]) else ()
 
     def _versions_of(self, at: Collection[int]) -> Versions:
-        """Return the versions of the file with ours in all places but some."""
+        """Return the versions of the file with ours in all places except those *at*."""
         sides = [[ours_of(each)] * 3 for each in self.places]
         for i in at:
             sides[i] = [self.places[i].base or b"", sides[i][1], self.places[i].theirs or b""]
@@ -278,14 +278,14 @@ def _fault(path: str, versions: Versions, merged: bytes, may_invent: bool) -> Fa
     return found
 
 
-# A cascade asks about what its members have asked about.
+# A cascade asks about the same texts as its members.
 _known = WeighedMemo[tuple[str, Versions, bytes, bool], Fault](max_bytes=1 << 22)
 
 
 def _text_fault(
     path: str, versions: Versions, merged: bytes, may_invent: bool, *, is_whole: bool
 ) -> Fault:
-    """Return what is wrong with a text, with the edits of both sides there."""
+    """Return what is wrong with a text, and which edits of both sides are there."""
     if problem := why_unchecked(path, versions):
         return Fault(problem, FaultKind.UNREADABLE)
     problem = find_fault(path, versions, merged, is_whole=is_whole, may_invent=may_invent)
@@ -293,9 +293,9 @@ def _text_fault(
 
 
 def _interference(path: str, versions: Versions, merged: bytes, files: Versions) -> Fault:
-    """Find a misplaced statement, or how the sides' changes disturb each other.
+    """Find a misplaced statement, or how the sides' changes work against each other.
 
-    The reason has their lines in *files*.
+    The reason quotes lines of *files*.
     """
     try:
         trees = read_trees(path, [*versions, merged]) if is_code(path) else ()
@@ -312,7 +312,7 @@ def _interference(path: str, versions: Versions, merged: bytes, files: Versions)
 
 
 def alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
-    """Return settled texts with another text after each of them but the last."""
+    """Join *settled* texts, with one of *texts* after each but the last."""
     return b"".join(chain.from_iterable(zip_longest(settled, texts, fillvalue=b"")))
 
 

@@ -18,7 +18,7 @@ WORD = re.compile(
     r"^- \*\*(?P<word>[^*]+)\*\*: (?P<meaning>.+?)(?: \((?P<names>`[^()]+`)\))?$", re.MULTILINE
 )
 REFERENCE = "".join(page.read_text() for page in sorted((ROOT / "docs/reference").glob("*.md")))
-GLOSSARY = list(WORD.finditer((ROOT / "docs/glossary.md").read_text()))
+GLOSSARY = list(WORD.finditer((ROOT / "docs/glossary.md").read_text().replace("\n  ", " ")))
 MODULES = {name: each for name in ce.__all__ if isinstance(each := getattr(ce, name), ModuleType)}
 OBJECTS = {name: getattr(ce, name) for name in ce.__all__ if name not in MODULES}
 PUBLIC = {f"cooperbench_eval.{name}": each for name, each in OBJECTS.items()} | {

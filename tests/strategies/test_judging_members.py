@@ -117,7 +117,7 @@ def test_the_lines_of_both_sides_are_rejected_if_they_repeat_a_line_of_the_base(
     other, _ = merge_by("union", words=texts)
     fresh, _ = merge_by("union", a_py=(b"", *texts[1:]))
 
-    assert "a merge by structure gives another text" in outcome.ledger[0].reason
+    assert "a merge by structure gives a different text" in outcome.ledger[0].reason
     assert outcome.conflicts
     assert other.conflicts
     assert not fresh.conflicts

@@ -1,7 +1,7 @@
 """Finds calls in a merged file that do not fit the function of the same file that they call.
 
-Only certain cases count: functions, methods and constructors that the file defines once,
-under names that nothing else in the file binds.
+Only clear cases count: functions, methods and constructors that the file defines once,
+with names that nothing else in the file binds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ class _Call(NamedTuple):
     Attributes:
         name: The qualified name of the function.
         arguments: What it is given.
-        is_certain: Whether no other function can be meant, such as one of another class.
+        is_certain: Whether no other function can be meant, such as that of another class.
     """
 
     name: str
@@ -27,7 +27,7 @@ class _Call(NamedTuple):
 
 
 def find_call_fault(before: Sequence[Source], now: Source) -> str:
-    """Find a call or a parameter that only the merged file has in this way; empty if none.
+    """Find a call that stops fitting, or a parameter that must be given in a new way.
 
     Args:
         before: Base, ours and theirs.
@@ -84,7 +84,7 @@ def _calls(source: Source, names: Mapping[str, Signature]) -> set[_Call]:
 
 
 def _called(use: Use) -> str:
-    """Return the name under which a function that a use calls may be defined."""
+    """Return the qualified name of the function that a use may call."""
     if use.owner:
         return ".".join((use.owner, *use.chain[1:]))
     return ".".join(use.chain) if use.is_free else ""
@@ -93,7 +93,7 @@ def _called(use: Use) -> str:
 def _moved_parameter(
     signatures: Sequence[Mapping[str, Signature]], changed: Mapping[str, Signature]
 ) -> str:
-    """Find a parameter that is given in another way than in any version."""
+    """Find a parameter that no version gives in the way that merged does."""
     *before, _ = (
         {(name, *way) for name in each.keys() & changed.keys() for way in each[name].ways}
         for each in signatures
@@ -111,7 +111,7 @@ def _misfit(
     changed: Mapping[str, Signature],
     calls: Sequence[set[_Call]],
 ) -> str:
-    """Find a call that fits its function in the versions that have it, but not in merged."""
+    """Find a call that fits its function in all versions that have it, but not in merged."""
     *before, now = calls
     certain = (call for call in now if call.is_certain)
     for call in sorted(certain, key=lambda each: (each.name, repr(each.arguments.shape))):
@@ -123,12 +123,12 @@ def _misfit(
         problem = changed[call.name].misfit(call.arguments)
         if problem and not any(each.misfit(call.arguments) for each in versions):
             return f"a call of {call.name!r} would not fit, since it {problem}"
-        # Only a call that one side alone has was written for that side's parameters.
+        # A call that only one side has was written for that side's parameters.
         writers = [i for i in (1, 2) if call in before[i] and call not in before[3 - i]]
         for i in writers if call not in before[0] else ():
             signature = signatures[i].get(call.name)
             if signature and (name := signature.moved(call.arguments, changed[call.name])):
-                return f"a call of {call.name!r} would pass its argument for {name!r} as another"
+                return f"a call of {call.name!r} would pass its argument for {name!r} elsewhere"
     return ""
 
 
@@ -137,11 +137,11 @@ def _mixed(
     changed: Mapping[str, Signature],
     calls: Sequence[set[_Call]],
 ) -> str:
-    """Find a function to which both sides add a parameter that other files may mix up.
+    """Find a function to which both sides add parameters that other files may mix up.
 
-    Each side passes its own parameter at the place where it added it. In merged, only one
-    of them can have that place. If a side has no call that passes its parameter, another
-    file has it, unchanged. Where a parameter can be given by name, nothing is certain.
+    Each side passes its parameter at the place where it added it. In merged, only one of them
+    can have that place. If a side has no such call in this file, another file has it, and is
+    unchanged. A function whose parameters can be given by name is not checked.
     """
     base, *sides, _ = signatures
     for name, now in changed.items():

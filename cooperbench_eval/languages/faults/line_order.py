@@ -1,7 +1,7 @@
-"""Decides whether what both sides insert at one place of a text without a grammar has an order.
+"""Finds insertions of both sides at one place of a text without a grammar whose order may matter.
 
-A set of lines, such as ignored paths or imports, has no order, and neither have settings with
-different names. Other lines may be commands, which are executed in turn, or override each other.
+The order of a set, such as ignored paths or imports, does not matter, nor does that of settings
+with different names. Other lines may be commands, or override each other.
 """
 
 import re
@@ -15,7 +15,7 @@ from cooperbench_eval.languages.faults.gaps import Gap, gaps_of_both
 from cooperbench_eval.languages.tree import Element, Mode, Token, one_line, suite
 
 _MOST_LINES = 20_000
-"""The most lines between the first and the last difference that are read."""
+"""If more lines lie between the first and the last difference, nothing is checked."""
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".tex", ".po", ".pot", ".csv", ".tsv"})
 _ALSO_PROSE = re.compile(r"(?!CODEOWNERS)[A-Z]+\Z")
 """Names such as `CHANGES`, `AUTHORS` and `LICENSE`."""
@@ -28,19 +28,19 @@ ONLY_DEFINING = re.compile(
     rb"(?:ENV|ARG|LABEL|(?i:create)\s+(?i:table|view|type)(?:\s+(?i:if\s+not\s+exists))?)"
     rb"\s+([\w.\"`-]+)[\s=(;]"
 )
-"""What defines a name even in such files."""
+"""Lines that only define a name, even in such files."""
 _CONTINUED = re.compile(rb"[^\s\\&|;(){}]+\s*\\\Z")
-"""One of several words below each other, which a backslash separates."""
+"""One of several words on lines of their own, each followed by a backslash."""
 _SCRIPTS = re.compile(
     r".*\.(?:[bz]?a?sh|fish|rb|pl|ps1|bat|cmd|mk|vim|lua|[rR]|jl)|(?i:makefile).*"
 )
 """Files in which a single word is a command."""
 _ONLY_WORD = re.compile(rb"(?!!)[^\s={}();:]+[,;]?\Z")
 MAY_REPEAT = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|package|source)\b|<")
-"""The beginnings of lines that may be in any order, such as imports."""
+"""How lines begin that may be in any order, such as imports."""
 _STYLES = frozenset({".css", ".scss", ".less"})
 _PROPERTY = re.compile(rb"([a-z]+)[a-z-]*\s*:\s[^{}]*;\Z")
-"""A property of a style; `margin` and `margin-left` share their first word."""
+"""A style property, with its first word, which `margin` and `margin-left` share."""
 _COVERED = {
     b"columns": {b"column"},
     b"font": {b"line"},
@@ -52,9 +52,9 @@ _COVERED = {
     b"place": {b"align", b"justify"},
     b"width": {b"inline"},
 }
-"""The first words of other properties that some properties set, as `font` sets `line-height`."""
+"""The first words of other properties that a property sets, as `font` sets `line-height`."""
 _SETTING = re.compile(rb"([\w.-]+)\s*(?:[:+?]?=(?!=)|:\s)|(\S+)\s+v\d\S*\Z")
-"""A value with a name, or a module with a version."""
+"""A name with a value, or a module with a version."""
 
 
 def find_misordered_lines(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
@@ -119,7 +119,7 @@ def _are_settings(mine: Sequence[bytes], other: Sequence[bytes]) -> bool:
 
 
 def _are_properties(mine: Sequence[bytes], other: Sequence[bytes]) -> bool:
-    """Whether the lines set properties of styles, and none of one side is a part of the other's."""
+    """Whether the lines set style properties, and no side sets one of the other's."""
     found = [[_PROPERTY.match(line) for line in lines] for lines in (mine, other)]
     names, others = ({each[1] for each in side if each} for side in found)
     is_apart = all(
@@ -129,12 +129,12 @@ def _are_properties(mine: Sequence[bytes], other: Sequence[bytes]) -> bool:
 
 
 def _covered(words: set[bytes]) -> set[bytes]:
-    """Return the first words of properties, and of those that they set as well."""
+    """Return first words, with those of the properties that they set as well."""
     return words.union(*(_COVERED.get(word, set()) for word in words))
 
 
 def _are_replaced(trees: Sequence[Element], gap: Gap) -> bool:
-    """Whether each new line stands for one line of the base, and no line for two."""
+    """Whether each new line replaces one line of the base, and no two replace the same."""
     gone = [each.plain for each in gap.gone]
     new: dict[bytes, bytes] = {}
     for tree, lines in ((trees[1], gap.mine), (trees[2], gap.other)):

@@ -1,4 +1,4 @@
-"""Finds names that a merged file declares twice or no longer declares, and probable mistakes."""
+"""Finds names that a merged file declares twice or no longer, and probable mistakes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,8 +16,8 @@ def find_name_fault(
 ) -> str:
     """Find a fault in the names or the blocks of a merged file; empty if there is none.
 
-    A fault counts only if merged has it more often than the versions explain. A file that
-    is not whole may lack declarations.
+    A fault counts only if merged has it more often than the versions explain. If the file is
+    not whole, declarations may be missing.
     """
     grammar = find_grammar(path)
     if grammar is None:
@@ -55,10 +55,10 @@ def _unbound(before: Sequence[Source], now: Source) -> str:
 
 
 def _undeclared(grammar: Grammar, before: Sequence[Source], now: Source) -> str:
-    """Find a name that every version declares where it uses it, and merged does not.
+    """Find a name that merged uses without declaring it, although no version does.
 
-    Another file may declare a name of the top level, if the language or a glob import
-    allows it. So such a name does not count.
+    A top-level name does not count if another file may declare it, as the language or a glob
+    import allows.
     """
     missing = now.free.difference(*(each.free for each in before))
     if not missing:
@@ -79,15 +79,15 @@ def _undeclared(grammar: Grammar, before: Sequence[Source], now: Source) -> str:
 
 
 def _is_module(grammar: Grammar, now: Source) -> bool:
-    """Whether other files cannot declare names for a file; scripts share theirs."""
+    """Whether other files cannot declare names for a file; scripts share their names."""
     return grammar in {Grammar.GO, Grammar.RUST} or now.is_module
 
 
 def _missing(before: Sequence[Source], now: Source) -> str:
     """Find an attribute that merged reads but no longer defines or sets.
 
-    If a side reads the attribute without defining it, another file defines it. Every
-    version that reads an attribute must set it; otherwise another file may set it.
+    If a side reads the attribute without defining it, another file defines it. If a version
+    reads an attribute without setting it, another file may set it.
     """
     for name in sorted(_gone(before, now) & now.reads - now.members - now.common):
         if not any(name in each.reads and name not in _known(each) for each in before[1:]):
@@ -100,7 +100,7 @@ def _missing(before: Sequence[Source], now: Source) -> str:
 
 
 def _gone(before: Sequence[Source], now: Source) -> frozenset[str]:
-    """Return the names of the functions and classes that a version defines and merged does not."""
+    """Return the functions and classes that a version defines and merged does not."""
     known = _known(now)
     if "__getattr__" in known:
         return frozenset()

@@ -1,7 +1,7 @@
 """Finds what each side inserted once at one place and a merged file has twice.
 
-A statement, an item of a list or an entry of a data file is compared as a whole. So two new
-functions may both end with `return x`.
+Whole statements, list items and data entries are compared. So two new functions may both end
+with `return x`.
 """
 
 import re
@@ -31,11 +31,11 @@ from cooperbench_eval.languages.tree import (
 )
 
 _REMARKS = (b"#", b"//", b"/*", b"*")
-"""What a line of source begins with that may be repeated: a comment."""
+"""How comments in source begin, which may be repeated."""
 _LEAST_ALIKE = 0.85
-"""The share of equal words from which two statements with one head are versions of one."""
+"""The least share of equal words of two versions of a statement with one head."""
 LEAVING = frozenset(b"return break continue pass raise throw else".split())
-"""Words of lines that different new statements end with."""
+"""Words that begin lines which different statements may share."""
 _VALUE = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'|\w+")
 TWICE = "both sides insert %r, and the merged file would have it twice"
 
@@ -64,7 +64,7 @@ def find_repeated(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
 
 
 def _defined_twice(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Find two definitions of one name in one place, in a language without scopes of names."""
+    """Find two definitions of one name in one place, in a language whose names are not followed."""
     if grammar_of(path) is None or find_grammar(path):
         return ""
     try:
@@ -88,7 +88,7 @@ def _excess(tree: Construct) -> Counter[tuple[str, bytes]]:
 
 
 def _is_definition(member: Construct) -> bool:
-    """Whether a member defines its name; an assignment does so after a word such as a type."""
+    """Whether a member defines its name; an assignment does so only after a word such as a type."""
     if member.kind not in {"assignment", "declaration"}:
         return member.kind in _DEFINITIONS
     return not member.key.startswith(member.words()[0])
@@ -114,7 +114,7 @@ def _too_many(counts: Sequence[Mapping[bytes, int]]) -> list[bytes]:
 
 
 def _is_near(lines: Sequence[bytes], line: bytes, start: bytes) -> bool:
-    """Whether a line is there twice with only lines of its depth, which start alike, between."""
+    """Whether a line occurs twice, with only lines between that are as deep and start alike."""
     head = line[: _depth(line)] + start
     first = lines.index(line)
     between = takewhile(
@@ -151,7 +151,7 @@ def _too_often(
 def _alike(
     mine: Sequence[Construct], other: Sequence[Construct], now: Sequence[Construct]
 ) -> Iterator[str]:
-    """Yield the statements of which each side inserted its own version."""
+    """Yield faults for statements of which each side inserted its own version."""
     there = {each.plain for each in now}
     for one in mine:
         for each in other:

@@ -1,4 +1,4 @@
-"""Finds names that one side takes away, or calls otherwise, and that the other starts to use."""
+"""Finds names that one side removes, renames or gives new parameters, and the other uses."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ from cooperbench_eval.languages.model import Arguments, Signature, Source, Use
 from cooperbench_eval.languages.scopes.reading import WALKS
 
 _COMMON = frozenset[str]().union(*(walk.common for walk in WALKS.values()))
-"""The names of attributes that values of the languages themselves have."""
+"""The names of the attributes of built-in types, in any language."""
 
 
 def names_removed(project: Project) -> Iterator[Hazard]:
@@ -28,7 +28,7 @@ def names_removed(project: Project) -> Iterator[Hazard]:
 
 
 def _lost_words(project: Project) -> Iterator[str]:
-    """Yield the last part of each name that the merged tree lacks and another version has."""
+    """Yield the last part of each name that only the merged tree lacks."""
     for unit in project.units:
         *before, merged = (project.names(unit, version) for version in project.versions)
         if not project.has(unit, "", MERGED):
@@ -64,7 +64,7 @@ def _is_lost(target: Target, version: int, project: Project) -> bool:
         return False
     if any(last in source.members for _, source in project.sources(unit, MERGED)):
         return False
-    # A class may inherit what it no longer defines, unless the other side gave it another name.
+    # A class may inherit what it no longer defines, unless the merge renamed it.
     return not classes[0].definition.bases or bool(_new_name(target, project, MERGED))
 
 
@@ -77,7 +77,7 @@ def _is_lost_method(target: Target, version: int, project: Project) -> bool:
 
 
 def _new_name(target: Target, project: Project, version: int) -> str:
-    """Return the name that a version gives to a definition that the base calls otherwise."""
+    """Return the name to which a version renames a definition of the base; empty if none."""
     unit = target.unit
     known = project.names(unit, BASE)
     before = project.places(unit, target.name, BASE)
@@ -118,7 +118,7 @@ def _use_hazard(
 
 
 def _between(side: Side, other: Side | None, project: Project) -> tuple[int, ...]:
-    """Return the features that a hazard involves; all of them if no single feature caused it."""
+    """Return the features that a hazard involves: all of them if no single one caused it."""
     found = (side, other) if other else project.merged.sides
     return tuple(sorted(each.feature for each in found))
 
@@ -159,7 +159,7 @@ _CONSTRUCTORS = ("__init__", "constructor")
 
 
 def signatures_changed(project: Project) -> Iterator[Hazard]:
-    """Yield a hazard for each new call that fits its side and not the merged tree."""
+    """Yield a hazard for each new call that fits its side but not the merged tree."""
     words = frozenset(_changed_words(project))
     for file in project.files.values() if words else ():
         for side, others in project.merged.each_side:
@@ -175,7 +175,7 @@ def signatures_changed(project: Project) -> Iterator[Hazard]:
 def _changed_words(project: Project) -> Iterator[str]:
     """Yield the names of functions whose parameters differ between versions, and of classes."""
     for unit in project.units:
-        # Versions in which a file is equal share one source.
+        # Equal versions of a file share one source.
         sources = {
             each for version in project.versions for _, each in project.sources(unit, version)
         }
@@ -204,7 +204,7 @@ def _misfit(
 
 
 def _callee(target: Target, version: int, project: Project) -> tuple[Place, Signature] | None:
-    """Return the only function that a call can mean, with the parameters that the call gives."""
+    """Return the only function that a call can mean, with the parameters that callers give."""
     places = (
         project.places(target.unit, target.name, version)
         if target.unit

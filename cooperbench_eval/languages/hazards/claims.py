@@ -1,6 +1,6 @@
-"""What two sides take although only one can have it: a number, a place, a version.
+"""What two sides take although only one can have it: a number, a place in an order, a version.
 
-Each side takes the next free one, in a file or a line of its own, so git sees no conflict.
+Each side takes it in a file or a line of its own, so git sees no conflict.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -17,11 +17,11 @@ class Claim:
 
     Attributes:
         value: What it takes.
-        name: For what it takes it.
-        does: What it does, as a predicate of the side.
-        path: The file in which it does.
-        line: The line there; `None` if the file itself takes it.
-        sides: The sides that do.
+        name: The thing that gets it, such as a file.
+        does: What the side does, as a predicate.
+        path: The file in which the side takes it.
+        line: The line there; `None` if the file itself gets it.
+        sides: The sides that take it for this thing.
     """
 
     value: Hashable
@@ -37,7 +37,7 @@ class Claim:
 
 
 def disputed(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim]]:
-    """Yield two claims of each value that different sides take, and none of them twice."""
+    """Yield two claims of each value that sides take for different things, each side once."""
     by_value: dict[Hashable, dict[str, Claim]] = {}
     for claim in claims:
         by_value.setdefault(claim.value, {}).setdefault(claim.name, claim)
@@ -49,7 +49,7 @@ def disputed(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim]]:
 
 
 def hazard_of(kind: HazardKind, claims: tuple[Claim, Claim]) -> Hazard:
-    """Describe two claims of one value."""
+    """Return the hazard of two claims of one value."""
     first, last = claims
     return Hazard(
         kind=kind,
@@ -62,7 +62,7 @@ def hazard_of(kind: HazardKind, claims: tuple[Claim, Claim]) -> Hazard:
 
 
 def new_files(merged: Merged) -> Iterator[tuple[FileVersions, frozenset[Side]]]:
-    """Yield the files that the merged tree has and the base lacks, with the sides that add them."""
+    """Yield the files that the merge adds to the base, with the sides that add them."""
     for file in merged.files.values():
         if file.entries[BASE] is None and file.entries[MERGED] is not None:
             yield file, frozenset(each for each in merged.sides if file.is_changed_by(each))

@@ -28,8 +28,8 @@ def find_hazards(
 ) -> tuple[Hazard, ...]:
     """Find what looks wrong in a merged tree that has no open conflict.
 
-    Only the files that one of the changes touches are read. The result depends only on
-    their contents, and it never raises because of them.
+    Hardly any files are read except those that the changes touch. No contents of a file
+    make it raise.
 
     Args:
         base: The tree from which all sides start.
@@ -58,7 +58,7 @@ def find_hazards(
 
 
 def files_broken(merged: Merged) -> Iterator[Hazard]:
-    """Yield hazards for each file that repeats a key or does not parse, unlike before the merge."""
+    """Yield hazards for each file that repeats keys or does not parse only after the merge."""
     for file in merged.files.values():
         fault = _fault(file.path, file.merged) if file.is_mixed and file.merged else None
         if fault is None:

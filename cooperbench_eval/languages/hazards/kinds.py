@@ -11,7 +11,7 @@ class HazardKind(StrEnum):
     """What looks wrong in a merged tree."""
 
     PARSE_ERROR = "parse_error"
-    """A file does not parse, although base, ours and theirs do."""
+    """A file does not parse, although it does in base, ours and theirs."""
     DECLARED_TWICE = "declared_twice"
     """A definition, type or import occurs more often than in base, ours and theirs."""
     NAME_REMOVED = "name_removed"
@@ -21,11 +21,11 @@ class HazardKind(StrEnum):
     KEY_REPEATED = "key_repeated"
     """A mapping of a data file has a key more often than in base, ours and theirs."""
     SAME_PARENT = "same_parent"
-    """Two sides add a database migration that follows the same one."""
+    """Two sides each add a database migration, and both follow the same one."""
     SAME_NUMBER = "same_number"
-    """Two sides take the same next number, for a file, a constant or a flag."""
+    """Two sides take the next number of a list for different files, constants or flags."""
     SAME_VERSION = "same_version"
-    """Two sides change a package, and give it the same new version."""
+    """Two sides change a package differently, and give it the same new version."""
 
 
 @frozen(kw_only=True, field_transformer=named_fields)
@@ -36,7 +36,7 @@ class Hazard:
 
     Attributes:
         kind: What looks wrong.
-        path: The file of the merged tree in which it shows.
+        path: The file of the merged tree in which it appears.
         line: The line in that file, counted from 1; `None` if unknown.
         name: The name that it is about; empty if it is about the whole file.
         message: What each side did, in one sentence.

@@ -1,6 +1,6 @@
 """Finds two new migrations of a database that follow the same one.
 
-The tool that runs them cannot tell which one comes first, and refuses both.
+The tool that runs them cannot tell which comes first, and refuses both.
 """
 
 import re
@@ -23,7 +23,7 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 @frozen
 class _Migration:
-    """A change of a database, and the names of those in its folder that it follows."""
+    """A change of a database, with the names of the migrations that it follows."""
 
     name: str
     parents: frozenset[str]
@@ -38,7 +38,7 @@ _MARKS = (b"down_revision", b"migrations.Migration")
 
 
 def migrations_split(merged: Merged) -> Iterator[Hazard]:
-    """Yield a hazard for two new migrations that follow the same one and that no other joins."""
+    """Yield a hazard for two new migrations after the same one that no other one joins."""
     folders: dict[str, list[tuple[FileVersions, frozenset[Side]]]] = {}
     for file, sides in new_files(merged):
         if is_migration(file.path, file.merged):
@@ -107,7 +107,7 @@ def _are_joined(pair: set[str], parents: Mapping[str, frozenset[str]]) -> bool:
 
 
 def _branches(parent: str, folder: str, merged: Merged) -> bool:
-    """Whether a migration of the base already follows *parent*, so that branches are wanted."""
+    """Whether a migration of the base follows *parent*, so branches seem intended."""
     names = names_in(merged.base, folder)
     for name in names:
         path = f"{folder}/{name}".lstrip("/")

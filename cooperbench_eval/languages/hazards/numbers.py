@@ -1,4 +1,4 @@
-"""Finds two new files, constants or flags that take the same next number."""
+"""Finds two new files, constants or flags that take the next number of the same list."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,14 +13,14 @@ from cooperbench_eval.languages.hazards.migrations import is_migration
 from cooperbench_eval.languages.hazards.versions import FileVersions, Merged
 
 _LEAST_LISTED = 3
-"""The least number of different numbers that make a list that counts up."""
+"""A list that counts up has at least this many numbers."""
 
 _NUMBERED = re.compile(r"(\D*)(\d{1,5})[-_ ]+[^\d\W]")
-"""Matches the start of a name that begins with a number; a date is not one."""
+"""Matches the start of a name up to its number, which has fewer digits than a date."""
 
 
 def numbers_shared(merged: Merged) -> Iterator[Hazard]:
-    """Yield a hazard for two new files, constants or flags that take the same next number."""
+    """Yield a hazard for each next number that two new files, constants or flags take."""
     yield from _in_names(merged)
     for file in merged.files.values():
         if file.is_mixed:
@@ -80,7 +80,7 @@ _ENTRY = re.compile(
 _REMARKS = (b"#", b"//", b"/*", b"*", b"@", b'"""')
 
 _Entry = tuple[bool, int, str]
-"""Whether a line shifts a bit, its number, and the name that gets it."""
+"""Whether a line shifts a bit, its number, and the name that gets the number."""
 
 
 def _entry(found: re.Match[bytes]) -> _Entry:

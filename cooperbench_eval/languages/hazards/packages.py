@@ -20,7 +20,7 @@ _VERSION = re.compile(
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )
 _UNFINISHED = re.compile(r"dev|snapshot", re.IGNORECASE)
-"""Matches versions that many changes share."""
+"""Matches versions of work in progress, which many changes share."""
 
 
 def versions_shared(merged: Merged) -> Iterator[Hazard]:
@@ -30,7 +30,7 @@ def versions_shared(merged: Merged) -> Iterator[Hazard]:
 
 
 def _claims(merged: Merged) -> Iterator[Claim]:
-    """Yield the new versions that several sides take, each for its own changes."""
+    """Yield the new versions that several sides take for changes of their own."""
     for file in merged.files.values():
         folder, _, name = file.path.rpartition("/")
         sides = [each for each in merged.sides if file.is_changed_by(each)]

@@ -32,8 +32,7 @@ class TouchedFile:
         versions: Its contents.
         grammar: The grammar of its language.
         sources: What each version contains; `None` for one that lacks the file.
-        unit: The name of the scope that it shares with other files: a package of Go or
-            Java, or the file itself.
+        unit: Where its top-level names belong: a package of Go or Java, or the file itself.
     """
 
     versions: FileVersions
@@ -49,7 +48,7 @@ class TouchedFile:
     def new_uses(self, side: Side, words: frozenset[str]) -> Iterator[Use]:
         """Yield the uses of any of *words* in the merged file that this side adds to the base.
 
-        A use that a side only moves is not new.
+        A use that the side only moves is not new.
         """
         now, there = self.sources[MERGED], self.sources[side.version]
         if now is None or there is None or words.isdisjoint(self.versions.words):
@@ -98,7 +97,7 @@ class Project:
 
     @classmethod
     def of(cls, merged: Merged) -> "Project":
-        """Read the files of a merge; none if all source is that of one side."""
+        """Read the files of a merge; none if one side has all of the merged source."""
         files: dict[str, TouchedFile] = {}
         unknown: set[str] = set()
         code = [
@@ -121,12 +120,12 @@ class Project:
 
     @property
     def versions(self) -> range:
-        """The places of all versions of a file."""
+        """The indices of all versions of a file."""
         return range(len(self.merged.sides) + 2)
 
     @cached_property
     def modules(self) -> dict[tuple[str, ...], str]:
-        """The Python files by the parts of their module's name, from the root of the tree."""
+        """The Python files by the parts of the module's name, counted from the root."""
         found = {}
         for path in self.files:
             name = PurePosixPath(path)
@@ -181,7 +180,7 @@ class Project:
         )
 
     def attributes(self, version: int) -> frozenset[str]:
-        """The names that attributes of anything in the files may have."""
+        """The names that attributes of objects in the files may have."""
         return self._attributes[version]
 
     @cached_property
@@ -194,7 +193,7 @@ class Project:
         )
 
     def methods(self, name: str, version: int) -> list[Place]:
-        """Return the methods of this name, of any class."""
+        """Return the methods of this name, in any class."""
         return self._methods[version].get(name, [])
 
     @cached_property
@@ -216,7 +215,7 @@ def _read(grammar: Grammar, text: bytes | None) -> Source | None:
 
 
 def _unit(grammar: Grammar, path: str, sources: Sequence[Source | None]) -> str:
-    """Name the unit of a file: the scope to which its names belong.
+    """Return the unit of a file: the scope to which its names belong.
 
     In Java that is its package. In Go it is its package in its folder, unless the file is
     only compiled on some systems. Otherwise it is the file itself.

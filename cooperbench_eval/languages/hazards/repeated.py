@@ -21,13 +21,13 @@ def declared_twice(project: Project) -> Iterator[Hazard]:
     for files in project.units.values():
         for file in files:
             yield from _in_file(file, project.merged)
-        # Modules of Java may have packages and classes with the same names.
+        # Java projects may have several modules with the same packages and classes.
         if len(files) > 1 and files[0].grammar is not Grammar.JAVA:
             yield from _in_unit(files, project)
 
 
 def _in_file(file: TouchedFile, tree: Merged) -> Iterator[Hazard]:
-    """Yield what any scope of a file declares twice."""
+    """Yield a hazard for each name that a scope of a file declares twice."""
     merged = file.sources[MERGED]
     before = [source for source in file.sources[:MERGED] if source]
     if merged is None or merged in before:
@@ -41,7 +41,7 @@ def _in_file(file: TouchedFile, tree: Merged) -> Iterator[Hazard]:
 
 
 def _in_unit(files: list[TouchedFile], project: Project) -> Iterator[Hazard]:
-    """Yield what several files together declare; each has imports of its own."""
+    """Yield a hazard for each name that several files declare together, except imports."""
     walk = WALKS[files[0].grammar]
     versions = [_declared(files, version) for version in project.versions]
     for name, found in versions[MERGED].items():
@@ -99,7 +99,7 @@ _WORDS = {
 # --- keys of data files ---
 
 _TABLES = b"[["
-"""The start of the key of a list of tables in TOML, which may continue later in the file."""
+"""How the key of a TOML list of tables starts, which may continue later in the file."""
 
 
 def keys_repeated(file: FileVersions, tree: Merged) -> Iterator[Hazard]:
@@ -107,7 +107,7 @@ def keys_repeated(file: FileVersions, tree: Merged) -> Iterator[Hazard]:
     found = find_format(file.path, file.merged or b"")
     if found is None:
         return
-    # The merged file is the last one, and equals no other.
+    # The merged version comes last, and is equal to no other.
     texts = dict.fromkeys(each for each in file.contents if each is not None)
     try:
         read = read_data_versions(
@@ -123,7 +123,7 @@ def keys_repeated(file: FileVersions, tree: Merged) -> Iterator[Hazard]:
 
 
 def _repeated_keys(tree: Construct, path: str) -> dict[str, list[tuple[str, int]]]:
-    """Return the places of the keys that a mapping of a file repeats."""
+    """Return where a file repeats the keys of a mapping."""
     found: dict[str, list[tuple[str, int]]] = {}
     stack: list[tuple[Construct, str, int]] = [(tree, "", 0)]
     while stack:
@@ -150,13 +150,13 @@ _MAPPINGS, _NAMED = frozenset({CHECKSUMS, MAPPING}), frozenset({ENTRY, TABLE})
 
 
 def _text(entry: Construct) -> bytes:
-    """Return the text of an entry that may be repeated as it is: a line of requirements."""
+    """Return the text of an entry that may repeat unchanged: a line of requirements."""
     last = entry.children[-1]
     return last.plain if isinstance(last, Token) and last.kind == "token" else b""
 
 
 def _lines_to_key(entry: Construct) -> int:
-    """Return how many lines precede the key of an entry: those of its comments."""
+    """Return how many lines of comments precede the key of an entry."""
     lines = 0
     for child in entry.children:
         if child.kind != "comment":

@@ -1,4 +1,4 @@
-"""Finds which definition a use refers to."""
+"""Finds which definition a use of a name refers to."""
 
 import re
 import sys
@@ -23,8 +23,7 @@ class Target:
     Attributes:
         unit: The unit that defines it; empty if it is a method of an unknown class.
         name: The name there; empty if the unit itself is meant.
-        is_whole: Whether the use ends with this name, so that its arguments are those of a
-            call of it.
+        is_whole: Whether the use ends with this name, so that its arguments go to it.
         has_instance: Whether it is called on an instance, which fills its first parameter.
     """
 
@@ -58,7 +57,7 @@ def targets(use: Use, file: TouchedFile, project: Project) -> Iterator[Target]:
             yield Target(unit=file.unit, name=first, is_whole=not rest)
             yield from _member(file.unit, first, rest)
         known = bool(imports) or any(each.is_class for each in source.by_name.get(first, ()))
-    # In Java, many libraries have a method of the same name.
+    # In Java, libraries have many methods with the same names.
     if not known and rest and file.grammar is not Grammar.JAVA:
         yield Target(name=rest[-1], has_instance=True)
 
@@ -140,7 +139,7 @@ def _python(
 
 
 def _python_file(module: str, importer: str, project: Project) -> str:
-    """Return the file of a module; dots in front of its name make it relative."""
+    """Return the file of a module; leading dots make its name relative."""
     name = module.lstrip(".")
     level = len(module) - len(name)
     parts = tuple(name.split(".")) if name else ()
@@ -173,7 +172,7 @@ def _is_root(root: tuple[str, ...], first: str, project: Project) -> bool:
 
 
 def _script_file(module: str, importer: str, project: Project) -> str:
-    """Return the file of JavaScript or TypeScript that a relative path means."""
+    """Return the JavaScript or TypeScript file that a relative path refers to."""
     if not module.startswith("."):
         return ""
     path = normpath(f"{PurePosixPath(importer).parent}/{module}")

@@ -1,6 +1,6 @@
-"""The versions of each file that a merge touches, and what each side did to them.
+"""The versions of each file that a merge touches, and what each side did to it.
 
-The first version is the base, then comes one for each side, and the last one is the merged tree.
+The first version is the base, then comes one for each side; the last one is the merged tree.
 """
 
 import re
@@ -16,16 +16,16 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.files import is_code
 
 LARGEST_BYTES = 500_000
-"""Larger files are not read: they are generated, and would take seconds."""
+"""Larger files are not read: they are usually generated, and take seconds."""
 _MOST_FILES = 2_000
 _PAIR = 2
 _WORD = re.compile(r"\w+")
 
 
 BASE = 0
-"""The place of the base among the versions of a file."""
+"""The index of the base among the versions of a file."""
 MERGED = -1
-"""The place of the merged tree among the versions of a file."""
+"""The index of the merged tree among the versions of a file."""
 
 
 @frozen
@@ -33,7 +33,7 @@ class Side:
     """One side of a merge.
 
     Attributes:
-        version: Its place among the versions of a file.
+        version: Its index among the versions of a file.
         feature: The number of its feature.
     """
 
@@ -92,7 +92,7 @@ class FileVersions:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of the merged file that are in lines that the base lacks."""
+        """The words in those lines of the merged file that the base lacks."""
         new = b"\n".join(self.new_lines(MERGED))
         return frozenset(_WORD.findall(new.decode("utf-8", "replace")))
 
@@ -128,7 +128,7 @@ class Merged:
         base: The tree from which all sides start.
         tree: The merged tree.
         sides: The sides.
-        files: The files that the merge changes, by path; the others are never read.
+        files: The files that the merge or a side changes, by path.
     """
 
     base: Snapshot
@@ -138,7 +138,7 @@ class Merged:
 
     @classmethod
     def of(cls, base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> "Merged":
-        """Collect the versions of each file that the merge changes."""
+        """Collect the versions of each file that the merge or a side changes."""
         files = dict(_files(base, tuple(sides.values()), merged))
         numbered = tuple(Side(version, feature) for version, feature in enumerate(sides, 1))
         return cls(base, base.overlay(merged), numbered, files)
@@ -168,7 +168,7 @@ class Merged:
         return "with both" if len(self.sides) == _PAIR else "with all"
 
     def alone(self, many: str, one: str) -> str:
-        """Return words for what each feature alone does; *many* and *one* are its verb."""
+        """Say what each feature alone does; *many* and *one* are the verb, plural and singular."""
         if len(self.sides) != _PAIR:
             return f"each feature alone {one}"
         return f"{' alone and '.join(self._names)} alone {many}"

@@ -52,22 +52,22 @@ _WRAPPERS = rule_names("block_node flow_node document yaml_directive tag_directi
 _KINDS = by_rule((TAG, "tag"), ("anchor", "anchor"), ("alias", "alias"), ("token", "- : ?"))
 """The kinds of tokens that are not scalars."""
 _MOST_TOKENS = 50_000
-"""The most tokens of a version that are read; each takes about 30 microseconds."""
+"""A version with more tokens is not read; each takes about 30 microseconds."""
 _LEAST_SHARED = 64
-"""The least length of an entry or item that stays one token if all versions have it."""
+"""An entry or item this long stays one token if all versions have it."""
 _OUTPUTS = frozenset({b"outputs", b"prompt_number", b"execution_count"})
 _OF_CELLS = _OUTPUTS | {b"source", b"input"}
-"""The keys in a cell of a notebook whose values are read in a special way."""
+"""The keys of a notebook's cell whose values are read in a special way."""
 _NAMING = (b"id", b"name", b"repo", b"uses", b"package", b"key")
-"""The keys whose value names an item of a sequence."""
+"""The keys whose values name items of a sequence."""
 _REQUIREMENT = re.compile(
     rb"[\"']?([A-Za-z0-9@][\w./@-]*?)\s*(?:\[[^]]*\]\s*)?(?:[=<>~!^]|@(?=\S))"
 )
-"""Matches the name of a package that a version follows."""
+"""Matches the name of a package before its version."""
 NUMBER = re.compile(rb"[0-9.+_eE-]+")
-"""Matches a number; an item of that kind may mean something by its place."""
+"""Matches a number; the place of such an item may matter."""
 _SEPARATORS = re.compile(rb"[-_.]+")
-"""Matches separators in names of packages, which all mean the same."""
+"""Matches the separators in names of packages, which are all equivalent."""
 
 
 def read_data(
@@ -81,8 +81,7 @@ def read_data(
         is_notebook: Whether cells have outputs, which stay whole, and lines of source.
 
     Returns:
-        One tree for each version. `render` writes it with the last newline moved to the
-        front.
+        One tree for each version. In what `render` writes, the last newline is at the front.
 
     Raises:
         StructureError: A version is not valid, repeats a key, or nests too deeply, or the
@@ -171,7 +170,7 @@ class _DataReader:
         return out
 
     def _token(self, node: SyntaxNode, kind: str) -> list[Element]:
-        """Read a node as a token; the indentation in it may change only in YAML."""
+        """Read a node as a token, whose indentation may change only in YAML."""
         is_relative = self._is_yaml or node.start_point.row == node.end_point.row
         return self._cursor.token(node, kind if is_relative else "token")
 
@@ -198,7 +197,7 @@ class _DataReader:
     def _members(self, nodes: Sequence[SyntaxNode], column: int = 0) -> tuple[Element, ...]:
         """Read entries or items.
 
-        Comments after the last one stand outside if they are left of *column*, or if it is 0
+        Comments after the last one are outside if they are left of *column*, or if it is 0
         and an empty line precedes them.
         """
         out: list[Element] = []
@@ -361,7 +360,7 @@ _EXTENDED = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""Matches what programs accept beyond JSON, and strings, which are skipped."""
+"""Matches what programs accept beyond JSON; strings are matched to skip them."""
 
 
 def plain_json(source: bytes, *, keeps_comments: bool = False) -> bytes:
@@ -378,7 +377,7 @@ def plain_json(source: bytes, *, keeps_comments: bool = False) -> bytes:
 
 
 def _as_lines(value: Element) -> Element:
-    """Turn a list of lines into one that is merged as text."""
+    """Mark a list of lines to be merged as text."""
     if value.kind != "group" or not isinstance(value, Construct):
         return value
     opener, inside, closer = value.children
@@ -405,7 +404,7 @@ def _key(node: SyntaxNode) -> bytes:
 
 
 def _name(children: Sequence[Element]) -> bytes:
-    """Return what names an item: a value of a mapping, or what precedes the version of a scalar."""
+    """Return the name of an item: a value of a mapping, or the text before a version."""
     inside = [each for child in children for each in (child, *child.children)]
     mapping = next((each for each in inside if each.kind == MAPPING), None)
     if mapping is not None:
@@ -422,7 +421,7 @@ def _name(children: Sequence[Element]) -> bytes:
 
 
 def package_name(word: bytes) -> bytes:
-    """Normalise the name of a package, in which case and kind of separator mean nothing."""
+    """Normalise the name of a package, whose case and separators mean nothing."""
     return _SEPARATORS.sub(b"-", word).lower()
 
 

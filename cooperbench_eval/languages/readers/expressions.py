@@ -1,4 +1,4 @@
-"""Turns expressions of tree-sitter's syntax trees into tokens, lists, groups and elements."""
+"""Turns the expressions in syntax trees into tokens, lists, groups and elements."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,14 +24,14 @@ from cooperbench_eval.languages.tree import (
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "|": "|"}
 _HEADS = frozenset({"->", "block_parameters"})
-"""What ends the parameters of a function within its brackets."""
+"""What follows the parameters within the brackets of a function."""
 _KEYED_LISTS = frozenset({"array_creation_expression", "initializer_list"})
 """Lists whose items may have names."""
 _SIGNS = frozenset({b"+", b"&", b"|", b","})
 Part = SyntaxNode | list[SyntaxNode]
 """A node, or the nodes of a suite."""
 NodeReader = Callable[[Any, SyntaxNode], Sequence[Element]]
-"""A method of a reader that reads a node."""
+"""A reader's method that reads a node."""
 
 
 class ExpressionReader(ABC):
@@ -51,7 +51,7 @@ class ExpressionReader(ABC):
             self._root, opaque = parse_readable(grammar, source)
         except SyntaxFaultError as exc:
             raise StructureError(f"a version has a syntax error ({exc})") from exc
-        # Where each region ends, by its first node; the others of its nodes have no end.
+        # The end of each unread region, by its first node; 0 for its other nodes.
         self._unread = {node.id: 0 for region in opaque for node in region}
         self._unread |= {region[0].id: region[-1].end_byte for region in opaque}
         self._namer = ConstructNamer(self._profile, source)
@@ -61,7 +61,7 @@ class ExpressionReader(ABC):
     @property
     @abstractmethod
     def readers(self) -> Mapping[str, "NodeReader"]:
-        """What reads a node, by its rule; any other node becomes its children."""
+        """What reads a node, by its rule; of any other node, only the children are read."""
 
     @abstractmethod
     def _suite(self, nodes: Sequence[SyntaxNode], kind: str = "suite") -> Construct:
@@ -104,7 +104,7 @@ class ExpressionReader(ABC):
         return [self._cursor.word(node.start_byte, self._text([node]), "text")]
 
     def block(self, node: SyntaxNode) -> Sequence[Element]:
-        """Read the statements after a colon; those on the same line are not a suite."""
+        """Read the statements after a colon; on the same line, they are not a suite."""
         if not node.children:
             raise StructureError("a block is empty")
         if self._cursor.begins_line(node.children[0]):
@@ -112,7 +112,7 @@ class ExpressionReader(ABC):
         return self._flat(node.children)
 
     def _before_block(self, comment: SyntaxNode, stack: list[Part]) -> Sequence[Element]:
-        """Read comments on their own lines, with the Python block that may begin with them."""
+        """Read comments on their own lines, and the Python block after them, if any."""
         comments = [comment]
         while stack:
             node = stack[-1]
@@ -207,7 +207,7 @@ class ExpressionReader(ABC):
         return Construct(kind="item", children=tuple(children), key=key, comma=comma)
 
     def bounds(self, node: SyntaxNode) -> Sequence[Element]:
-        """Read a set of types; each has the sign before it."""
+        """Read a set of types, each with the sign before it."""
         children = node.children
         first = next((i for i, each in enumerate(children) if each.is_named), len(children))
         before = self._flat(children[:first])
@@ -240,7 +240,7 @@ class ExpressionReader(ABC):
         return [Construct(kind="element", children=tuple(children))]
 
     def _tag(self, node: SyntaxNode) -> list[Element]:
-        """Read a tag; its attributes are a construct even if there are none."""
+        """Read a tag; its attributes are one construct, even if there are none."""
         children = node.children
         places = [i for i, each in enumerate(children) if each.type in profiles.ATTRIBUTES]
         bare = len(children) - (2 if children[-2].type == "/" else 1)

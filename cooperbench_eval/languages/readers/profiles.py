@@ -1,7 +1,7 @@
 """Roles of the rules of each grammar: bodies, lists, statements, names.
 
-A rule that has the same name in several grammars has the same role in all of them. A
-language has a table of its own only for the rules of which that is not so.
+A rule with the same name in several grammars usually has the same role in all of them. The
+table of a language has only the exceptions.
 """
 
 from collections.abc import Mapping
@@ -14,17 +14,17 @@ from cooperbench_eval.languages.tree import Mode
 
 @frozen(kw_only=True)
 class Profile:
-    """Roles that rules of one name may have in one language and not in another.
+    """The roles of the rules in a language that may differ from those in others.
 
     Attributes:
-        modes: Constructs in brackets, with the relation of their contents.
+        modes: Constructs in brackets, each with how its contents relate.
         open: Constructs with members that no brackets enclose.
-        kinds: Statements, definitions and clauses, with their kinds in the vocabulary
-            that all languages share.
+        kinds: Statements, definitions and clauses, each with its kind, of which all
+            languages share the names.
         wrappers: Statements that only wrap another statement, such as an export.
         chains: Statements that may have further clauses, such as `else`.
         clauses: The further clauses of statements.
-        overloaded: Definitions that parameters of other types distinguish.
+        overloaded: Definitions that may share a name if their parameter types differ.
         giving: Functions that return the value of their last statement.
     """
 
@@ -39,7 +39,7 @@ class Profile:
 
 
 def _kinds(**names: str) -> dict[str, str]:
-    """Turn kinds with their rules into rules with their kinds."""
+    """Return the kind of each rule, given the rules of each kind."""
     return by_rule(*((kind.rstrip("_"), rules) for kind, rules in names.items()))
 
 
@@ -57,8 +57,8 @@ def _profile(
         kinds: Its own statements.
         members: Constructs in brackets whose members are statements or definitions.
         lists: Constructs in brackets with items.
-        leaves_out: Rules without the role that they have in most languages.
-        **names: What to change of the other attributes.
+        leaves_out: Rules that do not have their usual role.
+        **names: Other attributes that differ.
     """
     left_out = rule_names(leaves_out)
     given = {name: rule_names(rules) for name, rules in names.items()}
@@ -312,12 +312,12 @@ HOLDERS = rule_names("""array_declarator attributed_declarator const_element des
     variable_declarator""")
 """What holds the name of the declaration around it."""
 SPECIFIERS = rule_names("class_specifier enum_specifier struct_specifier union_specifier")
-"""Definitions of types if they have a body; otherwise they only name one."""
+"""Definitions of types if they have a body; otherwise they only name a type."""
 BOUNDS = rule_names("""catch_type class_interface_clause delegation_specifiers throws
     trait_bounds type_bound type_list""")
-"""Sets of types between signs, such as the interfaces of a class."""
+"""Sets of types with signs between, such as the interfaces of a class."""
 SECTIONS = rule_names("access_specifier")
-"""What begins a section of a class, to which all members belong up to the next section."""
+"""What begins a section of a class, which continues up to the next one."""
 
 LISTS = by_rule(
     (

@@ -1,7 +1,7 @@
 """Finds the smallest parts of a file around what a grammar cannot read.
 
-A grammar of C does not expand macros, so that it meets errors in files that compile. All
-but the parts around these errors is read and merged.
+The grammar of C does not expand macros, so it finds errors in files that compile. Everything
+except the parts around these errors is read and merged.
 """
 
 from bisect import bisect_right
@@ -27,11 +27,11 @@ OPAQUE = "opaque"
 TOLERANT = frozenset(
     {Grammar.C, Grammar.CPP, Grammar.CSHARP, Grammar.CSS, Grammar.HTML, Grammar.KOTLIN}
 )
-"""The grammars that do not read all valid files; in other languages, an error is a fault."""
+"""The grammars that fail on some valid files; in other languages, an error is a fault."""
 
 
 Region = Sequence[SyntaxNode]
-"""A node that is not read, or several neighbours."""
+"""A node that is not read, or several adjacent ones."""
 
 
 class Parsed(NamedTuple):
@@ -44,12 +44,12 @@ class Parsed(NamedTuple):
 def parse_readable(grammar: Grammar, source: bytes) -> Parsed:
     """Parse a file; if it has errors, find the smallest regions around them.
 
-    In such a region, all brackets match. This shows that what is around it was read as it
-    is meant. It is a node, or some neighbours among statements or definitions.
+    A region is a node, or adjacent statements or definitions. All its brackets match, so what
+    is around it was read correctly.
 
     Raises:
-        SyntaxFaultError: There is no such region but the whole file, or the language is one
-            of which the grammar reads every valid file.
+        SyntaxFaultError: The only such region is the whole file, or the grammar reads every
+            valid file of the language.
         StructureError: The packages are not installed, or the grammar fails on such a file.
     """
     root = parse(grammar, source).root_node
@@ -60,7 +60,7 @@ def parse_readable(grammar: Grammar, source: bytes) -> Parsed:
     return _around_errors(grammar, source)
 
 
-# A node keeps all nodes in it. So few are remembered, and none of files without errors.
+# A node keeps its whole tree in memory. So few are remembered, and only with errors.
 @lru_cache(maxsize=4)
 def _around_errors(grammar: Grammar, source: bytes) -> Parsed:
     root = parse(grammar, source).root_node
@@ -84,7 +84,7 @@ def _around_errors(grammar: Grammar, source: bytes) -> Parsed:
 
 
 def _without_whole(grammar: Grammar, brackets: "_Brackets", region: Region) -> Region:
-    """Leave out the statements and definitions with which a node that was not read ends."""
+    """Leave out whole statements and definitions at both ends of a node with an error."""
     if len(region) > 1 or not region[0].is_error:
         return region
     whole = PROFILES[grammar].kinds.keys() | COMMENTS
@@ -99,7 +99,7 @@ def _without_whole(grammar: Grammar, brackets: "_Brackets", region: Region) -> R
 
 
 def _neighbours(node: SyntaxNode) -> tuple[Region, int]:
-    """Return the statements or definitions beside a node, and its place among them."""
+    """Return a node with the statements or definitions beside it, and its place there."""
     siblings = node.parent.children if node.parent else [node]
     at = siblings.index(node)
     start, stop = at, at + 1
@@ -111,12 +111,12 @@ def _neighbours(node: SyntaxNode) -> tuple[Region, int]:
 
 
 def _is_member(node: SyntaxNode) -> bool:
-    """Whether a node may be a statement, and no part of one."""
+    """Whether a node may be a whole statement."""
     return node.is_named or node.type == ";"
 
 
 def _around(fault: SyntaxNode) -> SyntaxNode | None:
-    """Return a node that was not read, or what lacks a sign, such as a statement its end."""
+    """Return the node at fault, or the one that lacks a token, such as a semicolon."""
     if not fault.is_missing:
         return fault
     before = fault.prev_sibling if fault.type == ";" else None
@@ -139,7 +139,7 @@ def _faults(root: SyntaxNode) -> Iterator[SyntaxNode]:
 class _Brackets:
     """How deep brackets and the preprocessor's conditions nest, after each place in a file.
 
-    Of alternatives such as `#if` and `#else`, each begins as deep as the first one.
+    Each alternative of an `#if` begins at the depth at which the `#if` does.
     """
 
     _places: Sequence[int] = field(repr=False)
@@ -168,7 +168,7 @@ class _Brackets:
         return cls(places, depths)
 
     def around(self, nodes: Region, at: int) -> Region | None:
-        """Return the fewest of some neighbours around one in which all brackets match.
+        """Return the fewest *nodes* around one of them in which all brackets match.
 
         It is `None` if there are none.
         """
@@ -184,7 +184,7 @@ class _Brackets:
         return None
 
     def lacking(self, region: Region) -> tuple[bool, bool]:
-        """Return whether a region lacks an opening, and otherwise a closing bracket."""
+        """Return whether a region lacks opening brackets, and if not, whether closing ones."""
         at = region[0].start_byte, region[-1].end_byte
         start, stop = (bisect_right(self._places, place) for place in at)
         depths = self._depths[start - 1 : stop]

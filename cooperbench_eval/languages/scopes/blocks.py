@@ -1,7 +1,7 @@
 """Finds probable mistakes in a block: what is never reached, repeated, or overwritten.
 
-Each is legal. So a merged file is only at fault if it has more of them than the changes of
-both sides explain.
+They may be intended. So a merged file is at fault only if it has more of them than the
+versions explain.
 """
 
 from collections import Counter
@@ -44,15 +44,15 @@ _WRITES = {
     "var_spec": "name",
     "let_declaration": "pattern",
 }
-"""The rules that give names new values, with the field of the names."""
+"""The rules that give names new values, each with the field that holds the names."""
 _BLOCKS = rule_names("block statement_block statement_list")
 _CLAUSES = rule_names("elif_clause else_clause except_clause except_group_clause finally_clause")
 _ANY_CALL = "()"
-"""Stands for what a call without arguments may read."""
+"""Stands for whatever a call may change, and a call without arguments may read."""
 _ALL = "*"
 """Stands for everything, which a long statement may change."""
 _LONGEST = 10_000
-"""The most bytes of a statement that is read, since statements contain others."""
+"""Longer statements are not read, since statements contain others."""
 
 
 @frozen(kw_only=True)
@@ -61,11 +61,11 @@ class BlockRules:
 
     Attributes:
         leaving: Statements that always leave the block.
-        hoisted: Statements that may follow them.
+        hoisted: Statements that may follow those.
         ifs: Conditional statements.
-        loops: Loops and other statements that would do the same again.
+        loops: Loops and other statements that should not be repeated.
         tries: Statements that catch exceptions.
-        matches: Statements of which one of several cases is executed.
+        matches: Statements that execute one of several cases.
     """
 
     leaving: frozenset[str]
@@ -82,7 +82,7 @@ class BlockRules:
         yield from _overwritten(nodes)
 
     def _skipped(self, nodes: Sequence[SyntaxNode]) -> Iterator[str]:
-        """Yield one mistake for each statement after one that always leaves the block."""
+        """Yield a mistake for each statement after one that always leaves the block."""
         for i, node in enumerate(nodes[:-1]):
             is_attributed = i > 0 and nodes[i - 1].type == "attribute_item"
             if not is_attributed and self.leaves(node):
@@ -94,7 +94,7 @@ class BlockRules:
                 return
 
     def leaves(self, node: SyntaxNode) -> bool:
-        """Whether the statement after a statement is certainly never reached."""
+        """Whether what follows a statement is certainly never reached."""
         node = _bare(node)
         kind = node.type
         if kind in self.leaving:
@@ -111,7 +111,7 @@ class BlockRules:
         return kind == "while_statement" and self.is_endless(node)
 
     def leaves_all(self, blocks: Sequence[SyntaxNode]) -> bool:
-        """Whether there is a block, and each leaves."""
+        """Whether there are blocks, and all of them leave."""
         return bool(blocks) and all(any(map(self.leaves, _statements(each))) for each in blocks)
 
     def _all_leave(self, node: SyntaxNode) -> bool:
@@ -163,8 +163,8 @@ class BlockRules:
     def _repeated(self, nodes: Sequence[SyntaxNode]) -> Iterator[str]:
         """Yield the repetitions of guards and loops in a block.
 
-        A guard is an `if` that leaves the block. It is a repetition only if nothing since
-        the last one may have changed what it checks.
+        A guard is an `if` that leaves the block. It counts as repeated only if nothing since
+        its last copy may have changed what it checks.
         """
         bare = [_bare(node) for node in nodes]
         if not any(node.type in self.ifs or node.type in self.loops for node in bare):
@@ -186,7 +186,7 @@ class BlockRules:
                 written[name] = i
 
     def _text(self, node: SyntaxNode) -> bytes:
-        """Return the text of a guard or a loop; empty for a long one and for other statements."""
+        """Return the text of a guard or a loop; empty if it is long or another statement."""
         if node.end_byte - node.start_byte > _LONGEST:
             return b""
         if node.type not in self.loops and not self._is_guard(node):
@@ -241,12 +241,12 @@ def takes_all(case: SyntaxNode) -> bool:
 
 
 def _overwritten(nodes: Sequence[SyntaxNode]) -> Iterator[str]:
-    """Yield the variables that are set twice in a row of simple statements, unused in between."""
+    """Yield the variables that simple statements set twice without a use in between."""
     targets = [_target(_bare(node)) for node in nodes]
     times = Counter(each.text for each in targets if each is not None)
     if all(count == 1 for count in times.values()):
         return
-    # The values of variables, by the name that the variable starts with.
+    # The unused values of variables and attributes, by the first name of each.
     unused: dict[bytes, dict[bytes, bytes]] = {}
     for node, target in zip(nodes, targets, strict=True):
         if target is None and any(node.child_by_field_name(role) for role in _COMPOUND):
@@ -302,7 +302,7 @@ def _bare(node: SyntaxNode) -> SyntaxNode:
 
 
 def _read(condition: SyntaxNode | None) -> set[str]:
-    """Return the names on which a condition depends."""
+    """Return the names that a condition reads."""
     names: set[str] = set()
     stack = [condition] if condition else []
     while stack:
@@ -334,7 +334,7 @@ def _written(statement: SyntaxNode) -> set[str]:
             callee = node.child_by_field_name("function")
             if callee is not None and callee.type in _MEMBERS:
                 names |= _roots([callee])
-            names |= _roots(node.children_by_field_name("object"))  # of a method in Java
+            names |= _roots(node.children_by_field_name("object"))  # of a method call in Java
         elif (
             kind in {"unary_expression", "reference_expression"} and (node.text or b"")[:1] == b"&"
         ):
@@ -346,7 +346,7 @@ def _written(statement: SyntaxNode) -> set[str]:
 
 
 def _roots(nodes: Iterable[SyntaxNode]) -> set[str]:
-    """Return the variables to which the written expressions or patterns belong."""
+    """Return the variables that written expressions or patterns begin with."""
     names: set[str] = set()
     stack = list(nodes)
     while stack:

@@ -13,7 +13,7 @@ _FUNCTION, _VARIABLE, _DECLARED, _MACRO = "function", "variable", "declared", "m
 
 
 class CWalk(Walk):
-    """One pass over declarations of C; the names of structs, unions and enums stand apart."""
+    """One pass over declarations of C; the names of structs, unions and enums are separate."""
 
     uses = rule_names("identifier type_identifier")
     paths: ClassVar = {"field_expression": ("argument", "field")}

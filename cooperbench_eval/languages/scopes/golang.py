@@ -39,7 +39,7 @@ class GoWalk(Walk):
     )
 
     def _name(self, scope: Scope, node: SyntaxNode, kind: str, visible_from: int = 0) -> None:
-        """Declare a name, unless Go lets it be declared several times."""
+        """Declare a name, unless Go allows it to be declared several times."""
         if self.text(node) == "_" or (scope is self.file and self.text(node) in _REPEATABLE):
             self._declaring.add(node.start_byte)
         else:
@@ -103,7 +103,7 @@ class GoWalk(Walk):
             self.push((each for each in node.children if each != name), inner)
 
     def _fields(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read the fields of a struct; an embedded type is a field of its name."""
+        """Read the fields of a struct; an embedded type is a field with its name."""
         found = []
         for each in node.children:
             if each.type == "field_declaration":
@@ -216,7 +216,7 @@ def _shown(node: SyntaxNode) -> str:
 
 
 def package_name(path: str) -> str:
-    """Return the name that a package most likely has, from its path."""
+    """Guess the name of a package from its path."""
     parts = path.split("/")
     if len(parts) > 1 and parts[-1][:1] == "v" and parts[-1][1:].isdigit():
         parts.pop()

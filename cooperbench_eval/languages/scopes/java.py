@@ -38,7 +38,7 @@ class JavaWalk(Walk):
     assignments = rule_names("assignment_expression")
     package_clause = "package_declaration"
     in_order = True
-    # Types, values and methods have names of their own; an import may be repeated.
+    # Types and values may share a name; an import may be repeated.
     sharing = frozenset(
         map(
             frozenset,
@@ -91,7 +91,7 @@ class JavaWalk(Walk):
         self.push(node.children, scope)
 
     def _body(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read the body of a type, or of an anonymous class, which has a scope of its own."""
+        """Read the body of a type; that of an anonymous class has a scope of its own."""
         is_named = node.parent is not None and node.parent.type.endswith("_declaration")
         inner = scope if is_named else self.open(scope)
         inner.owner = scope.owner if is_named else ""
@@ -140,7 +140,7 @@ class JavaWalk(Walk):
         self.push(node.children, inner)
 
     def _modifiers(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read the words before a declaration, of which only one may say who sees it."""
+        """Read the modifiers of a declaration; only one may set its visibility."""
         found = [(_VISIBILITY.get(each.type, each.type), each) for each in node.children]
         self.once(scope, ((word, each) for word, each in found if not each.is_named))
         self.push(node.children, scope)
@@ -181,7 +181,7 @@ class JavaWalk(Walk):
         self.push(node.children, inner)
 
     def _after_name(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read what follows a label or the name of an annotation's element."""
+        """Read what follows a label, or the name of an element of an annotation."""
         self.push([each for each in node.children if each.is_named][1:], scope)
 
     rules: ClassVar = by_rule(
@@ -215,7 +215,7 @@ class JavaWalk(Walk):
 
 
 def _instance(node: SyntaxNode) -> tuple[str, bool] | None:
-    """Return the class of a variable's value, if a name is all that a declaration says of it."""
+    """Return the class of a variable's value, if the declared type is only a name."""
     plain = [words(each).decode("utf-8", "replace") for each in fields(node, "type")]
     dimensions = any(fields(each, "dimensions") for each in (node, *fields(node, "declarator")))
     is_plain = plain and plain[0].isidentifier() and not dimensions
@@ -223,7 +223,7 @@ def _instance(node: SyntaxNode) -> tuple[str, bool] | None:
 
 
 def _bounds(node: SyntaxNode) -> Mapping[bytes, bytes]:
-    """Return the type variables of a method and of the types around it, with their erasures."""
+    """Return the type variables of a method and of the types around it, with their bounds."""
     outer = _bounds(node.parent) if node.parent is not None else {}
     found = {}
     for each in (e for given in fields(node, "type_parameters") for e in given.named_children):
@@ -233,7 +233,7 @@ def _bounds(node: SyntaxNode) -> Mapping[bytes, bytes]:
 
 
 def _type_of(parameter: SyntaxNode, variables: Mapping[bytes, bytes]) -> bytes:
-    """Return the type of a parameter as the compiler erases it, without type arguments."""
+    """Return the erased type of a parameter, as the compiler compares it."""
     kinds: Iterable[SyntaxNode] = fields(parameter, "type") or parameter.named_children[:1]
     dots = b"..." if parameter.type == "spread_parameter" else b""
     text = b" ".join(map(words, kinds)) + dots

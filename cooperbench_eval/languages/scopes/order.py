@@ -2,9 +2,9 @@
 
 The paths through the statements are followed as for definite assignment in Java (*The Java
 Language Specification*, chapter 16), with two sets: the names that every path binds, and
-those that some path binds. Where it depends on the values, a name counts as bound: the body
-of a `with` is executed, and so is the right side of `and`; what an expression binds may be
-read anywhere in it. So faults are missed, not invented.
+those that some path binds. Each part of an expression or a `with` counts as executed, such
+as the right side of `and`, and an expression may read anywhere what it binds. So a fault may
+be missed, but none is invented.
 """
 
 from bisect import bisect_left
@@ -34,7 +34,7 @@ class Event(NamedTuple):
 
 
 class _Bound(NamedTuple):
-    """The names that are bound at a point, as sets of bits.
+    """The names that are bound at a point; each bit stands for a name.
 
     Attributes:
         always: Those that every path to the point binds; all, if no path leads to it.
@@ -55,7 +55,7 @@ class _Bound(NamedTuple):
         return _Bound(self.always | bits, self.perhaps | bits)
 
     def without(self, bits: int) -> "_Bound":
-        """Return what is left after names may have been unbound."""
+        """Return what is bound after names may have been deleted."""
         return self if self.always == _ALL else _Bound(self.always & ~bits, self.perhaps)
 
     def left(self) -> "_Bound":
@@ -69,11 +69,11 @@ _DEEPEST = 100
 
 
 class Paths:
-    """The uses of a scope's names that some path, or every path, reaches too early.
+    """The names of a scope that are read too early, on some path or on every path.
 
     Attributes:
         never: The names that are read where no path has bound them.
-        maybe: Those that are read where not every path has.
+        maybe: Those that are read where some path has not bound them.
     """
 
     def __init__(self, rules: BlockRules, events: Iterable[Event], names: Iterable[str]) -> None:
@@ -170,7 +170,7 @@ class Paths:
         if others is None:
             return after
         end = self._suite(others, after)
-        # If its `else` leaves, `break` ended the loop; what that path binds is not followed.
+        # If its `else` leaves, only `break` leads on; what the body bound by then is unknown.
         return after.with_(self._all) if end.always == _ALL else end
 
     def _try(self, node: SyntaxNode, bound: _Bound) -> _Bound:

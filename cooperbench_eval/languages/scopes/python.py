@@ -57,7 +57,7 @@ class PythonWalk(Walk):
 
     @classmethod
     def may_share(cls, kind: str, other: str) -> bool:
-        """Equal imports and equal constants do no harm."""
+        """Equal imports and equal constants may be repeated."""
         return not {_VARIABLE, GLOBAL}.isdisjoint((kind, other)) or (
             kind == other and kind not in {_ALONE, _DECORATED}
         )
@@ -208,7 +208,7 @@ class PythonWalk(Walk):
 
     def _comprehension(self, node: SyntaxNode, scope: Scope) -> None:
         """Read a comprehension; only its first iterable is read in the scope around it."""
-        # What a generator does is done later.
+        # A generator is executed later.
         inner = self.open(scope, is_function=node.type == "generator_expression")
         self._comprehensions.add(inner)
         clauses = [each for each in node.children if each.type == "for_in_clause"]
@@ -247,7 +247,7 @@ class PythonWalk(Walk):
         self.push(fields(node, "type"), scope.later())
 
     def _target(self, node: SyntaxNode, scope: Scope, *, role: str, is_used: bool = False) -> None:
-        """Read a statement that gives the names in one of its fields new values."""
+        """Read a statement that sets the names in one of its fields."""
         self.set_attributes(fields(node, role))
         self._bind(scope, fields(node, role), is_used=is_used)
         self.push(node.children, scope)
@@ -264,7 +264,7 @@ class PythonWalk(Walk):
         self.push(node.children, scope)
 
     def _pattern(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read a pattern of a `match` statement; a name in it binds, and a path is compared."""
+        """Read a pattern of a `match` statement; it binds names, and compares with dotted ones."""
         stack = node.named_children
         while stack:
             each = stack.pop()
@@ -312,7 +312,7 @@ class PythonWalk(Walk):
         self.declare(scope, name, kind, origin=None if scope.parent is None else found)
 
     def _foreign(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read `global` or `nonlocal`, after which names are those of another scope."""
+        """Read `global` or `nonlocal`, which makes names those of another scope."""
         is_global = node.type == "global_statement"
         for each in node.named_children:
             name = self.text(each)
@@ -331,7 +331,7 @@ class PythonWalk(Walk):
         self.push(node.children, scope)
 
     def _compound(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read a statement with branches: of two clauses, at most one is executed."""
+        """Read a statement with branches, of which at most one is executed."""
         number = 0
         parts = node.children
         if node.type == "match_statement":
@@ -436,10 +436,10 @@ _PLAIN = _TRANSPARENT | {
 
 
 def _kind(name: str, decorators: Iterable[str]) -> str:
-    """Return how a function or a class declares its name."""
+    """Return the kind of the declaration of a function or a class."""
     if not name.strip("_"):
         return _VARIABLE
-    for each in decorators:  # some add a definition to another one of the same name
+    for each in decorators:  # some extend another definition of the same name
         if each.rpartition(".")[2] in _EXTENDING or each.partition(".")[0] == name:
             return _VARIABLE
     is_plain = all(e in _PLAIN or e.startswith(("attr.", "attrs.", "pytest.")) for e in decorators)
@@ -500,14 +500,14 @@ def _dotted(node: SyntaxNode) -> str:
 
 
 def _base(node: SyntaxNode) -> str:
-    """Return the name of a base; for a keyword, its own name."""
+    """Return the name of a base class, or that of a keyword."""
     if node.type == "keyword_argument":
         return _shown(fields(node, "name")[0])
     return "**" if node.type == "dictionary_splat" else _dotted(node)
 
 
 def _after_docstring(node: SyntaxNode) -> bytes:
-    """Return the text of a body below its docstring."""
+    """Return the text of a body without its docstring."""
     statements = [one for body in fields(node, "body") for one in body.named_children]
     if statements and statements[0].type == "expression_statement":
         first = statements[0].named_children[:1]

@@ -27,7 +27,7 @@ WALKS: dict[Grammar, type[Walk]] = {
     Grammar.TSX: ScriptWalk,
     Grammar.TYPESCRIPT: ScriptWalk,
 }
-"""What reads the names of each language."""
+"""The walk that reads each language."""
 _PREFIXES = frozenset({"attribute_item", "line_comment", "block_comment"})
 _MOST_BYTES = 2**20
 _PIECES = WeighedMemo[tuple[Grammar, bytes], Names](_MOST_BYTES)

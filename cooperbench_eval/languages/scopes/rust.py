@@ -26,7 +26,7 @@ _ITEMS = {
     "union_item": "type",
 }
 _FREE = ("conditional", "local", "macro")
-"""The kinds that may share a name with anything: a later macro or variable hides a former one."""
+"""The kinds that may share any name: a later macro or variable hides an earlier one."""
 _SOLE = ("constant", "function", "generic", "module", "parameter", "type", "use")
 
 
@@ -70,7 +70,7 @@ class RustWalk(Walk):
     )
 
     def _macro(self, _: SyntaxNode, scope: Scope) -> None:
-        """Leave out a macro, which decides what the names in it mean."""
+        """Skip a macro call: the macro decides what the names in it mean."""
         self.may_bind_any = self.may_bind_any or scope is self.file
 
     def _item(self, node: SyntaxNode, scope: Scope) -> None:
@@ -144,7 +144,7 @@ class RustWalk(Walk):
                 self._import(each, scope, path, kind)
 
     def _import(self, node: SyntaxNode, scope: Scope, path: str, kind: str) -> None:
-        """Import one name, or with `self` the module that a list belongs to."""
+        """Import one name; `self` stands for the module that a list belongs to."""
         alias = node.child_by_field_name("alias")
         whole = node.child_by_field_name("path") if alias is not None else node
         shown = _joined(path, self.text(whole or node))
@@ -265,7 +265,7 @@ def _is_cfg(node: SyntaxNode) -> bool:
 
 
 def is_conditional(node: SyntaxNode) -> bool:
-    """Whether an attribute before an item says when it is compiled."""
+    """Whether an attribute makes the compilation of an item conditional."""
     before = node.prev_named_sibling
     while before is not None and before.type in {"attribute_item", "line_comment", "block_comment"}:
         if _is_cfg(before):
@@ -275,7 +275,7 @@ def is_conditional(node: SyntaxNode) -> bool:
 
 
 def _bound(pattern: SyntaxNode) -> Iterator[SyntaxNode]:
-    """Yield the variables that a pattern binds; constants begin with a capital letter."""
+    """Yield the variables that a pattern binds; a capitalized name is a constant."""
     stack = [pattern]
     while stack:
         node = stack.pop()

@@ -12,11 +12,11 @@ class Scope:
         label: The names of the named scopes up to this one, with dots.
         owner: The label of the class around it; empty if there is none.
         is_function: Whether its statements run later than those around it.
-        has_members: Whether its names are those of members, as in a class.
+        has_members: Whether its names are members, as in a class.
         is_local: Whether it is in a function or in a block.
         is_later: Whether what is being read may be executed later than the statement it is in.
         names: The declarations of each name.
-        events: Where its own statements read and bind names.
+        events: The places at which its own statements read or bind names.
         branch: The branches that are being read.
         depth: The number of scopes around it.
     """
@@ -49,13 +49,13 @@ class Scope:
         self.depth: int = parent.depth + 1 if parent else 0
 
     def branched(self, start: int, number: int) -> "Scope":
-        """Return the same scope, while one branch of the statement that begins there is read."""
+        """Return the same scope, for reading one branch of the statement that begins there."""
         scope = self._again()
         scope.branch = (*self.branch, (start, number))
         return scope
 
     def later(self) -> "Scope":
-        """Return the same scope, while something is read that is executed later."""
+        """Return the same scope, for reading something that is executed later."""
         scope = self._again()
         scope.is_later = True
         return scope
@@ -69,6 +69,6 @@ class Scope:
         return scope
 
     def add(self, name: str, declaration: Declaration) -> None:
-        """Declare a name, in the other scope whose name a statement said it is."""
+        """Declare a name here, or in the scope that a `global` or `nonlocal` names."""
         names = self.foreign[name].names if name in self.foreign else self.names
         names.setdefault(name, []).append(declaration)

@@ -83,7 +83,7 @@ class ScriptWalk(Walk):
         self._parameters(node, scope, name)
 
     def _expression(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read a function that is a value; a variable or a member may give it a name."""
+        """Read a function that is a value; its variable or member may name it."""
         name = node.child_by_field_name("name")
         if name is not None:
             named = self.open(scope)
@@ -224,7 +224,7 @@ class ScriptWalk(Walk):
                 self.declare(scope, name, kind, visible_from=name.start_byte)
 
     def _hoist(self, scope: Scope, name: SyntaxNode, kind: str) -> None:
-        """Declare a name in the function around a block; `let` on the way must not declare it."""
+        """Declare a name in the function around; no block between may declare it with `let`."""
         at: Scope | None = scope
         while at is not None:
             is_last = at.is_function or at.parent is None
@@ -288,7 +288,7 @@ class ScriptWalk(Walk):
         self.push((n for n in node.children if n.type != "export_clause"), scope)
 
     def _named(self, node: SyntaxNode, scope: Scope) -> None:
-        """Declare a name; what is inside is in a scope of its own."""
+        """Declare a name, and read what is inside in a scope of its own."""
         name = node.child_by_field_name("name")
         if name is not None and name.type in _NAMES:
             self.declare(scope, name, _NAMED[node.type])
@@ -323,7 +323,7 @@ class ScriptWalk(Walk):
         self.push(node.children, scope)
 
     def _element(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read a tag; a name in small letters is that of an HTML element."""
+        """Read a tag; a lowercase name is that of an HTML element."""
         attributes = [each for each in node.children if each.type == "jsx_attribute"]
         self.once(scope, ((self.text(each.children[0]), each) for each in attributes))
         name = node.child_by_field_name("name")

@@ -1,8 +1,8 @@
 """Walks over a syntax tree and notes what its scopes declare, define, import and use.
 
-The walk knows no language. A language is a `Walk` with a table: which nodes are names, paths
-and calls, and a rule for each kind of node that opens a scope, declares names, or contains
-words that do not use names.
+`Walk` is the same for all languages. A subclass for each language has a table: which nodes
+are names, paths and calls, and a rule for each kind of node that opens a scope, declares
+names, or contains words that are not uses of names.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,12 +25,12 @@ from cooperbench_eval.languages.scopes.order import Event, Paths
 from cooperbench_eval.languages.scopes.scope import Scope
 
 _DEEPEST = 100
-"""Scopes in more scopes than this are not read, since a use is looked up in each of them."""
+"""Scopes in more scopes than this are not read, since a name is looked up in each."""
 _LONGEST_ARGUMENT = 200
 _MOST_COMPARED = 100
-"""How many declarations of a name in one scope are compared with all others."""
+"""Each declaration of a name is compared with at most so many others in its scope."""
 _MOST_FOLLOWED = 100_000
-"""The longest piece whose paths are followed, which takes seconds for each megabyte."""
+"""Paths are not followed in a longer piece; that takes seconds for each megabyte."""
 _ANYWHERE = 2**62
 """The place of a use for which the order of statements does not matter, such as a type's."""
 _SPREAD = rule_names("dictionary_splat list_splat spread_element variadic_argument")
@@ -45,7 +45,7 @@ Origin = Import | tuple[str, bool] | None
 
 
 class _TooDeepError(Exception):
-    """A scope is in too many other scopes."""
+    """A scope is nested too deeply."""
 
 
 class _Place(NamedTuple):
@@ -60,29 +60,29 @@ class _Place(NamedTuple):
 
 
 class Walk:
-    """One pass over the statements at the top level that belong together."""
+    """One pass over a piece of a file: a statement with what belongs to it."""
 
     rules: ClassVar[Mapping[str, Rule]]
-    """What is done with a node; all other nodes only contain further ones."""
+    """The rule for each kind of node; of all others, only the children are read."""
     uses: ClassVar[frozenset[str]]
     """The nodes that use a name."""
     paths: ClassVar[Mapping[str, tuple[str, str]]] = {}
-    """The nodes of an attribute: the fields of what it belongs to and of its name.
+    """The nodes of an attribute, with the fields of its object and of its name.
 
     The first field is empty for a node that only wraps a name or a path.
     """
     implicit: ClassVar[str] = ""
-    """What a path without a first part belongs to."""
+    """The object of a path that does not begin with one."""
     calls: ClassVar[Mapping[str, tuple[str, str]]] = {}
-    """The nodes of a call: the fields of the function and of the arguments."""
+    """The nodes of a call, with the fields of the function and of the arguments."""
     receivers: ClassVar[Mapping[str, bool]] = {}
-    """Words for the class around them, and whether they mean an instance of it."""
+    """Words that refer to the class around, and whether they mean an instance of it."""
     roots: ClassVar[frozenset[str]] = frozenset()
     """Keywords with which a path may begin."""
     may_give_several: ClassVar[bool] = False
-    """Whether a call that is the only argument may give several."""
+    """Whether a call that is the only argument may supply several arguments."""
     opaque: ClassVar[frozenset[str]] = frozenset()
-    """The functions that return something of a class that is not known."""
+    """The functions whose results have an unknown class."""
     package_clause: ClassVar[str] = ""
     """The node with the name of the package whose files share their names."""
     attributes: ClassVar[frozenset[str]] = frozenset()
@@ -92,17 +92,17 @@ class Walk:
     sharing: ClassVar[frozenset[frozenset[str]]] = frozenset()
     """The kinds of declarations that may share a name in one scope."""
     uncertain: ClassVar[frozenset[str]] = frozenset()
-    """The kinds of declarations of which a second one may not replace the first."""
+    """The kinds of declarations that may leave an earlier one in effect."""
     hides_members: ClassVar[bool] = False
     """Whether functions in a class do not see the names of its members."""
     in_order: ClassVar[bool] = False
     """Whether a name that is not yet declared may mean one of an outer scope."""
     is_ordered: ClassVar[bool] = False
-    """Whether it matters that names are bound on each path before they are read."""
+    """Whether each path must bind a name before it reads it."""
     known: ClassVar[frozenset[str] | None] = None
-    """The names that every file has; `None` if other files may declare names too."""
+    """The names that every file has; `None` if other files may declare names for it."""
     common: ClassVar[frozenset[str]] = frozenset()
-    """The names of attributes that values of the language itself have."""
+    """The names of the attributes of built-in types."""
     blocks: ClassVar[BlockRules]
 
     def __init__(self, nodes: Sequence[SyntaxNode]) -> None:
@@ -201,12 +201,12 @@ class Walk:
     # --- uses ---
 
     def _chain(self, node: SyntaxNode, scope: Scope, call: SyntaxNode | None = None) -> None:
-        """Note the use of a name with its attributes, and read the other parts of the path."""
+        """Note the use of a name with its attributes, and read the rest of the path."""
         names: list[str] = []
         root: SyntaxNode | None = node
         while root is not None and root.type in self.paths:
             if root is not node and root.type in self.calls:
-                break  # its attributes are those of what it returns
+                break  # what follows are attributes of its result
             outer, inner = self.paths[root.type]
             name = root.child_by_field_name(inner) if inner else root.named_children[0]
             of = root.child_by_field_name(outer) if outer else name
@@ -234,7 +234,7 @@ class Walk:
             self._places.append(found)
 
     def _call(self, node: SyntaxNode, scope: Scope) -> None:
-        """Note a call of a function that has a name, and read its parts."""
+        """Note the call of a named function, and read its parts."""
         if node.type in self.paths:
             self._chain(node, scope, node)
             return
@@ -381,7 +381,7 @@ class Walk:
         is_function: bool = False,
         has_members: bool = False,
     ) -> Scope:
-        """Open a scope; if it is too deep, the rule ends here, and nothing in it is read."""
+        """Open a scope; if it is too deep, end the rule without reading what is in it."""
         if parent.depth >= _DEEPEST:
             raise _TooDeepError
         scope = Scope(parent, label, is_function=is_function, has_members=has_members)
@@ -399,7 +399,7 @@ class Walk:
         is_used: bool = False,
         is_set: bool = True,
     ) -> None:
-        """Declare the name that a node consists of; it may be a use, or get no value."""
+        """Declare the name in a node, which may be a use too, or get no value."""
         if not is_used:
             self._declaring.add(node.start_byte)
         if is_set and self.is_ordered:
@@ -421,7 +421,7 @@ class Walk:
         bases: tuple[str, ...] = (),
         body: bytes = b"",
     ) -> None:
-        """Note a definition, which takes all of a node."""
+        """Note the definition that a node consists of."""
         found = Definition(
             name=f"{scope.label}.{name}" if scope.label else name,
             line=line or self.line(node),
@@ -445,7 +445,7 @@ class Walk:
         *,
         takes_instance: bool = False,
     ) -> None:
-        """Note the definition of a function, whose name may be that of something around it."""
+        """Note the definition of a function; the name may come from a node around it."""
         function = function or node
         self.define(
             scope,
@@ -490,7 +490,7 @@ class Walk:
         *,
         taken: str = "",
     ) -> Import:
-        """Note an import; *taken* is the module, if the name is only that of its first part."""
+        """Note an import; *taken* is the module if the name is only its first part."""
         line = self.line(node)
         found = Import(name, module, attribute, line, scope is self.file)
         self._imports.append(found)
@@ -501,7 +501,7 @@ class Walk:
         return found
 
     def once(self, scope: Scope, named: Iterable[tuple[str, SyntaxNode]]) -> None:
-        """Note members of which each name must occur only once."""
+        """Note members whose names must not repeat."""
         found: dict[str, list[int]] = {}
         for name, node in named:
             found.setdefault(name, []).append(self.line(node))
@@ -529,13 +529,13 @@ class Walk:
         self.inner(node, scope)
 
     def branches(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read a node and its alternatives, of which only one counts."""
+        """Read a node and its alternatives, of which only one is executed."""
         others = {each.id for each in fields(node, "alternative")}
         for each in node.named_children:
             self.push([each], scope.branched(node.start_byte, int(each.id in others)))
 
     def only(self, node: SyntaxNode, scope: Scope, *, role: str = "") -> None:
-        """Read only the children that have a role; none by default."""
+        """Read only the children in one field; none by default."""
         self.push(node.children_by_field_name(role) if role else (), scope)
 
     def named(self, node: SyntaxNode, scope: Scope, *, kind: str) -> None:
@@ -549,12 +549,12 @@ class Walk:
         return (node.text or b"").decode("utf-8", "replace")
 
     def line(self, node: SyntaxNode) -> int:
-        """Return the line of a node, counted from the first one."""
+        """Return the line of a node, counted from the first line of the piece."""
         return node.start_point.row - self._start + 1
 
 
 def pairs(text: str) -> frozenset[frozenset[str]]:
-    """Turn `a: b c` into the pairs of a with itself, with b and with c, unless a is `!a`."""
+    """Turn `a: b c` into the pairs of a with a, b and c; `!a` leaves out a with a."""
     found = set()
     for line in text.splitlines():
         first, _, others = line.strip().partition(":")
@@ -565,7 +565,7 @@ def pairs(text: str) -> frozenset[frozenset[str]]:
 
 
 def fields(node: SyntaxNode, *roles: str) -> list[SyntaxNode]:
-    """Return the children that have one of the roles, in the order of the roles."""
+    """Return the named children in any of the fields, in the order of the fields."""
     return [each for role in roles for each in node.children_by_field_name(role) if each.is_named]
 
 
@@ -584,7 +584,7 @@ def innermost(declarator: SyntaxNode) -> SyntaxNode:
 
 
 def _argument(node: SyntaxNode) -> bytes:
-    """Return the text of an argument; only the length of a long one, as arguments nest."""
+    """Return the text of an argument, or its length if it is long, since arguments nest."""
     length = node.end_byte - node.start_byte
     return words(node) if length <= _LONGEST_ARGUMENT else b"%d bytes" % length
 

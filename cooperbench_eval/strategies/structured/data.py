@@ -123,7 +123,7 @@ class DataMerge:
         if DOCUMENT in {each.kind for part in after for each in part} and before:
             parts = self._documents(before, *after)
         elif len({tuple(each.plain for each in part) for part in tags}) > 1:
-            # A tag says what its value means.
+            # A tag changes the meaning of its value.
             parts = self._changed_items(before, *after, is_fixed=True)
         elif len(before) <= len(mine[1]) == len(other[1]):
             before += tuple(map(_emptied, mine[1][len(before) :]))
@@ -137,7 +137,7 @@ class DataMerge:
         )
 
     def _documents(self, base: Elements, ours: Elements, theirs: Elements) -> Elements:
-        """Merge the documents of a file one by one; if a side adds some, by what they describe."""
+        """Merge the documents of a file in order, or by name if a side adds or removes some."""
         if len(ours) == len(theirs) == len(base):
             return tuple(map(self.merge, base, ours, theirs))
         return self._sequence(*map(_named_documents, (base, ours, theirs)))
@@ -157,7 +157,7 @@ class DataMerge:
                 raise
             if found is not None:
                 merged[key] = found
-        # Checksums that a side removed are kept, in their places.
+        # Checksums that a side removed are kept in place.
         before = [] if base.kind == CHECKSUMS else list(old)
         order = _order(before, list(mine), list(other), theirs_first=self.theirs_first)
         children = [merged[key] for key in order if key in merged]
@@ -210,8 +210,8 @@ class DataMerge:
     ) -> Elements:
         """Combine two versions of some items; what one side removes is removed.
 
-        Both sides may replace one item only if one of them replaces it by all that the other
-        has, too.
+        Both sides may replace the same item only if one side's new items include all of the
+        other's.
         """
         before, mine, other = (list(map(words_of, side)) for side in (base, ours, theirs))
         if mine in (other, before):
@@ -285,7 +285,7 @@ def _closed(version: bytes) -> bytes:
 
 
 def _content(element: Element) -> object:
-    """Return the values of an element, without comments and the order of keys."""
+    """Return the values of an element, without comments, and keys in any order."""
     if isinstance(element, Token):
         return element.plain
     inside = [_content(each) for each in element.children if each.kind != "comment"]
@@ -305,7 +305,7 @@ def _order(
     """Return the keys of both sides in an order that both allow.
 
     Raises:
-        DisagreementError: Both sides put keys that they share into another order.
+        DisagreementError: Both sides put shared keys into new orders that differ.
     """
     shared = {*ours} & {*theirs}
     before, mine, other = ([key for key in keys if key in shared] for keys in (base, ours, theirs))
@@ -323,12 +323,12 @@ def _order(
 
 
 def _is_ordered(words: Sequence[bytes]) -> bool:
-    """Whether words are in alphabetical order, and there is more than one."""
+    """Whether there are several words, in alphabetical order."""
     return len(words) > 1 and all(words) and list(words) == sorted(words)
 
 
 def _named_documents(documents: Elements) -> Construct:
-    """Name documents by their kind, metadata, name and id, or by all of them."""
+    """Name documents by their kind, metadata, name and id, or by their whole text."""
     named = []
     for each in documents:
         mapping = next((part for part in each.children if part.kind == MAPPING), each)
@@ -340,7 +340,7 @@ def _named_documents(documents: Elements) -> Construct:
 
 
 def _emptied(element: Element) -> Element:
-    """Return an empty base for what both sides added, so that only mappings are merged."""
+    """Return an empty base for what both sides added; only mappings can be merged with it."""
     if isinstance(element, Token):
         return element._replace(word=b"")
     if element.kind == MAPPING:

@@ -1,4 +1,4 @@
-"""Compares values and items of data files, and finds what must not be combined."""
+"""Compares values and items of data files, and refuses what must not be combined."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ def split_comments(construct: Construct) -> tuple[Elements, Elements, Elements]:
 
 
 def words_of(element: Element) -> tuple[bytes, ...]:
-    """Return the words of an element, in which a string is the same with and without quotes."""
+    """Return the words of an element, with strings as if they had no quotes."""
     return tuple(map(_value, element.words()))
 
 
@@ -49,9 +49,9 @@ _TYPED = re.compile(
     rb"|[-+]?\.?(?:inf|nan)|~?|true|false|null|yes|no|on|off|[yn]",
     re.IGNORECASE,
 )
-"""Matches what means something other than a string if it has no quotes."""
+"""Matches text that is not a string unless it is quoted."""
 _MOST_TYPED = 64
-"""How many bytes of a value are compared with that pattern, which takes quadratic time."""
+"""Only so many bytes of a value are matched, since that takes quadratic time."""
 
 
 def bare_words(element: Element) -> tuple[bytes, ...]:
@@ -62,23 +62,23 @@ def bare_words(element: Element) -> tuple[bytes, ...]:
 
 
 def letters(item: Element) -> bytes:
-    """Return what an item of one word is sorted by; empty for others."""
+    """Return the sort key of an item of one word; empty for others."""
     return unquoted(argument(item)).lower()
 
 
 def _item_name(item: Element) -> bytes:
-    """Return the name of an item; a single word counts as the name of a package."""
+    """Return the name of an item; a single word counts as a package."""
     return item.key or package_name(unquoted(argument(item)))
 
 
 def argument(item: Element) -> bytes:
-    """Return an item of one word; empty for others."""
+    """Return the only word of an item; empty if it has several."""
     words = [word for word in item.words() if word != b"-"]
     return words[0] if len(words) == 1 else b""
 
 
 def has_place(item: Element) -> bool:
-    """Whether an item is a number or an option, which may mean something by its place."""
+    """Whether an item is a number or an option, so that its place may matter."""
     word = argument(item)
     return unquoted(word).startswith(b"-") or bool(NUMBER.fullmatch(word))
 
@@ -87,7 +87,7 @@ def check_versions(ours: Sequence[Element], theirs: Sequence[Element]) -> None:
     """Refuse two versions of one item, or two values of one option.
 
     Raises:
-        DisagreementError: Both sides have them.
+        DisagreementError: There are such versions or values.
     """
     words = {bare_words(each): words_of(each) for each in ours}
     names = {*map(_item_name, ours)} - {b""}
@@ -101,13 +101,13 @@ def check_versions(ours: Sequence[Element], theirs: Sequence[Element]) -> None:
 
 _ORIGINS = frozenset(b"git image newName registry repo repository url".split())
 _REVISIONS = frozenset(b"branch checksum digest hash newTag ref rev sha sha256 tag".split())
-"""The keys that say what of an origin is meant."""
+"""The keys that name a revision of what an origin has."""
 
 
 def check_revision(
     base: Mapping[bytes, Element], ours: Mapping[bytes, Element], theirs: Mapping[bytes, Element]
 ) -> None:
-    """Refuse one side's new origin of something with the other side's new revision of it.
+    """Refuse one side's new origin together with the other side's new revision.
 
     Raises:
         DisagreementError: There are such changes.

@@ -1,10 +1,10 @@
 """Finds statements that a merge put beside the wrong neighbours.
 
-A side's new statement stands between two statements that were there before. In the
-merged function it must still follow the one and precede the other, in the same block or
-in a block that the other side put around either. If it does not, the merge took two
-different blocks for one. A statement that all versions have must be in exactly the
-blocks into which the sides put it.
+A side's new statement is between two statements that were there before. In the merged
+function it must still follow the first and precede the second, in the same block or in a
+block that the other side put around either. Otherwise, the merge mistook one block for
+another. A statement that all versions have must be in exactly the blocks into which the
+sides put it.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
     """Return which statement is beside the wrong neighbours or repeated; empty if none is.
 
     A statement that both sides add to one suite, or between the same statements, must not occur
-    more often than in either of them.
+    more often than in the side that has more of them.
     """
     for name, before, functions, function in functions_changed_by_both(versions, merged):
         known, now = Places.of(before), Places.of(function)
@@ -46,7 +46,7 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
         if head := next(filter(None, found), b""):
             return f"{_shown(name, function, head)} would be in the wrong block"
         if head := find_both_versions(known, sides, now):
-            return f"{_shown(name, functions[0], head)} would stand beside theirs' version of it"
+            return f"{_shown(name, functions[0], head)} would occur as well as theirs' version"
         if head := find_removed(known, sides, now):
             changed = functions[0 if head in sides[0].paths else 1]
             return f"one side removes {_shown(name, changed, head)}, which the other changes"
@@ -62,7 +62,7 @@ def _repeated(
     sides: Sequence[Places],
     now: Places,
 ) -> bytes:
-    """Return a statement that both sides add at one place and that is there twice, if any."""
+    """Return a statement that both sides add at one place and that occurs twice, if any."""
     added = [places.counts - known.counts for places in sides]
     found = {
         place[1]
@@ -75,14 +75,14 @@ def _repeated(
         if len(WORD.findall(head)) > 1
         and len(now.paths.get(head, ())) > max(len(each.paths[head]) for each in sides)
     }
-    # A second import changes nothing, and elements with different text have equal heads.
+    # A second import changes nothing, and different markup elements may have equal heads.
     return next(
         (each for each in sorted(found) if not each.startswith((b"import ", b"from ", b"< "))), b""
     )
 
 
 def _shown(name: bytes, function: Construct, head: bytes) -> str:
-    """Show a statement of a function, which goes by its head."""
+    """Show a statement of a function, given its head."""
     suites = (each for each in function.walk() if each.kind == "suite")
     members = (each for suite in suites for each in suite.children if isinstance(each, Construct))
     shown = next((excerpt(each) for each in members if head_of(each) == head), "")

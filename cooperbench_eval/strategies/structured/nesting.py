@@ -13,7 +13,7 @@ from cooperbench_eval.strategies.structured.places import MOST_COPIES, Path, Pla
 def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes:
     """Return a statement of the base that is not in the blocks into which the sides put it, if any.
 
-    A header that both sides changed is in no version, so only the number of blocks is compared.
+    Merged may have headers that no version has, so the number of blocks is compared.
     """
     labels = {each for side in sides for each in side.labels.values()}
     versions = known, *sides, now
@@ -37,7 +37,7 @@ def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes
 
 
 def find_both_versions(known: Places, sides: Sequence[Places], now: Places) -> bytes:
-    """Return a statement of which both sides' versions are in a merged function, if any."""
+    """Return a statement that a merged function has in both sides' versions, if any."""
     one, other = sides
     mine, others = known.matched(one), known.matched(other)
     for path in mine.keys() & others.keys():
@@ -69,7 +69,7 @@ def find_removed(known: Places, sides: Sequence[Places], now: Places) -> bytes:
 
 
 def _only_removes(side: Places, mine: Mapping[Path, Path], path: Path, size: int) -> bool:
-    """Whether a side has nothing in the place of a statement of the base that it removed.
+    """Whether a side put nothing in the place of a statement of the base that it removed.
 
     The statement is at *path* in a suite of the base with *size* statements.
     """
@@ -87,8 +87,8 @@ def _only_removes(side: Places, mine: Mapping[Path, Path], path: Path, size: int
 
 
 _FOR_THE_REST = b"defer "
-"""What a statement in Go begins with that concerns the end of its function, so that no condition
-of the other side may decide about it."""
+"""How a statement in Go begins that acts at the end of its function, so that no condition of the
+other side may contain it."""
 
 
 @frozen(eq=False)
@@ -97,12 +97,12 @@ class Nesting:
 
     Attributes:
         known: The words of the base.
-        side: The side whose new statements are looked at.
+        side: The side whose new statements are checked.
         new: Its new statements.
         inside: For each place in the side, the statements of the base there or deeper.
-        owners: For each statement of the base, by its place in the side, its place in the base.
-        replaced: For each place in the base of a statement that the side removed, in how many more
-            blocks it is in the other side, if it is known.
+        owners: The place in the base of each of its statements, by the place in the side.
+        replaced: For each statement that the side removed, by its place in the base, in how many
+            more blocks it is in the other side, if known.
         foreign: The labels of the other side's new blocks that contain nothing of the base.
     """
 
@@ -149,8 +149,8 @@ class Nesting:
         """Return a new statement that is in too many or too few blocks of a merged function.
 
         It must be in the blocks that the other side put around the statements before and after
-        it. The start and the end of its suite count as such statements. It may also be in a block
-        that gives a value to a name which it uses.
+        it, where the start and the end of its suite count as statements. It may also be in a block
+        that gives a value to a name that it uses.
         """
         for head in self.new:
             if len(now.paths.get(head, ())) != 1:
@@ -161,7 +161,7 @@ class Nesting:
             extra = len(now.paths[head][0]) - len(path)
             least, most = self._allowed(path)
             if path[-1] in self.inside:
-                continue  # what it contains is looked at instead
+                continue  # what it contains is checked instead
             if head.startswith(_FOR_THE_REST):
                 most = 0
             is_wrong = extra < least or extra > most or self._is_foreign(head, now)
@@ -172,11 +172,11 @@ class Nesting:
     def _is_elsewhere(
         self, path: Path, now: Places, merged: Path, kept: Mapping[Path, Path]
     ) -> bool:
-        """Whether a statement is outside of the base's statement into which its side put it.
+        """Whether a statement is outside the base's statement into which its side put it.
 
         *path* is its place in the side, *merged* its place in the merged function *now*, and
         *kept* has the places of the base's statements there. If the other side edited the base's
-        statement, it is not known which one it is.
+        statement, the answer is no, since it cannot be found.
         """
         owner = path[:-1]
         around = kept.get(self.owners.get(owner, ()))
@@ -185,7 +185,7 @@ class Nesting:
         return merged[: len(around)] != around
 
     def _is_foreign(self, head: bytes, now: Places) -> bool:
-        """Whether a statement is in a block of the other side that has nothing of the base."""
+        """Whether a statement is in a new block of the other side without any old statement."""
         return not self.foreign.isdisjoint(now.blocks(head) - self.side.blocks(head))
 
     def _needs_block(self, head: bytes, now: Places) -> bool:
@@ -198,7 +198,7 @@ class Nesting:
         return any(map(used.intersection, map(_set_in, setting)))
 
     def _allowed(self, path: Path) -> tuple[int, int]:
-        """Return in how many further blocks a new statement must and may be."""
+        """Return how many more blocks a new statement must be in at least and at most."""
         while len(path) > 1 and path[-2] not in self.inside:
             path = path[:-1]
         suite, i = path[-1]
@@ -228,8 +228,8 @@ class Nesting:
     ) -> Sequence[int] | None:
         """Return what became of the base's statement whose place a new one may have taken.
 
-        It is before the *last* or after the *first* of the statements around; `None` if the side
-        has removed none there.
+        It is before the *last* or after the *first* of the statements around. `None` means that
+        the side removed none there.
         """
         if first is None and last is None:
             return [] if self.replaced else None
@@ -254,7 +254,7 @@ class _Wrapped(NamedTuple):
 
 
 def _set_in(head: bytes) -> set[bytes]:
-    """Return the names beside the signs with which a statement or a block gives them values."""
+    """Return the names that a statement or the header of a block may set."""
     words = head.split()
     pairs = zip(words, words[1:], [*words[2:], b""], strict=False)
     signs = {b"as", b":=", b"=", b"in", b"of"}

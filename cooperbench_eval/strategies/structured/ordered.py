@@ -1,4 +1,4 @@
-"""The merges of a file by structure, in the two orders of what both sides insert."""
+"""The merges of a file by structure, with both sides' insertions in either order."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -26,13 +26,13 @@ from cooperbench_eval.strategies.structured.merge import TreeMerge
 from cooperbench_eval.support.memo import WeighedMemo
 
 MOST_BYTES = 500_000
-"""The largest version of a file that is merged unless another limit is given."""
+"""Larger versions of a file are not merged, unless another limit is given."""
 Versions = tuple[bytes, bytes, bytes]
 """Base, ours and theirs of a file."""
 
 
 class OrderedMerge(NamedTuple):
-    """A merged file, and how it was made."""
+    """A merged file, and the rule that made it."""
 
     text: bytes
     rule: str
@@ -117,7 +117,7 @@ class OrderedMerges:
         return OrderedMerge(text, rule)
 
     def explain(self, error: StructureError, files: Sequence[bytes]) -> str:
-        """Return the error with the lines of *files* that do not go together."""
+        """Return the error with the lines of *files* that contradict each other."""
         if not isinstance(error, DisagreementError):
             return str(error)
         return EditPlaces(self._trees, self.versions, files).explain(error)
@@ -142,7 +142,7 @@ class OrderedMerges:
             raise UnreadError(str(exc)) from exc
 
 
-# The judge asks about what a strategy has made.
+# The judge asks for the same merges as a strategy.
 _known = WeighedMemo[tuple[str, Versions, bool, int], OrderedMerge](max_bytes=1 << 22)
 
 
@@ -153,7 +153,7 @@ def why_not_merged(path: str, versions: Versions, text: bytes, files: Versions) 
         path: The file.
         versions: The versions that were merged.
         text: The text.
-        files: The versions of the file, whose lines the reason quotes.
+        files: The versions of the whole file, whose lines the reason quotes.
     """
     key = path, versions, files
     if reason := _refused.get(key):
@@ -168,11 +168,11 @@ def why_not_merged(path: str, versions: Versions, text: bytes, files: Versions) 
             return ""
     except StructureError as exc:
         return str(exc)
-    return "a merge by structure gives another text"
+    return "a merge by structure gives a different text"
 
 
 def _is_made_of(element: Element, *merges: Element) -> bool:
-    """Whether each definition or statement of an element is that of one of the merges."""
+    """Whether each definition or statement of an element occurs in one of the merges."""
     if any(same(element, each) for each in merges):
         return True
     alike = [

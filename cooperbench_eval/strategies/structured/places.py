@@ -16,19 +16,19 @@ from cooperbench_eval.strategies.structured.rules.statements import PLACEHOLDERS
 from cooperbench_eval.support.memo import WeighedMemo
 
 MOST_COPIES = 50
-"""The most copies of a statement that are looked at; more of them show nothing."""
+"""Only so many copies of a statement are compared; more of them show nothing."""
 _LEAST_ALIKE = 0.5
 _MOST_COMPARED = 400
 
 Path = tuple[tuple[int, int], ...]
-"""For each suite around a statement, outermost first: its number, and the index in it."""
+"""For each suite around a statement, outermost first: its number and the index in it."""
 
 
 def _statements(function: Construct) -> Iterator[tuple[Construct, Path, bytes]]:
     """Yield each statement of a function, suite by suite, with its place and its suite's label.
 
-    The label is the head of what the suite belongs to; for a later clause, such as `else`, that
-    of its statement as well.
+    The label is the head of the statement that owns the suite; for a later clause, such as
+    `else`, its head is added.
     """
     stack: list[tuple[Construct, Path, bytes]] = [(function, (), b"")]
     numbers = count()
@@ -46,7 +46,7 @@ def _statements(function: Construct) -> Iterator[tuple[Construct, Path, bytes]]:
 
 
 def _label(parent: Construct, child: Construct, label: bytes) -> bytes:
-    """Return the label of a suite in *parent*, or what precedes that of a suite in a clause."""
+    """Return the label of a suite in *parent*, or the start of the labels in a clause."""
     if child.kind == "suite":
         return b" ".join((label, head_of(parent)))
     is_later = parent.mode is Mode.MEMBERS and child is not parent.children[0]
@@ -69,7 +69,7 @@ class Places:
 
     @classmethod
     def of(cls, function: Construct) -> "Places":
-        """Find the places in a function; merges of other blocks ask for the same versions."""
+        """Find the places in a function, which are remembered for its other blocks."""
         found = _known.get(function.plain)
         if found is None:
             found = _known.keep(function.plain, cls._find(function), size=len(function.plain))
@@ -96,7 +96,7 @@ class Places:
         return cls(dict(paths), dict(suites), elements, labels, counts)
 
     def blocks(self, head: bytes) -> Counter[bytes]:
-        """Return what the suites around a statement belong to, without the function's own."""
+        """Return the labels of the suites around a statement, except the function's own."""
         return Counter(self.labels[suite] for suite, _ in self.paths[head][0][1:])
 
     def head_at(self, place: tuple[int, int]) -> bytes:
@@ -108,7 +108,7 @@ class Places:
         return any(each.kind == "suite" for each in self.elements[path].walk())
 
     def is_empty(self, head: bytes) -> bool:
-        """Whether a statement is there, and nothing is in it."""
+        """Whether a statement is there and empty."""
         places = {paths[0] for each, paths in self.paths.items() if each not in PLACEHOLDERS}
         found = self.paths.get(head, ())
         return len(found) == 1 and not any(
@@ -123,7 +123,7 @@ class Places:
                 yield from each.split()
 
     def matched(self, side: "Places") -> dict[Path, Path]:
-        """Return where statements are in a side, also those that the side moved or edited."""
+        """Return where statements are in a side, even if the side moved or edited them."""
         before, after = sorted(self.elements), sorted(side.elements)
         heads = [self.head_at(path[-1]) for path in before]
         new = [side.head_at(path[-1]) for path in after]
@@ -164,7 +164,7 @@ class Places:
                     yield old, place
 
     def gaps(self, side: "Places") -> Iterator[tuple[bytes, int]]:
-        """Yield each new statement of a side, and how many of the statements here precede it."""
+        """Yield each new statement of a side, and how many old statements precede it."""
         kept = sorted(self.matched(side).values())
         for head, paths in side.paths.items():
             if head not in self.paths:
@@ -182,7 +182,7 @@ class Places:
                     yield head, Neighbours(first, last, is_edited=is_edited)
 
     def _between(self, first: bytes, last: bytes) -> Sequence[bytes]:
-        """Return the statements between two of one suite; empty stands for its start or end."""
+        """Return the statements between two in a suite; an empty one is its start or end."""
         ends = [self.paths[each][0][-1] for each in (first, last) if each]
         if not ends or ends[0][0] != ends[-1][0]:
             return ()
@@ -190,7 +190,7 @@ class Places:
         return self.suites[ends[0][0]][start:end]
 
     def has_between(self, head: bytes, neighbours: "Neighbours") -> bool:
-        """Whether a statement is between its neighbours, as far as they are left."""
+        """Whether a statement is between those neighbours that still exist."""
         here, first, last = (
             self.paths.get(each, []) for each in (head, neighbours.before, neighbours.after)
         )
