@@ -128,7 +128,10 @@ def _misfit(
         for i in writers if call not in before[0] else ():
             signature = signatures[i].get(call.name)
             if signature and (name := signature.moved(call.arguments, changed[call.name])):
-                return f"a call of {call.name!r} would pass its argument for {name!r} elsewhere"
+                return (
+                    f"a call of {call.name!r} would pass its argument for {name!r} "
+                    "to another parameter"
+                )
     return ""
 
 

@@ -507,7 +507,7 @@ def test_arguments_of_new_parameters_are_mixed_up(case, monkeypatch):
 
     fault = find_fault(path, (base, ours, theirs), wrong)
 
-    assert re.match("both sides add parameters to |a call of .* (would not fit|as another)", fault)
+    assert re.match("both sides add parameters to |a call of .* (would not fit|to another)", fault)
     assert find_fault(path, (base, ours, theirs), right, may_invent=True) == ""
     assert find_fault(path, (base, wrong, theirs), wrong) == ""
 
