@@ -259,7 +259,7 @@ def _write(file: Path, entry: Entry) -> None:
     else:
         file.unlink(missing_ok=True)
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_entry(str(file), entry)
+    write_entry(str(file), entry.mode, entry.data)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import cooperbench_eval as ce
-from cooperbench_eval.git.merging import line_diff
+from cooperbench_eval.git.merging import histogram
 from cooperbench_eval.git.patching import apply
 from cooperbench_eval.git.trees.snapshot import cache_of
 
@@ -31,13 +31,13 @@ def base():
 def diffs(monkeypatch):
     """Return a list that records the texts whose lines are compared."""
     compared = []
-    compare = line_diff._diff
+    compare = histogram.mark_changes
 
     def counted(a, b, *more):
         compared.append((b"".join(a), b"".join(b)))
         return compare(a, b, *more)
 
-    monkeypatch.setattr(line_diff, "_diff", counted)
+    monkeypatch.setattr(histogram, "mark_changes", counted)
     return compared
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from attrs import frozen
 
+from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.git.trees.entries import Entry
 
 _DIRECTORY = 0o040000
@@ -57,6 +58,9 @@ class Store(Protocol):
 
     def entry(self, path: str, node: Node) -> Entry:
         """Return the entry of *node*, which is at *path*; its data may be read when it is used."""
+
+    def read(self, path: str, node: Node) -> bytes:
+        """Return the contents of *node*, which is at *path*."""
 
     def blob(self, prefix: str) -> bytes | None:
         """Return the contents whose id starts with *prefix*; `None` if no id or several do."""
@@ -176,10 +180,21 @@ class OverlayStore:
     def entry(self, path: str, node: Node) -> Entry:
         """See `Store.entry`."""
         entry = self._entries.get(path)
-        if entry is None:
-            assert self._below is not None  # noqa: S101 - every node is from one of the two
-            return self._below.entry(path, node)
-        return entry
+        if entry is not None:
+            return entry
+        return self._source(path).entry(path, node)
+
+    def read(self, path: str, node: Node) -> bytes:
+        """See `Store.read`."""
+        entry = self._entries.get(path)
+        if entry is not None:
+            return entry.data
+        return self._source(path).read(path, node)
+
+    def _source(self, path: str) -> Store:
+        if self._below is None:  # pragma: no cover - every node is from one of the two
+            raise RepositoryError(path, "no such entry")
+        return self._below
 
     def blob(self, prefix: str) -> bytes | None:
         """See `Store.blob`."""

@@ -127,7 +127,7 @@ class CommitStore:
         return data
 
     def read(self, path: str, node: Node) -> bytes:
-        """Read the contents of *node*, which is at *path*."""
+        """See `Store.read`."""
         return self._object(node.id, pygit2.enums.ObjectType.BLOB, f"the contents of {path}")
 
     def blob(self, prefix: str) -> bytes | None:

@@ -205,7 +205,7 @@ class Snapshot:
                 there, or writing fails.
         """
         root = os.fspath(directory)
-        links: list[tuple[str, Entry]] = []
+        links: list[tuple[str, bytes]] = []
         made: set[str] = set()
         try:
             if os.path.lexists(root) and not os.path.isdir(root):  # noqa: PTH112
@@ -221,13 +221,14 @@ class Snapshot:
                 if folder not in made:
                     os.makedirs(folder, exist_ok=True)  # noqa: PTH103
                     made.add(folder)
-                entry = self._store.entry(path, node)
-                if entry.mode is FileMode.SYMLINK:
-                    links.append((target, entry))
+                mode = FileMode(node.mode)
+                data = b"" if mode is FileMode.SUBMODULE else self._store.read(path, node)
+                if mode is FileMode.SYMLINK:
+                    links.append((target, data))
                 else:
-                    write_entry(target, entry)
-            for target, link in links:
-                write_entry(target, link)
+                    write_entry(target, mode, data)
+            for target, data in links:
+                write_entry(target, FileMode.SYMLINK, data)
         except FileExistsError as exc:
             problem = f"cannot be written (the tree has two names for one file here: {exc})"
             raise RepositoryError(root, problem) from exc
@@ -282,21 +283,21 @@ def _restore(store: Store, location: str | None, commit_id: str | None) -> Snaps
     return Snapshot(store, location=location, commit_id=commit_id)
 
 
-def write_entry(target: str, entry: Entry) -> None:
+def write_entry(target: str, mode: FileMode, data: bytes) -> None:
     """Write an entry to disk, at a path where nothing exists yet.
 
     A submodule becomes an empty folder. The file system may refuse it with an `OSError`, and a link
     whose target contains a NUL is a `ValueError`.
     """
-    if entry.mode is FileMode.SUBMODULE:
+    if mode is FileMode.SUBMODULE:
         os.mkdir(target)  # noqa: PTH102 - trees are written through plain strings, for speed
-    elif entry.mode is FileMode.SYMLINK:
-        os.symlink(entry.data, os.fsencode(target))  # noqa: PTH211 - the link's target is bytes
+    elif mode is FileMode.SYMLINK:
+        os.symlink(data, os.fsencode(target))  # noqa: PTH211 - the link's target is bytes
     else:
-        permissions = 0o777 if entry.mode is FileMode.EXECUTABLE else 0o666
+        permissions = 0o777 if mode is FileMode.EXECUTABLE else 0o666
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
         with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
-            file.write(entry.data)
+            file.write(data)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
