@@ -31,6 +31,7 @@ INSTALL = {
     "cargo-nextest": "cargo install cargo-nextest",
     "Chromium": "apt install chromium",
     "a container engine": "apt install podman, and set DOCKER_HOST to its socket",
+    "gcc": "apt install gcc",
     "git": "apt install git",
     "go": "apt install golang-go",
     "jest and vitest": (
