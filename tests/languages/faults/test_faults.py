@@ -410,6 +410,9 @@ class Whole:
         text = source.decode()
         self.definitions, self.used, self.bound, self.known = set(), set(), set(), set()
         self._walk(symtable.symtable(text, "<merged>", "exec"), "")
+        # Since Python 3.12, the table has the names of comprehensions beside those around them.
+        for names in (self.used, self.bound, self.known):
+            names.discard("each")
         has_star = re.search(r"(?m)^from \S+ import \*", text)
         self.unbound = set() if has_star else self.used - self.bound - set(dir(builtins))
         nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)]
