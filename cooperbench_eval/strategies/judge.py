@@ -171,11 +171,14 @@ class ConflictFile(Generic[_Place]):
         text, lines are joined only where both sides insert. If the base has a line there, a side
         changed or removed it, and joining would repeat or restore it.
         """
+        answers = tuple(answers)
         combined = [each for each in answers if self._is_combined(each)]
         if find_format(self.path, self.versions[1]) is not None:
             return self._why_not_by_key(combined)
         if is_code(self.path) and not self.may_invent:
-            return self._why_not_by_structure(combined)
+            # With an answer left out, the text would have ours where a merge may have theirs.
+            is_whole = not combined or not self._why_not_structural(answers)
+            return "" if is_whole else self._why_not_by_structure(combined)
         for answer in combined:
             place = self.places[answer.conflicts.start]
             is_joined = len(answer.conflicts) == 1 and answer.text in _both_orders(place)

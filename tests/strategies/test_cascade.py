@@ -375,3 +375,20 @@ def test_a_cascade_and_its_outcome_pickle():
 
     assert copy == strategy
     assert pickle.loads(pickle.dumps(outcome)) == outcome  # noqa: S301 - our own
+
+
+def test_a_merge_by_structure_stays_whole_if_it_takes_one_sides_lines_somewhere():
+    """Its conflicts are judged together: with ours in one of them, it would be another text."""
+
+    def version(names, numbers, first=""):
+        gap = "".join(f"\n\ndef f{n}():\n    return {n}\n" for n in range(6))
+        return f"{first}names = [{names}]\n{gap}\n\nnumbers = [{numbers}]\n".encode()
+
+    base = ce.Snapshot.from_files({"a.py": version("'a'", "1")})
+    sides = version("'a', 'b'", "1, 2", "import q\n"), version("'a', 'c'", "1, 2, 3", "import q\n")
+    changes = [ce.Changes({"a.py": ce.Entry(side)}) for side in sides]
+
+    outcome = ce.merge(base, *changes, strategy="cascade")
+
+    assert outcome.changes == ce.merge(base, *changes, strategy="structured").changes
+    assert [row.strategy for row in outcome.ledger] == ["structured", "structured"]

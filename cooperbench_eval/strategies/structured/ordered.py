@@ -159,12 +159,16 @@ def why_not_merged(path: str, versions: Versions, text: bytes, files: Versions) 
     if reason := _refused.get(key):
         return reason
     merges = OrderedMerges(path, versions)
+    made = []
     try:
-        made = [each.text for each in merges]
+        for each in merges:
+            if each.text == text:
+                return ""
+            made.append(each.text)
     except StructureError as exc:
         return _refused.keep(key, merges.explain(exc, files), size=sum(map(len, versions)))
     try:
-        if text in made or _is_made_of(*read_trees(path, (text, *made))):
+        if _is_made_of(*read_trees(path, (text, *made))):
             return ""
     except StructureError as exc:
         return str(exc)
