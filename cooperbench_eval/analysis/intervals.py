@@ -167,8 +167,8 @@ def mean_error(clusters: Sequence[tuple[float, int]], confidence: float) -> floa
 
     The variance is cluster-robust and unbiased if the values are in fact independent, and the
     degrees of freedom are Satterthwaite's (Bell and McCaffrey, Survey Methodology 28, 2002:
-    "CR2"). With one value in each cluster it is Student's interval. The *clusters* are the sum and
-    the number of the values of each; with fewer than two, there is no interval.
+    "CR2"). With one value in each cluster it is Student's interval. Each of the *clusters* is the
+    sum of its values and their number. The result is `None` if there are fewer than two.
     """
     if len(clusters) < 2:  # noqa: PLR2004 - one cluster does not show how much clusters differ
         return None

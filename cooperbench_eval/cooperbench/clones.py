@@ -21,7 +21,7 @@ def base_tree(place: Folder, commit: str, *, owner: str) -> Snapshot:
     """Return the tree of a commit in a clone; if *place* holds clones, in the one that has it.
 
     Calls for the same commit, one after another, return one snapshot, which keeps what it has read.
-    If there is no such clone or commit, which is the base of *owner*, raise `RepositoryError`.
+    The commit is the base of *owner*. `RepositoryError` is raised if no clone has it.
     """
     folder = Path(place).absolute()
     clone: Folder = place

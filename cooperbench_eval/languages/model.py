@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from attrs import define, evolve, field, frozen
 
+CONSTRUCTORS = ("__init__", "constructor")
+"""The names of the methods that a call of a class calls."""
+
 
 @frozen(kw_only=True)
 class Arguments:

@@ -77,7 +77,7 @@ def _text_phrases(tokens: Sequence[tuple[bytes, bytes]]) -> Iterator[bytes]:
 def _code_phrases(tokens: Sequence[bytes], *, has_sets: bool) -> Iterator[bytes]:
     """Yield runs of numbers, in round brackets also of strings, with no name between.
 
-    Neighbours in a set of Python are no phrase.
+    Values that stand side by side in a Python set are not a phrase: a set has no order.
     """
     run: list[bytes] = []
     stack: list[bytes] = []

@@ -9,7 +9,8 @@ from cooperbench_eval.git.merging.conflicts import MergeStatus
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
 from cooperbench_eval.reporting.landings import LeftOut, SuiteRun
-from cooperbench_eval.reporting.rows import UsedOptions, about_dropped, about_flaky, about_reset
+from cooperbench_eval.reporting.remarks import about_dropped, about_flaky, about_reset
+from cooperbench_eval.reporting.rows import UsedOptions
 from cooperbench_eval.support.arguments import checked, named_fields
 from cooperbench_eval.support.rendering.shown import Shown
 from cooperbench_eval.support.upcalls import upcall

@@ -11,12 +11,14 @@ from cooperbench_eval.git.trees.snapshot import Changes, Snapshot
 from cooperbench_eval.languages.hazards.kinds import Hazard
 from cooperbench_eval.reporting.blame import failing_cases
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
-from cooperbench_eval.reporting.rows import (
-    UsedOptions,
+from cooperbench_eval.reporting.remarks import (
     about_dropped,
     about_flaky,
     about_reset,
     without_answer,
+)
+from cooperbench_eval.reporting.rows import (
+    UsedOptions,
 )
 from cooperbench_eval.running.results import Judgement, TestResult, outcome_of
 from cooperbench_eval.support.arguments import checked, named_fields

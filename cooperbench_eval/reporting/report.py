@@ -7,7 +7,7 @@ cattrs would add much to the import time of the library.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from attrs import field, frozen
 
@@ -18,22 +18,22 @@ from cooperbench_eval.reporting.agent_costs import AgentUsage, total_agents
 from cooperbench_eval.reporting.blame import Blame, BlameKind, find_blame
 from cooperbench_eval.reporting.identity import PairOrigin, inherited_after
 from cooperbench_eval.reporting.jsonrecord import JsonRecord
+from cooperbench_eval.reporting.remarks import (
+    about_reset,
+    judgements_of,
+    warnings_of,
+    without_answer,
+)
 from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
 from cooperbench_eval.reporting.rows import (
     Attempt,
     FeatureReport,
     Tried,
     UsedOptions,
-    about_dropped,
-    about_flaky,
-    about_reset,
     have_own_names,
     runs_in,
-    some,
-    without_answer,
 )
 from cooperbench_eval.running.results import (
-    Judgement,
     JudgeRule,
     TestResult,
     TestStatus,
@@ -176,7 +176,7 @@ class Report(PairOrigin, Shown, JsonRecord):
     @property
     def preexisting_failures(self) -> tuple[str, ...]:
         """The failing cases that already fail on the base, sorted; no feature is blamed."""
-        return tuple(sorted({i for each in _judgements(self) for i in each.preexisting}))
+        return tuple(sorted({i for each in judgements_of(self) for i in each.preexisting}))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ class Report(PairOrigin, Shown, JsonRecord):
         and which suites gave no result on the base.
         """
         reset = {path for run in self._runs for path in run.restored_files}
-        return tuple(dict.fromkeys((*_warnings(self), *about_reset(reset))))
+        return tuple(dict.fromkeys((*warnings_of(self), *about_reset(reset))))
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:
@@ -352,107 +352,3 @@ class MergeReport(Report):
             UnknownAttemptError: The report has no row for the strategy.
         """
         return read_resolutions(self.conflicts, self.attempt(strategy))
-
-
-def _warnings(report: Any) -> Iterator[str]:
-    features: tuple[FeatureReport, ...] = report.features
-    dropped = {path for each in features for path in each.patch.dropped_files}
-    yield from about_dropped(sorted(dropped))
-    yield from _joint_warnings(report.base_joint_tests, features)
-    if report.judge is JudgeRule.DELTA:
-        yield from _without_base(features, report)
-        yield from filter(None, map(_alone_differs, features))
-        yield from filter(None, map(_merged_differs, report.attempts))
-    yield from _without_result(report.attempts)
-    for problem in (each.agent.problem for each in features if each.agent is not None):
-        if problem:
-            yield f"What the agents' work cost is not fully known: {problem}."
-    yield from about_flaky(id_ for each in _judgements(report) for id_ in each.flaky)
-
-
-def _joint_warnings(on_base: TestResult | None, features: Iterable[FeatureReport]) -> Iterator[str]:
-    places = [
-        ("the base", on_base),
-        *((f"feature {each.number} without the other", each.joint_tests) for each in features),
-    ]
-    passing = [place for place, run in places if run is not None and run.passed]
-    if passing:
-        yield f"The joint tests pass on {_listed(passing)}, so they prove nothing about the merge."
-
-
-def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[str]:
-    """Say which suites are judged by all their cases, because they gave no result on the base."""
-    suites = [
-        (f"tests of feature {each.number}", each.base_tests, [(each.tests, each.judgement)])
-        for each in features
-    ]
-    joint = [each.joint_run for each in report.attempts]
-    own = [each.regression_run for each in report.attempts]
-    suites += [
-        ("joint tests", report.base_joint_tests, joint),
-        ("repository's own tests", report.base_regression_tests, own),
-    ]
-    for name, on_base, runs in suites:
-        by_all_cases = any(run and run.was_run and judgement is None for run, judgement in runs)
-        if by_all_cases and on_base is not None and not on_base.cases:
-            yield (
-                f"The {name} gave no result on the base "
-                f"({on_base.status.value.replace('_', ' ')}), so all of their cases must pass."
-            )
-
-
-def _without_result(attempts: Iterable[Tried]) -> Iterator[str]:
-    for attempt in attempts:
-        runs = (("joint", attempt.joint_run), ("repository's own", attempt.regression_run))
-        for name, (run, _) in runs:
-            if run is not None and not run.was_run:
-                where = f"On the merge of {attempt.strategy}"
-                yield f"{where}, the {name} tests did not run: {run.reason}."
-
-
-def _alone_differs(feature: FeatureReport) -> str:
-    if feature.judgement is None or feature.is_right is feature.tests_passed:
-        return ""
-    rule = "fails" if feature.is_right else "passes"
-    why = _reason(feature.judgement)
-    return f"Feature {feature.number} alone {rule} under the absolute rule, but not here: {why}."
-
-
-def _merged_differs(attempt: Tried) -> str:
-    differing = [
-        judgement
-        for run, judgement in attempt.own_runs
-        if judgement is not None and outcome_of(run) is not outcome_of(run, judgement)
-    ]
-    if not differing or attempt.verdict is attempt.absolute_verdict:
-        return ""
-    why = "; ".join(dict.fromkeys(map(_reason, differing)))
-    return (
-        f"Under the absolute rule, {attempt.strategy} would be "
-        f"{attempt.absolute_verdict.value.replace('_', ' ')}: {why}."
-    )
-
-
-def _reason(judgement: Judgement) -> str:
-    twice = "failed and passed on the same tree"
-    parts = (
-        (judgement.preexisting, "already fails on the base", "already fail on the base"),
-        (judgement.foreign, "belongs to another suite", "belong to another suite"),
-        (judgement.broken, "passes on the base but not here", "pass on the base but not here"),
-        (judgement.flaky, twice, twice),
-    )
-    return ", and ".join(
-        f"{some(ids)} {one if len(ids) == 1 else many}" for ids, one, many in parts if ids
-    )
-
-
-def _judgements(report: Any) -> Iterator[Judgement]:
-    for each in report.features:
-        yield from filter(None, (each.judgement, each.regression_judgement))
-    for attempt in report.attempts:
-        runs = (*attempt.own_runs, attempt.joint_run, attempt.regression_run)
-        yield from (judgement for _, judgement in runs if judgement is not None)
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -1,6 +1,6 @@
 """The rows of a report: one for each feature, one for each strategy, and what they hold."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
@@ -21,7 +21,6 @@ from cooperbench_eval.reporting.agent_costs import AgentRun
 from cooperbench_eval.reporting.identity import beginning_with
 from cooperbench_eval.running.results import Judgement, JudgeRule, TestResult, outcome_of
 from cooperbench_eval.support.arguments import named_fields
-from cooperbench_eval.support.error_texts import listed
 from cooperbench_eval.support.rendering.shown import Shown
 
 
@@ -380,10 +379,6 @@ def was_run(tests: TestResult | None) -> TypeGuard[TestResult]:
 
 # --- options ---
 
-_FEW = 3
-_LONGEST_ID = 120
-_HEAD = 55
-
 
 @frozen(kw_only=True, field_transformer=named_fields)
 class UsedOptions:
@@ -407,45 +402,3 @@ class UsedOptions:
     sandbox: str | None = None
     repeats: int = 1
     scorer: ConflictScorer | None = None
-
-
-def about_dropped(paths: Collection[str]) -> tuple[str, ...]:
-    """Return sentences about the dropped test files of agents, if there are any."""
-    if not paths:
-        return ()
-    files, were = ("test file", "was") if len(paths) == 1 else ("test files", "were")
-    what = f"{len(paths)} {files} of the agents {were} dropped: {listed(paths)}."
-    return (f"{what} The suites' own tests are used.",)
-
-
-def about_reset(paths: Collection[str]) -> tuple[str, ...]:
-    """Return a sentence about files that were reset before suites ran, if there are any."""
-    if not paths:
-        return ()
-    files, were = ("file", "was") if len(paths) == 1 else ("files", "were")
-    what = f"{len(paths)} changed {files} that can control test runs {were}"
-    return (f"{what} as in the base when suites ran: {listed(sorted(paths))}.",)
-
-
-def about_flaky(ids: Iterable[str]) -> tuple[str, ...]:
-    """Return a sentence about the flaky cases, if there are any."""
-    found = sorted(set(ids))
-    if not found:
-        return ()
-    what = "These cases both failed and passed on the same tree, so they do not count"
-    return (f"{what}: {some(found)}.",)
-
-
-def without_answer(run: TestResult, judgement: Judgement | None) -> str:
-    """Return why a run has no answer, as a clause."""
-    is_flaky = run.was_run and judgement is not None and bool(judgement.flaky)
-    decided = "its cases are flaky" if is_flaky else "no case that counts passed"
-    return run.reason or decided
-
-
-def some(ids: Iterable[str]) -> str:
-    """Return a text with the first few ids, shortened, and the number of the others."""
-    # The id of a suite with the framework `exit` is its whole command.
-    names = [id_ if len(id_) <= _LONGEST_ID else f"{id_[:_HEAD]}…{id_[-_HEAD:]}" for id_ in ids]
-    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
-    return ", ".join(names[:_FEW]) + more

@@ -146,8 +146,8 @@ def find_work(
 ) -> tuple[tuple[Patch, Patch], tuple[AgentRun | None, ...]]:
     """Read the work of a pair's agents, in the order of *numbers*: patches, and what they cost.
 
-    The cost is `None` if there is no record of it. In `solo`, the two patches are the same. A file
-    that cannot be parsed gives a patch that fails to apply.
+    A cost that no record gives is `None`. In `solo`, both patches are the same. A file that cannot
+    be parsed gives a patch that fails to apply.
 
     Raises:
         DatasetError: No log has the patches, several runs have them, or a file cannot be

@@ -56,19 +56,18 @@ def find_plan(
     sets = MergeableSets(merger, groups, order=[each for each in sequence if each in sides])
     problem = _search(sets.search, lambda: len(sets.best) > 1)
     has_tests = bool(suites_of(trials.group))
-    tested = None
-    if has_tests and trials.budget and not problem:
-        tested = TestedSearch(sets, trials)
-        problem = _search(tested.run, lambda: True)
+    is_tried = has_tests and trials.budget and not problem
+    tested = TestedSearch(sets, trials) if is_tried else None
+    problem = _search(tested.run, lambda: True) if tested else problem
     order, tree = _landing(sets, tested)
     changes = Changes() if tree is None else sets.merger.side(tree).changes
     found = _Conclusions(sets=sets, trials=trials, sides=sides)
     left_out, unread = found.reasons(order)
     problem = problem or unread
     place = {number: at for at, number in enumerate(numbers)}
-    is_exact = sets.is_exact and len(order) == len(sets.best)
-    if has_tests:
-        is_exact = tested is not None and tested.is_exact
+    is_exact = tested is not None and tested.is_exact
+    if not has_tests:
+        is_exact = sets.is_exact and len(order) == len(sets.best)
     return LandingPlan(
         strategy=merger.strategy.name,
         order=order,

@@ -230,7 +230,7 @@ def _branch(number: int, head: Head) -> Branch:
 
 @frozen(kw_only=True)
 class _Taken:
-    """A step that was taken, its work, and the merged side; an empty one if there is no tree."""
+    """A step that was taken, its work, and the merged side, which is empty without a tree."""
 
     step: Step
     work: int

@@ -7,9 +7,7 @@ with names that nothing else in the file binds.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from cooperbench_eval.languages.model import Arguments, Signature, Source, Use
-
-_CONSTRUCTORS = ("__init__", "constructor")
+from cooperbench_eval.languages.model import CONSTRUCTORS, Arguments, Signature, Source, Use
 
 
 class _Call(NamedTuple):
@@ -56,7 +54,7 @@ def _signatures(source: Source) -> dict[str, Signature]:
         if len(definitions) > 1 or each.signature is None or (scope and last in source.sets):
             continue
         given = each.signature.bound() if each.takes_instance else each.signature
-        if last in _CONSTRUCTORS and scope:
+        if last in CONSTRUCTORS and scope:
             is_plain = len(source.by_name.get(scope, ())) == 1
             if is_plain and f"{scope}.__new__" not in source.by_name:
                 found[scope] = given

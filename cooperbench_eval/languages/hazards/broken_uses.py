@@ -7,7 +7,7 @@ from cooperbench_eval.languages.hazards.kinds import Hazard, HazardKind
 from cooperbench_eval.languages.hazards.project import Place, Project, TouchedFile
 from cooperbench_eval.languages.hazards.targets import Target, targets
 from cooperbench_eval.languages.hazards.versions import BASE, MERGED, Side
-from cooperbench_eval.languages.model import Arguments, Signature, Source, Use
+from cooperbench_eval.languages.model import CONSTRUCTORS, Arguments, Signature, Source, Use
 from cooperbench_eval.languages.scopes.reading import WALKS
 
 _COMMON = frozenset[str]().union(*(walk.common for walk in WALKS.values()))
@@ -155,9 +155,6 @@ def _line(name: str, source: Source) -> int:
     return min((use.line for use in source.uses if use.is_free and use.chain[0] == name), default=0)
 
 
-_CONSTRUCTORS = ("__init__", "constructor")
-
-
 def signatures_changed(project: Project) -> Iterator[Hazard]:
     """Yield a hazard for each new call that fits its side but not the merged tree."""
     words = frozenset(_changed_words(project))
@@ -183,7 +180,7 @@ def _changed_words(project: Project) -> Iterator[str]:
             found = [each.signature for source in sources for each in source.by_name.get(name, ())]
             if len({each and each.shape for each in found}) > 1:
                 scope, _, last = name.rpartition(".")
-                yield scope.rpartition(".")[2] if last in _CONSTRUCTORS else last
+                yield scope.rpartition(".")[2] if last in CONSTRUCTORS else last
 
 
 def _misfit(
@@ -218,7 +215,7 @@ def _callee(target: Target, version: int, project: Project) -> tuple[Place, Sign
         name = place.definition.name
         made = [
             place
-            for each in _CONSTRUCTORS
+            for each in CONSTRUCTORS
             for place in project.places(unit, f"{name}.{each}", version)
         ]
         if len(made) != 1 or project.places(unit, f"{name}.__new__", version):

@@ -67,7 +67,7 @@ def _declared(files: list[TouchedFile], version: int) -> dict[str, _Declared]:
 
 
 def _clashing(walk: type[Walk], name: str, found: _Declared) -> tuple[int, ...]:
-    clash = walk.clash(name, "", [each for _, each in found]) if len(found) > 1 else None
+    clash = walk.sharing.clash(name, "", [each for _, each in found]) if len(found) > 1 else None
     return clash.lines if clash else ()
 
 

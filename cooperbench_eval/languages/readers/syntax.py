@@ -142,7 +142,7 @@ class _SyntaxReader(ExpressionReader):
     def _opened(self, node: SyntaxNode) -> list[Part]:
         """Return the children of a node, with the members among them as one list.
 
-        Members have no role, unlike conditions, and are no clauses.
+        Members are the children that are not clauses and have no field name; conditions have one.
         """
         children = node.children
         members = [
@@ -384,7 +384,7 @@ def _documented(members: Iterable[Element]) -> Elements:
 
 
 def _is_ended(nodes: Sequence[SyntaxNode]) -> bool:
-    """Whether there is no statement, or the last one ends with a semicolon."""
+    """Whether the last statement, if there is one, ends with a semicolon."""
     nodes = [node for node in nodes if not node.type.endswith("comment")]
     return not nodes or (nodes[-1].children[-1:] != [] and nodes[-1].children[-1].type == ";")
 

@@ -11,6 +11,7 @@ from itertools import takewhile
 from attrs import frozen
 
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, rule_names
+from cooperbench_eval.languages.tree import one_line
 
 _CALLS = rule_names(
     """call call_expression macro_invocation method_invocation new_expression
@@ -46,7 +47,6 @@ _WRITES = {
 }
 """The rules that give names new values, each with the field that holds the names."""
 _BLOCKS = rule_names("block statement_block statement_list")
-_CLAUSES = rule_names("elif_clause else_clause except_clause except_group_clause finally_clause")
 _ANY_CALL = "()"
 """Stands for whatever a call may change, and a call without arguments may read."""
 _ALL = "*"
@@ -90,7 +90,7 @@ class BlockRules:
                 rest = takewhile(lambda each: each.type != "labeled_statement", nodes[i + 1 :])
                 for each in rest:
                     if each.type not in self.hoisted:
-                        yield f"{_one_line(each.text or b'')!r} would never be reached"
+                        yield f"{one_line(each.text or b'')!r} would never be reached"
                 return
 
     def leaves(self, node: SyntaxNode) -> bool:
@@ -180,7 +180,7 @@ class BlockRules:
                 read = _read(node.child_by_field_name("condition")) if node.type in self.ifs else ()
                 since = last.get(text, len(nodes))
                 if since < i and all(written.get(name, -1) < since for name in (*read, _ALL)):
-                    yield f"{_one_line(text)!r} would occur twice"
+                    yield f"{one_line(text)!r} would occur twice"
                 last[text] = i
             for name in _written(node):
                 written[name] = i
@@ -203,14 +203,6 @@ class BlockRules:
             inner = [each for each in body.children if each.is_named]
             body = inner[-1] if inner else None
         return body is not None and _bare(body).type in self.leaving
-
-
-def _one_line(text: bytes) -> str:
-    shown = text.split(b"\n", 1)[0].decode("utf-8", "replace").strip()
-    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
-
-
-_SHOWN = 60
 
 
 def _bodies(node: SyntaxNode) -> list[SyntaxNode]:
@@ -260,7 +252,7 @@ def _overwritten(nodes: Sequence[SyntaxNode]) -> Iterator[str]:
         written, text = target.text or b"", value.text or b""
         root = written.partition(b".")[0]
         if unused.get(root, {}).get(written, text) != text:
-            yield f"{_one_line(written)!r} would be set twice without being used"
+            yield f"{one_line(written)!r} would be set twice without being used"
         if written == root:
             unused[root] = {}
         unused.setdefault(root, {})[written] = text

@@ -6,8 +6,10 @@ from typing import ClassVar
 
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.nodes import fields, innermost, text_of
 from cooperbench_eval.languages.scopes.scope import Scope
-from cooperbench_eval.languages.scopes.walk import Walk, fields, innermost, pairs
+from cooperbench_eval.languages.scopes.sharing import Sharing, pairs
+from cooperbench_eval.languages.scopes.walk import Walk
 
 _FUNCTION, _VARIABLE, _DECLARED, _MACRO = "function", "variable", "declared", "macro"
 
@@ -21,8 +23,10 @@ class CWalk(Walk):
     attributes = rule_names("field_identifier")
     assignments = rule_names("assignment_expression")
     in_order = True
-    sharing = pairs(f"""{_DECLARED}: {_FUNCTION} {_VARIABLE} parameter
+    sharing = Sharing(
+        pairs=pairs(f"""{_DECLARED}: {_FUNCTION} {_VARIABLE} parameter
         {_MACRO}: {_FUNCTION} {_VARIABLE} parameter {_DECLARED}""")
+    )
     blocks = BlockRules(
         leaving=rule_names("return_statement break_statement continue_statement goto_statement"),
         ifs=rule_names("if_statement"),
@@ -46,9 +50,7 @@ class CWalk(Walk):
         while found and found[0].type != "function_declarator":
             found = fields(found[0], "declarator")
         for function in found:
-            self.define_function(
-                scope, self.text(fields(function, "declarator")[0]), node, function
-            )
+            self.define_function(scope, text_of(fields(function, "declarator")[0]), node, function)
             inner = self._prototype(function, scope)
             for body in fields(node, "body"):
                 self.statements(body.children)
@@ -58,7 +60,7 @@ class CWalk(Walk):
         self._prototype(node, scope)
 
     def _prototype(self, node: SyntaxNode, scope: Scope) -> Scope:
-        inner = self.open(scope, self.text(fields(node, "declarator")[0]), is_function=True)
+        inner = self.open(scope, text_of(fields(node, "declarator")[0]), is_function=True)
         for each in (one for given in fields(node, "parameters") for one in given.children):
             self._declare(fields(each, "declarator"), inner, "parameter")
         self.push(fields(node, "parameters"), inner)
@@ -72,10 +74,10 @@ class CWalk(Walk):
         self.push(node.children, scope)
 
     def _members(self, node: SyntaxNode, scope: Scope) -> None:
-        inner = self.open(scope, "".join(map(self.text, fields(node, "name"))), has_members=True)
+        inner = self.open(scope, "".join(map(text_of, fields(node, "name"))), has_members=True)
         for body in fields(node, "body"):
             members = [one for each in body.children for one in fields(each, "declarator")]
-            self.once(inner, ((self.text(name), name) for name in map(innermost, members)))
+            self.once(inner, ((text_of(name), name) for name in map(innermost, members)))
         self.push(fields(node, "body"), inner)
 
     rules: ClassVar = by_rule(

@@ -6,8 +6,9 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import Declaration
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.nodes import fields, text_of
 from cooperbench_eval.languages.scopes.scope import Scope
-from cooperbench_eval.languages.scopes.walk import Walk, fields
+from cooperbench_eval.languages.scopes.walk import Walk
 
 _REPEATABLE = frozenset({"_", "init"})
 _LITERALS = rule_names(
@@ -40,7 +41,7 @@ class GoWalk(Walk):
 
     def _name(self, scope: Scope, node: SyntaxNode, kind: str, visible_from: int = 0) -> None:
         """Declare a name, unless Go allows it to be declared several times."""
-        if self.text(node) == "_" or (scope is self.file and self.text(node) in _REPEATABLE):
+        if text_of(node) == "_" or (scope is self.file and text_of(node) in _REPEATABLE):
             self._declaring.add(node.start_byte)
         else:
             self.declare(scope, node, kind, visible_from=visible_from)
@@ -48,17 +49,17 @@ class GoWalk(Walk):
     def _function(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self._name(scope, name, "function")
-            self._body(node, scope, self.text(name))
-            if self.text(name) not in _REPEATABLE:
-                self.define_function(scope, self.text(name), node)
+            self._body(node, scope, text_of(name))
+            if text_of(name) not in _REPEATABLE:
+                self.define_function(scope, text_of(name), node)
 
     def _method(self, node: SyntaxNode, scope: Scope) -> None:
         name = node.child_by_field_name("name")
         receiver = node.child_by_field_name("receiver")
         if name is None or receiver is None:
             return
-        label = f"{_receiver(receiver)}.{self.text(name)}"
-        if self.text(name) != "_":
+        label = f"{_receiver(receiver)}.{text_of(name)}"
+        if text_of(name) != "_":
             scope.add(label, Declaration("function", self.line(name)))
         self._body(node, scope, label, _receiver(receiver))
         self.define_function(scope, label, node, takes_instance=True)
@@ -71,8 +72,8 @@ class GoWalk(Walk):
             self._parameters(each, inner)
         for given in fields(node, "receiver"):
             for name in (name for each in given.children for name in fields(each, "name")):
-                inner.names[self.text(name)] = [
-                    each._replace(origin=(receiver, True)) for each in inner.names[self.text(name)]
+                inner.names[text_of(name)] = [
+                    each._replace(origin=(receiver, True)) for each in inner.names[text_of(name)]
                 ]
         body = node.child_by_field_name("body")
         self.push(lists, inner)
@@ -96,8 +97,8 @@ class GoWalk(Walk):
     def _type(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self._name(scope, name, "type", name.start_byte)
-            self.define(scope, self.text(name), node)
-            inner = self.open(scope, self.text(name), has_members=True)
+            self.define(scope, text_of(name), node)
+            inner = self.open(scope, text_of(name), has_members=True)
             for each in fields(node, "type_parameters"):
                 self._parameters(each, inner)
             self.push((each for each in node.children if each != name), inner)
@@ -110,7 +111,7 @@ class GoWalk(Walk):
                 names = fields(each, "name") or [
                     last for kind in fields(each, "type") if (last := _last_name(kind)) is not None
                 ]
-                found += [(self.text(name), name) for name in names if self.text(name) != "_"]
+                found += [(text_of(name), name) for name in names if text_of(name) != "_"]
         for name, _ in found:
             self.define(scope, f"{{{name}}}", node)
         self.once(scope, found)
@@ -118,13 +119,13 @@ class GoWalk(Walk):
 
     def _interface(self, node: SyntaxNode, scope: Scope) -> None:
         methods = [n for each in node.children for n in fields(each, "name")]
-        self.once(scope, ((self.text(name), name) for name in methods))
+        self.once(scope, ((text_of(name), name) for name in methods))
         self.push(node.children, scope)
 
     def _import(self, node: SyntaxNode, scope: Scope) -> None:
         name, path = node.child_by_field_name("name"), node.child_by_field_name("path")
-        module = self.text(path).strip('"`') if path is not None else ""
-        shown = self.text(name) if name is not None else package_name(module)
+        module = text_of(path).strip('"`') if path is not None else ""
+        shown = text_of(name) if name is not None else package_name(module)
         if name is not None and name.type == "dot":
             self.may_bind_any = True
             shown = "*"
@@ -137,18 +138,18 @@ class GoWalk(Walk):
     def _variables(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self._name(scope, name, "variable", node.end_byte)
-            if not scope.is_local and self.text(name) != "_":
-                self.define(scope, self.text(name), node, line=self.line(name))
+            if not scope.is_local and text_of(name) != "_":
+                self.define(scope, text_of(name), node, line=self.line(name))
         self.push(node.children, scope)
 
     def _short(self, node: SyntaxNode, scope: Scope) -> None:
         """Read `:=`, which must declare at least one name that its block does not yet have."""
         left = [name for each in fields(node, "left") for name in each.children if name.is_named]
-        named = [name for name in left if self.text(name) != "_"]
-        new = [name for name in named if self.text(name) not in scope.names]
+        named = [name for name in left if text_of(name) != "_"]
+        new = [name for name in named if text_of(name) not in scope.names]
         for name in new or named[:1]:
             self.declare(scope, name, "variable", visible_from=node.end_byte)
-        self._declaring.update(name.start_byte for name in left if self.text(name) == "_")
+        self._declaring.update(name.start_byte for name in left if text_of(name) == "_")
         self.push(node.children, scope)
 
     def _range(self, node: SyntaxNode, scope: Scope) -> None:
@@ -169,14 +170,14 @@ class GoWalk(Walk):
         for alias in fields(node, "alias"):
             for name in alias.children:
                 self._name(inner, name, "variable", alias.end_byte)
-        self.once(scope, ((f"case {self.text(value)}", value) for value in _cases(node)))
+        self.once(scope, ((f"case {text_of(value)}", value) for value in _cases(node)))
         self.push(node.children, inner)
 
     def _elements(self, node: SyntaxNode, scope: Scope) -> None:
         """Read a composite literal; a key may be the name of a field."""
         elements = (each for each in node.children if each.type == "keyed_element")
         found = [
-            (self.text(key), key) for each in elements if (key := _literal_key(each)) is not None
+            (text_of(key), key) for each in elements if (key := _literal_key(each)) is not None
         ]
         self.once(scope, found)
         self.push(node.children, scope)
@@ -211,10 +212,6 @@ class GoWalk(Walk):
     )
 
 
-def _shown(node: SyntaxNode) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
 def package_name(path: str) -> str:
     """Guess the name of a package from its path."""
     parts = path.split("/")
@@ -228,7 +225,7 @@ def _receiver(receiver: SyntaxNode) -> str:
     for each in receiver.children:
         for kind in fields(each, "type"):
             if (name := _last_name(kind)) is not None:
-                return _shown(name)
+                return text_of(name)
     return ""
 
 

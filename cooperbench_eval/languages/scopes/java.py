@@ -8,8 +8,10 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import Declaration
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.nodes import fields, text_of, words
 from cooperbench_eval.languages.scopes.scope import Scope
-from cooperbench_eval.languages.scopes.walk import Walk, fields, words
+from cooperbench_eval.languages.scopes.sharing import Sharing, pairs
+from cooperbench_eval.languages.scopes.walk import Walk
 
 _TYPE, _FIELD, _VARIABLE, _IMPORT = "type", "field", "variable", "import"
 
@@ -39,17 +41,7 @@ class JavaWalk(Walk):
     package_clause = "package_declaration"
     in_order = True
     # Types and values may share a name; an import may be repeated.
-    sharing = frozenset(
-        map(
-            frozenset,
-            (
-                (_TYPE, _FIELD),
-                (_TYPE, _VARIABLE),
-                (_IMPORT, _IMPORT),
-                (_IMPORT, _FIELD),
-            ),
-        )
-    )
+    sharing = Sharing(pairs=pairs(f"!{_TYPE}: {_FIELD} {_VARIABLE}\n{_IMPORT}: {_FIELD}"))
     blocks = BlockRules(
         leaving=rule_names(
             "return_statement break_statement continue_statement throw_statement yield_statement"
@@ -62,7 +54,7 @@ class JavaWalk(Walk):
     def _import(self, node: SyntaxNode, scope: Scope) -> None:
         """Declare the last name of an import."""
         path = next((each for each in node.children if each.is_named), None)
-        whole = self.text(path) if path is not None else ""
+        whole = text_of(path) if path is not None else ""
         if any(each.type == "asterisk" for each in node.children):
             self.may_bind_any = True
             self.take(scope, node, "*", whole)
@@ -76,9 +68,9 @@ class JavaWalk(Walk):
     def _type(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
             self.declare(scope, name, _TYPE)
-            inner = self.open(scope, self.text(name), has_members=True)
-            bases = tuple(self.text(each) for each in fields(node, "superclass", "interfaces"))
-            self.define(scope, self.text(name), node, is_class=True, bases=bases)
+            inner = self.open(scope, text_of(name), has_members=True)
+            bases = tuple(text_of(each) for each in fields(node, "superclass", "interfaces"))
+            self.define(scope, text_of(name), node, is_class=True, bases=bases)
             for components in fields(node, "parameters"):
                 self._parameters(components, inner, _FIELD)
                 self.define_function(inner, "constructor", node, takes_instance=True)
@@ -103,14 +95,14 @@ class JavaWalk(Walk):
             given = [each for found in fields(node, "parameters") for each in found.children]
             known = _bounds(node)
             types = b", ".join(_type_of(each, known) for each in given if each.is_named)
-            label = f"{self.text(name)}({types.decode('utf-8', 'replace')})"
+            label = f"{text_of(name)}({types.decode('utf-8', 'replace')})"
             self._declaring.add(name.start_byte)
             scope.add(label, Declaration("method", self.line(name)))
             inner = self.open(scope, label, is_function=True)
             for parameters in fields(node, "parameters"):
                 self._parameters(parameters, inner, _VARIABLE)
             is_constructor = node.type == "constructor_declaration"
-            shown = "constructor" if is_constructor else self.text(name)
+            shown = "constructor" if is_constructor else text_of(name)
             words = [each.type for part in node.children for each in part.children]
             self.define_function(scope, shown, node, takes_instance="static" not in words)
             body = node.child_by_field_name("body")
@@ -151,12 +143,12 @@ class JavaWalk(Walk):
                 visible = name.start_byte if kind == _VARIABLE else 0
                 self.declare(scope, name, kind, visible_from=visible, origin=_instance(node))
                 if kind == _FIELD:
-                    self.define(scope, f"{{{self.text(name)}}}", node, line=self.line(name))
+                    self.define(scope, f"{{{text_of(name)}}}", node, line=self.line(name))
         self.push(node.children, scope)
 
     def _constant(self, node: SyntaxNode, scope: Scope) -> None:
         for name in fields(node, "name"):
-            self.define(scope, self.text(name), node)
+            self.define(scope, text_of(name), node)
         self.named(node, scope, kind=_FIELD)
 
     def _each(self, node: SyntaxNode, scope: Scope) -> None:
@@ -166,7 +158,7 @@ class JavaWalk(Walk):
         """Read `instanceof`, whose variable may be visible after its statement."""
         for name in fields(node, "name"):
             self._declaring.add(name.start_byte)
-            if self.text(name) not in scope.names:
+            if text_of(name) not in scope.names:
                 self.declare(scope, name, _VARIABLE)
         self.push(node.children, scope)
 

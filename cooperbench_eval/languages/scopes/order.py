@@ -14,7 +14,8 @@ from typing import ClassVar, NamedTuple
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules, is_always_true, takes_all
 
-_CLAUSES = rule_names("elif_clause else_clause except_clause except_group_clause finally_clause")
+CLAUSES = rule_names("elif_clause else_clause except_clause except_group_clause finally_clause")
+"""The parts of a compound statement of Python."""
 
 
 class Event(NamedTuple):
@@ -174,7 +175,7 @@ class Paths:
         return after.with_(self._all) if end.always == _ALL else end
 
     def _try(self, node: SyntaxNode, bound: _Bound) -> _Bound:
-        clauses = [each for each in node.named_children if each.type in _CLAUSES]
+        clauses = [each for each in node.named_children if each.type in CLAUSES]
         end = self._suite(node, bound)
         for each in clauses:
             end = self._suite(each, end) if each.type == "else_clause" else end

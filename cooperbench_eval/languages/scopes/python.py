@@ -9,15 +9,15 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import GLOBAL, Declaration, Import, Signature
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
-from cooperbench_eval.languages.scopes.order import Event
+from cooperbench_eval.languages.scopes.nodes import fields, text_of, unquoted, words
+from cooperbench_eval.languages.scopes.order import CLAUSES, Event
 from cooperbench_eval.languages.scopes.scope import Scope
-from cooperbench_eval.languages.scopes.walk import Walk, fields, unquoted, words
+from cooperbench_eval.languages.scopes.sharing import Sharing
+from cooperbench_eval.languages.scopes.walk import Walk
 
 _VARIABLE, _ALONE, _DECORATED = "variable", "definition", "decorated"
 """The kinds of declarations that may always, never, or perhaps not share a name."""
-_CLAUSES = rule_names(
-    "case_clause elif_clause else_clause except_clause except_group_clause finally_clause"
-)
+_CLAUSES = CLAUSES | {"case_clause"}
 _LITERALS = rule_names("concatenated_string false float integer none string true")
 _SPLATS = rule_names("dictionary_splat_pattern list_splat_pattern")
 
@@ -38,7 +38,12 @@ class PythonWalk(Walk):
         if isinstance(kind, type)
         for name in dir(kind)
     )
-    uncertain = frozenset({_DECORATED})
+    # Equal imports and equal constants may be repeated.
+    sharing = Sharing(
+        with_all=frozenset({_VARIABLE, GLOBAL}),
+        alone=frozenset({_ALONE, _DECORATED}),
+        uncertain=frozenset({_DECORATED}),
+    )
     hides_members = True
     is_ordered = True
     opaque = frozenset({"super"})
@@ -55,13 +60,6 @@ class PythonWalk(Walk):
         super().__init__(nodes)
         self._comprehensions: set[Scope] = set()
 
-    @classmethod
-    def may_share(cls, kind: str, other: str) -> bool:
-        """Equal imports and equal constants may be repeated."""
-        return not {_VARIABLE, GLOBAL}.isdisjoint((kind, other)) or (
-            kind == other and kind not in {_ALONE, _DECORATED}
-        )
-
     def _bind(
         self,
         scope: Scope,
@@ -76,10 +74,10 @@ class PythonWalk(Walk):
         while stack:
             node = stack.pop()
             if node.type == "identifier":
-                shown = kind if self.text(node).strip("_") else _VARIABLE
+                shown = kind if text_of(node).strip("_") else _VARIABLE
                 self.declare(scope, node, shown, is_used=is_used, is_set=is_set)
                 if not scope.is_local:
-                    self.define(scope, self.text(node), self._statement(node), line=self.line(node))
+                    self.define(scope, text_of(node), self._statement(node), line=self.line(node))
             elif node.type not in {"attribute", "subscript"}:
                 stack += node.named_children
 
@@ -92,7 +90,7 @@ class PythonWalk(Walk):
     def _function(self, node: SyntaxNode, scope: Scope) -> None:
         decorators = self._decorators(node, scope)
         for name in fields(node, "name"):
-            shown = self.text(name)
+            shown = text_of(name)
             self.declare(scope, name, _kind(shown, decorators))
             outer = self._generic(node, scope)
             inner = self.open(outer, shown, is_function=True)
@@ -125,7 +123,7 @@ class PythonWalk(Walk):
             return scope
         outer = self.open(scope)
         for each in _identifiers(given):
-            outer.add(self.text(each), _PARAMETER)
+            outer.add(text_of(each), _PARAMETER)
         self.push(given, outer)
         return outer
 
@@ -165,9 +163,9 @@ class PythonWalk(Walk):
                 takes_more = takes_more or target.type == "list_splat_pattern"
                 is_after_star = True
             elif is_after_star:
-                keywords[self.text(name)] = not fields(each, "value")
+                keywords[text_of(name)] = not fields(each, "value")
             else:
-                positional.append(self.text(name))
+                positional.append(text_of(name))
                 required = required if fields(each, "value") else len(positional)
         return Signature(
             positional=tuple(positional),
@@ -186,7 +184,7 @@ class PythonWalk(Walk):
     def _class(self, node: SyntaxNode, scope: Scope) -> None:
         decorators = self._decorators(node, scope)
         for name in fields(node, "name"):
-            shown = self.text(name)
+            shown = text_of(name)
             self.declare(scope, name, _kind(shown, decorators))
             outer = self._generic(node, scope)
             bases = [
@@ -227,7 +225,7 @@ class PythonWalk(Walk):
             home = home.parent
         self._bind(home, fields(node, "name"), is_set=False)
         for each in fields(node, "name"):
-            event = Event(each.start_byte, self.text(each), binds=True, is_inner=True)
+            event = Event(each.start_byte, text_of(each), binds=True, is_inner=True)
             home.events.append(event)
         self.push(fields(node, "value"), scope)
 
@@ -238,9 +236,9 @@ class PythonWalk(Walk):
         if fields(node, "type"):
             kind = _ALONE
         elif value and len(left) == 1 and left[0].type == "identifier":
-            name = self.text(left[0])
+            name = text_of(left[0])
             is_constant = scope.has_members or (scope.parent is None and name.isupper())
-            if is_constant and name not in map(self.text, _identifiers(value)):
+            if is_constant and name not in map(text_of, _identifiers(value)):
                 kind = f"= {words(value[0]).decode('utf-8', 'replace')}"
         self._bind(scope, left, kind, is_set=bool(value))
         self.push((*left, *value), scope)
@@ -290,18 +288,18 @@ class PythonWalk(Walk):
         for each in fields(node, "name"):
             alias, path = _aliased(each)
             first = alias or path.named_children[0]
-            whole = self.text(path)
+            whole = text_of(path)
             found = self.take(
-                scope, node, self.text(first), whole if alias else self.text(first), taken=whole
+                scope, node, text_of(first), whole if alias else text_of(first), taken=whole
             )
             self._declare_import(scope, first, found)
 
     def _import_from(self, node: SyntaxNode, scope: Scope) -> None:
-        module = "".join(map(self.text, fields(node, "module_name")))
+        module = "".join(map(text_of, fields(node, "module_name")))
         for each in fields(node, "name"):
             alias, path = _aliased(each)
             name = alias or path
-            found = self.take(scope, node, self.text(name), module, self.text(path))
+            found = self.take(scope, node, text_of(name), module, text_of(path))
             self._declare_import(scope, name, found)
         if any(each.type == "wildcard_import" for each in node.children):
             self.may_bind_any = True
@@ -315,7 +313,7 @@ class PythonWalk(Walk):
         """Read `global` or `nonlocal`, which makes names those of another scope."""
         is_global = node.type == "global_statement"
         for each in node.named_children:
-            name = self.text(each)
+            name = text_of(each)
             if is_global:
                 scope.foreign[name] = self.file
                 self.declare(self.file, each, GLOBAL)

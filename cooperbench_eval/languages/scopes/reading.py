@@ -98,5 +98,5 @@ def _clashes(walk: type[Walk], pieces: Sequence[tuple[int, Names]]) -> Iterator[
                 for i, j in places
                 for _, each in (pieces[i][1].declared[j],)
             ]
-            if (between := walk.clash(name, "", found)) is not None:
+            if (between := walk.sharing.clash(name, "", found)) is not None:
                 yield between

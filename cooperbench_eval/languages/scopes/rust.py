@@ -7,8 +7,10 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import Declaration
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.nodes import fields, text_of, words
 from cooperbench_eval.languages.scopes.scope import Scope
-from cooperbench_eval.languages.scopes.walk import Walk, fields, words
+from cooperbench_eval.languages.scopes.sharing import Sharing, pairs
+from cooperbench_eval.languages.scopes.walk import Walk
 
 _ITEMS = {
     "associated_type": "type",
@@ -25,9 +27,6 @@ _ITEMS = {
     "type_item": "type",
     "union_item": "type",
 }
-_FREE = ("conditional", "local", "macro")
-"""The kinds that may share any name: a later macro or variable hides an earlier one."""
-_SOLE = ("constant", "function", "generic", "module", "parameter", "type", "use")
 
 
 class RustWalk(Walk):
@@ -47,18 +46,10 @@ class RustWalk(Walk):
     attributes = rule_names("field_identifier shorthand_field_identifier")
     assignments = rule_names("assignment_expression compound_assignment_expr")
     in_order = True
-    sharing = frozenset(
-        {frozenset((one, other)) for one in _FREE for other in (*_FREE, *_SOLE)}
-        | {
-            frozenset(pair.split())
-            for pair in (
-                "type function",
-                "type constant",
-                "module function",
-                "module constant",
-                "module use",
-            )
-        }
+    # A later macro or variable hides a former one.
+    sharing = Sharing(
+        with_all=rule_names("conditional local macro"),
+        pairs=pairs("!type: function constant\n!module: function constant use"),
     )
     blocks = BlockRules(
         leaving=rule_names("return_expression break_expression continue_expression"),
@@ -78,8 +69,8 @@ class RustWalk(Walk):
         if name is None:
             return
         self._declaring.add(name.start_byte)
-        if self.text(name) != "_":
-            owner, shown = _owner(node), self.text(name)
+        if text_of(name) != "_":
+            owner, shown = _owner(node), text_of(name)
             around = scope.parent or scope if owner else scope
             declaration = Declaration(_kind(node), self.line(name))
             around.add(f"{owner}.{shown}" if owner else shown, declaration)
@@ -87,12 +78,12 @@ class RustWalk(Walk):
             self.may_bind_any = self.may_bind_any or scope is self.file
             return
         has_members = node.type in {"enum_item", "mod_item", "struct_item", "trait_item"}
-        inner = self.open(scope, self.text(name), is_function=True, has_members=has_members)
+        inner = self.open(scope, text_of(name), is_function=True, has_members=has_members)
         if node.type == "function_item":
-            self._function(node, scope, self.text(name))
-        elif node.type in _DEFINED and self.text(name) != "_":
+            self._function(node, scope, text_of(name))
+        elif node.type in _DEFINED and text_of(name) != "_":
             has_functions = node.type in {"mod_item", "trait_item"}
-            self.define(scope, self.text(name), node, is_class=has_functions)
+            self.define(scope, text_of(name), node, is_class=has_functions)
         self.push((each for each in node.children if each != name), inner)
 
     def _function(self, node: SyntaxNode, scope: Scope, name: str) -> None:
@@ -102,9 +93,9 @@ class RustWalk(Walk):
         self.define_function(scope, name, node, takes_instance=is_method)
 
     def _impl(self, node: SyntaxNode, scope: Scope) -> None:
-        label = "".join(map(self.text, fields(node, "type")))
+        label = "".join(map(text_of, fields(node, "type")))
         for trait in fields(node, "trait"):
-            label = f"<{label} as {self.text(trait)}>"
+            label = f"<{label} as {text_of(trait)}>"
         self.push(node.children, self.open(scope, label, has_members=True))
 
     def _fields(self, node: SyntaxNode, scope: Scope) -> None:
@@ -122,7 +113,7 @@ class RustWalk(Walk):
             else:
                 names = fields(each, "name", "field")
             if names:
-                yield self.text(names[0]), each
+                yield text_of(names[0]), each
 
     def _variant(self, node: SyntaxNode, scope: Scope) -> None:
         self.push((each for each in node.children if each not in fields(node, "name")), scope)
@@ -135,11 +126,11 @@ class RustWalk(Walk):
             if each.type == "use_list":
                 stack += ((child, path) for child in reversed(each.named_children))
             elif each.type == "scoped_use_list":
-                inner = _joined(path, "".join(map(self.text, fields(each, "path"))))
+                inner = _joined(path, "".join(map(text_of, fields(each, "path"))))
                 stack += ((child, inner) for child in fields(each, "list"))
             elif each.type == "use_wildcard":
                 self.may_bind_any = True
-                self.take(scope, each, "*", _joined(path, self.text(each)))
+                self.take(scope, each, "*", _joined(path, text_of(each)))
             elif each.type not in COMMENTS:
                 self._import(each, scope, path, kind)
 
@@ -147,9 +138,9 @@ class RustWalk(Walk):
         """Import one name; `self` stands for the module that a list belongs to."""
         alias = node.child_by_field_name("alias")
         whole = node.child_by_field_name("path") if alias is not None else node
-        shown = _joined(path, self.text(whole or node))
+        shown = _joined(path, text_of(whole or node))
         module, _, attribute = shown.removesuffix("::self").rpartition("::")
-        name = self.text(alias) if alias is not None else attribute
+        name = text_of(alias) if alias is not None else attribute
         if name != "_":
             is_module = shown.endswith("::self") and kind == "use"
             declaration = Declaration("module" if is_module else kind, self.line(node))

@@ -6,8 +6,10 @@ from typing import ClassVar
 from cooperbench_eval.languages.model import Declaration
 from cooperbench_eval.languages.readers.grammars import SyntaxNode, by_rule, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.nodes import fields, text_of, unquoted, words
 from cooperbench_eval.languages.scopes.scope import Scope
-from cooperbench_eval.languages.scopes.walk import Walk, fields, pairs, unquoted, words
+from cooperbench_eval.languages.scopes.sharing import Sharing, pairs
+from cooperbench_eval.languages.scopes.walk import Walk
 
 _NAMES = rule_names("identifier type_identifier shorthand_property_identifier_pattern")
 _FUNCTIONS = rule_names("arrow_function function_expression generator_function")
@@ -46,8 +48,9 @@ class ScriptWalk(Walk):
     roots = rule_names("this super")
     attributes = rule_names("property_identifier")
     assignments = rule_names("assignment_expression augmented_assignment_expression")
-    sharing = pairs(
-        """var: parameter function catch
+    sharing = Sharing(
+        pairs=pairs(
+            """var: parameter function catch
         !function: parameter
         signature: function var
         interface: class var let function parameter catch signature namespace import enum
@@ -61,6 +64,7 @@ class ScriptWalk(Walk):
         !type-parameter: var let function parameter catch class import signature
         !type-import: var let function parameter catch signature
         !class: signature"""
+        )
     )
     blocks = BlockRules(
         leaving=rule_names("return_statement throw_statement break_statement continue_statement"),
@@ -79,7 +83,7 @@ class ScriptWalk(Walk):
             self.declare(scope, name, kind)
             if kind == "function":
                 self._hoist(scope, name, "hoisted")
-                self.define_function(scope, self.text(name), node)
+                self.define_function(scope, text_of(name), node)
         self._parameters(node, scope, name)
 
     def _expression(self, node: SyntaxNode, scope: Scope) -> None:
@@ -115,8 +119,8 @@ class ScriptWalk(Walk):
         before = [each.type for each in node.children if each.type in {"get", "set", "static"}]
         function = _function_of(node)
         is_method = function is not None and "static" not in before
-        shown = " ".join([*before, self.text(name)])
-        self.members.add(self.text(name))
+        shown = " ".join([*before, text_of(name)])
+        self.members.add(text_of(name))
         if function is not None:
             self.define_function(scope, shown, node, function, takes_instance=is_method)
         else:
@@ -128,7 +132,7 @@ class ScriptWalk(Walk):
 
     def _parameters(self, node: SyntaxNode, scope: Scope, name: SyntaxNode | None) -> None:
         """Read the parameters and the body of a function."""
-        label = self.text(name) if name is not None else ""
+        label = text_of(name) if name is not None else ""
         function = self.open(scope, label, is_function=True)
         found = fields(node, "parameters")
         parameters = found[0].children if found else fields(node, "parameter")
@@ -147,10 +151,10 @@ class ScriptWalk(Walk):
         name = node.child_by_field_name("name")
         if name is not None and node.type != "class":
             self.declare(scope, name, "class", visible_from=name.start_byte)
-            bases = [self.text(each) for each in node.children if each.type == "class_heritage"]
+            bases = [text_of(each) for each in node.children if each.type == "class_heritage"]
             body = b" ".join(map(words, fields(node, "body")))
-            self.define(scope, self.text(name), node, is_class=True, bases=tuple(bases), body=body)
-        label = self.text(name) if name else ""
+            self.define(scope, text_of(name), node, is_class=True, bases=tuple(bases), body=body)
+        label = text_of(name) if name else ""
         inner = self.open(scope, label, is_function=True, has_members=True)
         if name is not None and node.type == "class":
             self.declare(inner, name, "class")
@@ -168,7 +172,7 @@ class ScriptWalk(Walk):
             name = each if each.type == "shorthand_property_identifier" else key_of(each)
             if name is not None and (name.type in _WORDS or name == each):
                 accessors = [n.type for n in each.children if n.type in {"get", "set", "static"}]
-                yield " ".join([*accessors, unquoted(self.text(name))]), name
+                yield " ".join([*accessors, unquoted(text_of(name))]), name
 
     def _block(self, node: SyntaxNode, scope: Scope) -> None:
         self.statements(node.children)
@@ -180,7 +184,7 @@ class ScriptWalk(Walk):
     def _switch(self, node: SyntaxNode, scope: Scope) -> None:
         self.once(
             scope,
-            ((f"case {self.text(v)}", v) for each in node.children for v in fields(each, "value")),
+            ((f"case {text_of(v)}", v) for each in node.children for v in fields(each, "value")),
         )
         for each in node.children:
             self.statements(each.children_by_field_name("body"))
@@ -210,9 +214,9 @@ class ScriptWalk(Walk):
             if name is not None:
                 self._variable(scope, name, kind)
                 if (function := _function_of(each)) is not None:
-                    self.define_function(scope, self.text(name), each, function)
+                    self.define_function(scope, text_of(name), each, function)
                 for one in bound_by(name) if function is None and not scope.is_local else ():
-                    self.define(scope, self.text(one), each)
+                    self.define(scope, text_of(one), each)
         self.push(node.children, scope)
 
     def _variable(self, scope: Scope, pattern: SyntaxNode, kind: str) -> None:
@@ -230,7 +234,7 @@ class ScriptWalk(Walk):
             is_last = at.is_function or at.parent is None
             if kind == "var" or (is_last and at is not scope):
                 shown = kind if is_last else "passing"
-                at.add(self.text(name), Declaration(shown, self.line(name)))
+                at.add(text_of(name), Declaration(shown, self.line(name)))
             if is_last:
                 return
             at = at.parent
@@ -250,14 +254,14 @@ class ScriptWalk(Walk):
                 self.declare(scope, each, "type-import" if is_type else "import")
                 is_default = each.parent is not None and each.parent.type == "import_clause"
                 attribute = "default" if is_default else ""
-                self.take(scope, each, self.text(each), module, attribute)
+                self.take(scope, each, text_of(each), module, attribute)
             elif each.type == "import_specifier":
                 original = each.child_by_field_name("name")
                 name = each.child_by_field_name("alias") or original
                 marked = is_type or any(n.type == "type" for n in each.children)
                 if name is not None and original is not None and name.type != "string":
                     self.declare(scope, name, "type-import" if marked else "import")
-                    self.take(scope, each, self.text(name), module, self.text(original))
+                    self.take(scope, each, text_of(name), module, text_of(original))
             elif each.type not in {"string", "import_attribute"}:
                 stack += each.children
 
@@ -278,11 +282,11 @@ class ScriptWalk(Walk):
             for each in clause.children if clause.type == "export_clause" else ():
                 name = each.child_by_field_name("alias") or each.child_by_field_name("name")
                 if name is not None:
-                    shown = f"export {self.text(name)}"
+                    shown = f"export {text_of(name)}"
                     scope.add(shown, Declaration("export", self.line(name)))
                     inner = each.child_by_field_name("name")
                     if inner is not None and has_source:
-                        self.take(scope, each, self.text(name), module, self.text(inner))
+                        self.take(scope, each, text_of(name), module, text_of(inner))
                     elif inner is not None:
                         self.push([inner], scope)
         self.push((n for n in node.children if n.type != "export_clause"), scope)
@@ -294,18 +298,18 @@ class ScriptWalk(Walk):
             self.declare(scope, name, _NAMED[node.type])
             is_space = _NAMED[node.type] == "namespace"
             if _NAMED[node.type] == "type":
-                self.define(scope, f"type {self.text(name)}", node)
-            self.define(scope, self.text(name), node, is_class=is_space)
-        label = self.text(name) if name is not None else ""
+                self.define(scope, f"type {text_of(name)}", node)
+            self.define(scope, text_of(name), node, is_class=is_space)
+        label = text_of(name) if name is not None else ""
         inner = self.open(scope, label, is_function=True, has_members=True)
         self.push((each for each in node.children if each != name), inner)
 
     def _enum_body(self, node: SyntaxNode, scope: Scope) -> None:
         names = [each if each.type in _WORDS else key_of(each) for each in node.children]
         known = [each for each in names if each is not None and each.type in _WORDS]
-        self.once(scope, ((unquoted(self.text(each)), each) for each in known))
+        self.once(scope, ((unquoted(text_of(each)), each) for each in known))
         for each in known:
-            scope.add(self.text(each), Declaration("hoisted", self.line(each)))
+            scope.add(text_of(each), Declaration("hoisted", self.line(each)))
         self.push(node.children, scope)
 
     def _type_function(self, node: SyntaxNode, scope: Scope) -> None:
@@ -325,9 +329,9 @@ class ScriptWalk(Walk):
     def _element(self, node: SyntaxNode, scope: Scope) -> None:
         """Read a tag; a lowercase name is that of an HTML element."""
         attributes = [each for each in node.children if each.type == "jsx_attribute"]
-        self.once(scope, ((self.text(each.children[0]), each) for each in attributes))
+        self.once(scope, ((text_of(each.children[0]), each) for each in attributes))
         name = node.child_by_field_name("name")
-        is_html = name is not None and name.type == "identifier" and self.text(name)[:1].islower()
+        is_html = name is not None and name.type == "identifier" and text_of(name)[:1].islower()
         self.push((each for each in node.children if not (is_html and each == name)), scope)
 
     rules: ClassVar = by_rule(

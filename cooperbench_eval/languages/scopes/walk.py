@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 
 from cooperbench_eval.languages.model import (
     Arguments,
-    Branch,
     Clash,
     Declaration,
     Definition,
@@ -21,14 +20,14 @@ from cooperbench_eval.languages.model import (
 )
 from cooperbench_eval.languages.readers.grammars import COMMENTS, SyntaxNode, rule_names
 from cooperbench_eval.languages.scopes.blocks import BlockRules
+from cooperbench_eval.languages.scopes.nodes import fields, innermost, text_of, words
 from cooperbench_eval.languages.scopes.order import Event, Paths
 from cooperbench_eval.languages.scopes.scope import Scope
+from cooperbench_eval.languages.scopes.sharing import Sharing
 
 _DEEPEST = 100
 """Scopes in more scopes than this are not read, since a name is looked up in each."""
 _LONGEST_ARGUMENT = 200
-_MOST_COMPARED = 100
-"""Each declaration of a name is compared with at most so many others in its scope."""
 _MOST_FOLLOWED = 100_000
 """Paths are not followed in a longer piece; that takes seconds for each megabyte."""
 _ANYWHERE = 2**62
@@ -89,10 +88,8 @@ class Walk:
     """The nodes that name an attribute."""
     assignments: ClassVar[frozenset[str]] = frozenset()
     """The nodes that may set an attribute."""
-    sharing: ClassVar[frozenset[frozenset[str]]] = frozenset()
-    """The kinds of declarations that may share a name in one scope."""
-    uncertain: ClassVar[frozenset[str]] = frozenset()
-    """The kinds of declarations that may leave an earlier one in effect."""
+    sharing: ClassVar[Sharing] = Sharing()
+    """Which declarations may share a name in one scope."""
     hides_members: ClassVar[bool] = False
     """Whether functions in a class do not see the names of its members."""
     in_order: ClassVar[bool] = False
@@ -150,7 +147,7 @@ class Walk:
             elif kind in paths or kind in self.roots:
                 self._chain(node, scope)
             elif kind in self.attributes:
-                self.members.add(self.text(node))
+                self.members.add(text_of(node))
             elif node.child_count:
                 if kind in self.assignments:
                     self.set_attributes(fields(node, "left"))
@@ -211,7 +208,7 @@ class Walk:
             name = root.child_by_field_name(inner) if inner else root.named_children[0]
             of = root.child_by_field_name(outer) if outer else name
             if outer:
-                names.append(self.text(name) if name else "")
+                names.append(text_of(name) if name else "")
             taken = {each.id for each in (name, of) if each is not None}
             if root.named_child_count > len(taken):
                 self.push((each for each in root.named_children if each.id not in taken), scope)
@@ -225,7 +222,7 @@ class Walk:
         elif root.start_byte in self._declaring:
             return
         else:
-            names.append(self.text(root))
+            names.append(text_of(root))
         if names != [""]:
             place = _ANYWHERE if node.type == "type_identifier" else node.start_byte
             arguments = self.arguments(call) if call else None
@@ -260,7 +257,7 @@ class Walk:
             if kind in _SPREAD:
                 is_open = True
             elif kind == "keyword_argument":
-                keywords += map(self.text, fields(each, "name"))
+                keywords += map(text_of, fields(each, "name"))
             elif kind not in COMMENTS:
                 positional.append(_argument(each))
         if self.may_give_several and given.named_child_count == 1:
@@ -273,7 +270,7 @@ class Walk:
         """Whether nothing is known about the attributes of what an expression returns."""
         if not self.opaque or node.type not in self.calls:
             return False
-        return any(self.text(each) in self.opaque for each in fields(node, "function"))
+        return any(text_of(each) in self.opaque for each in fields(node, "function"))
 
     def set_attributes(self, targets: Iterable[SyntaxNode]) -> None:
         """Note the attributes that a statement sets."""
@@ -281,7 +278,7 @@ class Walk:
         while stack:
             left = stack.pop()
             if left.type in self.paths and self.paths[left.type][0]:
-                self._sets.update(map(self.text, fields(left, self.paths[left.type][1])))
+                self._sets.update(map(text_of, fields(left, self.paths[left.type][1])))
             elif left.type not in self.calls:
                 stack += left.named_children
 
@@ -343,31 +340,8 @@ class Walk:
     def _scope_clashes(self) -> Iterator[Clash]:
         for scope in self._scopes[1:]:
             for name, found in scope.names.items():
-                if len(found) > 1 and (clash := self.clash(name, scope.label, found)):
+                if len(found) > 1 and (clash := self.sharing.clash(name, scope.label, found)):
                     yield clash
-
-    @classmethod
-    def clash(cls, name: str, label: str, found: Sequence[Declaration]) -> Clash | None:
-        """Return the clash of declarations of one name in one scope, if there is one."""
-        lines: list[int] = []
-        known: dict[tuple[str, Branch], Declaration] = {}
-        is_certain = True
-        for each in found:
-            others = (one for one in known.values() if not cls.may_share(one.kind, each.kind))
-            other = next((one for one in others if not each.excludes(one)), None)
-            if other is not None:
-                lines += [each.line] if lines else [other.line, each.line]
-                is_certain = is_certain and not any(
-                    one.branch or one.kind in cls.uncertain for one in (other, each)
-                )
-            if len(known) < _MOST_COMPARED:
-                known.setdefault((each.kind, each.branch), each)
-        return Clash(name, label, tuple(sorted(lines)), is_certain) if lines else None
-
-    @classmethod
-    def may_share(cls, kind: str, other: str) -> bool:
-        """Whether two declarations of one name in one scope do not clash."""
-        return frozenset((kind, other)) in cls.sharing
 
     def push(self, nodes: Iterable[SyntaxNode], scope: Scope) -> None:
         """Read *nodes* next, as parts of a scope."""
@@ -403,9 +377,9 @@ class Walk:
         if not is_used:
             self._declaring.add(node.start_byte)
         if is_set and self.is_ordered:
-            scope.events.append(Event(node.start_byte, self.text(node), binds=True))
+            scope.events.append(Event(node.start_byte, text_of(node), binds=True))
         place = Declaration(kind, self.line(node), visible_from, scope.branch, origin)
-        scope.add(self.text(node), place)
+        scope.add(text_of(node), place)
 
     def define(
         self,
@@ -470,9 +444,9 @@ class Walk:
                 takes_more = True
                 continue
             found = fields(each, "name") or fields(pattern, "left") or [innermost(pattern)]
-            if self.text(each) == "void":
+            if text_of(each) == "void":
                 continue
-            names += [self.text(one) if one.type == "identifier" else "" for one in found]
+            names += [text_of(one) if one.type == "identifier" else "" for one in found]
             is_optional = each.type in _OPTIONAL or each.child_by_field_name("value") is not None
             required = required if is_optional else len(names)
         number = len(names)
@@ -544,51 +518,12 @@ class Walk:
             self.declare(scope, name, kind)
         self.push(node.children, scope)
 
-    def text(self, node: SyntaxNode) -> str:
-        """Return the text of a name."""
-        return (node.text or b"").decode("utf-8", "replace")
-
     def line(self, node: SyntaxNode) -> int:
         """Return the line of a node, counted from the first line of the piece."""
         return node.start_point.row - self._start + 1
-
-
-def pairs(text: str) -> frozenset[frozenset[str]]:
-    """Turn `a: b c` into the pairs of a with a, b and c; `!a` leaves out a with a."""
-    found = set()
-    for line in text.splitlines():
-        first, _, others = line.strip().partition(":")
-        found |= {frozenset((first.lstrip("!"), other)) for other in others.split()}
-        if first and not first.startswith("!"):
-            found.add(frozenset((first,)))
-    return frozenset(found)
-
-
-def fields(node: SyntaxNode, *roles: str) -> list[SyntaxNode]:
-    """Return the named children in any of the fields, in the order of the fields."""
-    return [each for role in roles for each in node.children_by_field_name(role) if each.is_named]
-
-
-def unquoted(name: str) -> str:
-    """Return a member's name without the quotes around it."""
-    return name[1:-1] if name[:1] in {"'", '"'} else name
-
-
-def innermost(declarator: SyntaxNode) -> SyntaxNode:
-    """Return the name in a declarator, such as that of a pointer."""
-    node: SyntaxNode | None = declarator
-    while node is not None:
-        declarator = node
-        node = node.child_by_field_name("declarator")
-    return declarator
 
 
 def _argument(node: SyntaxNode) -> bytes:
     """Return the text of an argument, or its length if it is long, since arguments nest."""
     length = node.end_byte - node.start_byte
     return words(node) if length <= _LONGEST_ARGUMENT else b"%d bytes" % length
-
-
-def words(node: SyntaxNode) -> bytes:
-    """Return the text of a node with single spaces."""
-    return b" ".join((node.text or b"").split())

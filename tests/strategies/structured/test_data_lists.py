@@ -172,7 +172,7 @@ IMAGE = "image:\n  repository: a/%s\n  tag: v%s\n  pull: %s\n"
 
 @pytest.mark.parametrize("strategy", ["structured", "tokens", "cascade"])
 def test_a_new_origin_does_not_get_the_others_revision(strategy):
-    """The image of one side need not have the tag of the other; what both changed is no problem."""
+    """One side's image may lack the other's tag, unless both sides chose the same image."""
     texts = [IMAGE % each for each in (("b", 1, "x"), ("c", 1, "x"), ("b", 2, "x"))]
 
     reason = merged("values.yaml", *texts, strategy=strategy)
