@@ -221,9 +221,10 @@ def about(text):
 
 
 @st.composite
-def edited(draw, names, table, own):
-    """Return a list and a table without some words, and with some words of a side's own."""
+def edited(draw, names, table, own, shared):
+    """Return a list and a table without some words, with *shared* ones and some of its own."""
     names = [name for name in names if draw(st.integers(0, 3))]
+    names[len(names) // 2 : len(names) // 2] = shared
     table = {key: value for key, value in table.items() if draw(st.integers(0, 3))}
     for i in range(draw(st.integers(0, 2))):
         names.insert(draw(st.integers(0, len(names))), f"{own}n{i}")
@@ -238,9 +239,10 @@ def edited(draw, names, table, own):
 @given(st.data(), st.sampled_from(["a.yml", "a.toml", "tsconfig.json"]))
 def test_no_word_and_no_comment_is_lost_or_made_up(data, form):
     """What both sides have or one of them adds is there once; what a side removes is not."""
-    names = [f"bn{i}" for i in range(data.draw(st.integers(1, 4)))]
+    names = [f"bn{i}" for i in range(data.draw(st.integers(1, 6)))]
+    shared = [f"sn{i}" for i in range(data.draw(st.integers(0, 1)))]
     table = {f"bk{i}": f"bv{i}" for i in range(data.draw(st.integers(1, 4)))}
-    sides = [data.draw(edited(names, table, own)) for own in "ot"]
+    sides = [data.draw(edited(names, table, own, shared)) for own in "ot"]
     texts = [write(form, *each) for each in ((names, table), *sides)]
     base, *changes = (text.encode() for text in texts)
     outcome = ce.merge(
