@@ -145,6 +145,10 @@ class DataMerge:
     def _mapping(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         old, mine, other = map(_by_key, (base, ours, theirs))
         check_revision(old, mine, other)
+        is_part = mine.keys() <= other.keys() or other.keys() <= mine.keys()
+        is_replaced = bool(old) and old.keys().isdisjoint({*mine, *other}) and not is_part
+        if is_replaced and base.kind == MAPPING:
+            raise DisagreementError.at(base)
         merged: dict[bytes, Element] = {}
         for key in {**mine, **other}:
             versions = old.get(key), mine.get(key), other.get(key)
@@ -210,8 +214,8 @@ class DataMerge:
     ) -> Elements:
         """Combine two versions of some items; what one side removes is removed.
 
-        Both sides may replace the same item only if one side's new items include all of the
-        other's.
+        Where a side removes items, both sides may add some only if one side's new items
+        include all of the other's.
         """
         before, mine, other = (list(map(words_of, side)) for side in (base, ours, theirs))
         if mine in (other, before):
@@ -223,7 +227,8 @@ class DataMerge:
         new = {*mine}.difference(before), {*other}.difference(before)
         is_repeated = any(len({*side}) < len(side) for side in (before, mine, other))
         is_part = new[0] == new[1] or (all(new) and (new[0] < new[1] or new[1] < new[0]))
-        if is_fixed or (base and is_repeated) or (gone[0] & gone[1] and not is_part):
+        is_replaced = bool(gone[0] & gone[1]) or (any(gone) and all(new))
+        if is_fixed or (base and is_repeated) or (is_replaced and not is_part):
             raise DisagreementError.at(*(base if any(each.plain for each in base) else ours))
         sides = (
             [each for each in ours if bare_words(each) not in gone[1]],

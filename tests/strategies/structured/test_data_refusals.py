@@ -47,6 +47,20 @@ CLOSED = {
         DOCUMENT + "---\nkind: C\n",
         DOCUMENT + "---\nkind: B\n---\nkind: C\n",
     ),
+    "a mapping that both sides replace alike": (
+        "a.json",
+        '{\n  "a": {\n    "x": 1\n  }\n}\n',
+        '{\n  "a": {\n    "y": 2\n  }\n}\n',
+        '{\n  "a": {\n    "y": 2,\n    "z": 3\n  }\n}\n',
+        '{\n  "a": {\n    "y": 2,\n    "z": 3\n  }\n}\n',
+    ),
+    "checksums that both sides replace": (
+        "go.sum",
+        "a v1 h1:x=\n",
+        "b v1 h1:y=\n",
+        "c v1 h1:z=\n",
+        "b v1 h1:y=\nc v1 h1:z=\n",
+    ),
     "a changed line ending": (
         "a.yml",
         "a: 1\n",
@@ -124,6 +138,18 @@ REFUSED = {
         "a: 1\n---\n" + DOCUMENT + "x: 2\n",
     ),
     "a value and a mapping": ("a.yml", "a: 1\nb: 2\n", "a:\n  x: 1\nb: 2\n", "a: 3\nb: 2\n"),
+    "a mapping that both sides replace": (
+        "a.json",
+        '{"a": {"x": 1, "y": 1}}\n',
+        '{"a": {"one": [{"x": 1}]}}\n',
+        '{"a": {"any": [{"y": 1}]}}\n',
+    ),
+    "an item between items that the other side replaces": (
+        "a.yml",
+        "x:\n- a\n- b\n- c\n- d\n",
+        "x:\n- a\n- n\n- d\n",
+        "x:\n- a\n- b\n- m\n- c\n- d\n",
+    ),
     "one notebook cell": ("a.ipynb", '{"cells": 1}\n', '{"cells": 2}\n', '{"cells": 3}\n'),
 }
 
