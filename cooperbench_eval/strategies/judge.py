@@ -125,7 +125,8 @@ class ConflictFile(Generic[_Place]):
         fault = _text_fault(self.path, self.versions, merged, self.may_invent, is_whole=False)
         if fault:
             return fault
-        if problem := find_lost_token(self.versions, with_both):
+        is_data = find_format(self.path, self.versions[1]) is not None and not self.may_invent
+        if not is_data and (problem := find_lost_token(self.versions, with_both)):
             return Fault(with_edits(problem, self.versions))
         return _interference(self.path, self._versions_of(answered), merged, self.versions)
 

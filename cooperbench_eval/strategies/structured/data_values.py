@@ -107,16 +107,22 @@ _REVISIONS = frozenset(b"branch checksum digest hash newTag ref rev sha sha256 t
 def check_revision(
     base: Mapping[bytes, Element], ours: Mapping[bytes, Element], theirs: Mapping[bytes, Element]
 ) -> None:
-    """Refuse one side's new origin together with the other side's new revision.
+    """Refuse one side's new origin together with the other side's own new revision.
 
     Raises:
         DisagreementError: There are such changes.
     """
+    scalars = {
+        key: words_of(old)
+        for key, old in base.items()
+        if not any(part.children for part in old.children)
+    }
     mine, other = (
-        {key for key, old in base.items() if key in side and words_of(side[key]) != words_of(old)}
+        {key for key, old in scalars.items() if key in side and words_of(side[key]) != old}
         for side in (ours, theirs)
     )
-    for one, two in ((mine - other, other - mine), (other - mine, mine - other)):
+    alike = {key for key in mine & other if words_of(ours[key]) == words_of(theirs[key])}
+    for one, two in ((mine - other, other - alike), (other - mine, mine - alike)):
         if one & _ORIGINS and two & _REVISIONS:
             origin, revision = min(one & _ORIGINS).decode(), min(two & _REVISIONS).decode()
             raise DisagreementError(
@@ -125,7 +131,12 @@ def check_revision(
 
 
 def has_edits(base: Sequence[bytes], side: Sequence[bytes], other: Sequence[bytes]) -> bool:
-    """Whether a side has made all edits of the words of a value that the other made."""
+    """Whether a side has made all edits of the words of a value that the other made.
+
+    If both sides raise a version, the higher one has all edits of the lower one.
+    """
+    if _is_raised(*(_VERSION.fullmatch(b" ".join(words)) for words in (base, side, other))):
+        return True
     before, *sides = (
         [word for each in words for word in _WORD.findall(each)] for words in (base, side, other)
     )
@@ -140,3 +151,25 @@ def has_edits(base: Sequence[bytes], side: Sequence[bytes], other: Sequence[byte
 
 
 _WORD = re.compile(rb"\s+|[^\s]+")
+_Version = re.Match[bytes] | None
+
+
+def _is_raised(base: _Version, side: _Version, other: _Version) -> bool:
+    """Whether both sides raise a version, and a side's is higher."""
+    if not (base and side and other) or len({each["text"] for each in (base, side, other)}) > 1:
+        return False
+    before, mine, there = (
+        [int(number) for number in each["numbers"].split(b".")] for each in (base, side, other)
+    )
+    return before <= there < mine
+
+
+_VERSION = re.compile(
+    rb"""
+    (?P<text>(?:[^\s<!]{0,80}[^\s\w.<!])?v?)
+    (?P<numbers>(?:(?<=[v^~@])|(?<=[=>~]=))\d{1,9}(?:\.\d{1,9}){1,5}|\d{1,9}(?:\.\d{1,9}){2})
+    (?:[-.]?(?:a|b|rc|alpha|beta|dev|pre|next|experimental|canary|snapshot)[-.\d]{0,20})?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Matches a version: three numbers, or several after an operator, and the text before them."""
