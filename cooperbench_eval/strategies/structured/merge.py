@@ -45,7 +45,7 @@ from cooperbench_eval.strategies.structured.rules.refusing import (
     check_positions,
 )
 from cooperbench_eval.strategies.structured.rules.united import separated, unite
-from cooperbench_eval.strategies.structured.strings import merge_strings
+from cooperbench_eval.strategies.structured.strings import merge_formatted, merge_strings
 
 
 @frozen
@@ -257,8 +257,8 @@ def _documents(insertion: Elements) -> bool:
 def _merge_words(
     merger: TreeMerge, base: Elements, ours: Elements, theirs: Elements
 ) -> Elements | None:
-    """Merge one token, such as a string, that both sides changed."""
-    if not len(base) == len(ours) == len(theirs) == 1 or not isinstance(base[0], Token):
+    """Merge one token, such as a string, that both sides changed, also as the only one of an item."""
+    if any(len(each) != 1 or len(each[0].children) > 1 for each in (base, ours, theirs)):
         return None
     return (merger.merge(base[0], ours[0], theirs[0]),)
 
@@ -281,7 +281,7 @@ def _merge_tokens(base: Token, ours: Token, theirs: Token) -> Token:
     if theirs.word == base.word:
         return ours.with_space(space)
     words = base.word, ours.word, theirs.word
-    word = merge_strings(*words) or containing_value(*words)
+    word = merge_strings(*words) or merge_formatted(*words) or containing_value(*words)
     if word is None:
         raise DisagreementError.at(base)
     return ours._replace(space=space, word=word)

@@ -1,12 +1,17 @@
 """Merges strings and comments that both sides changed, by their lines or words."""
 
 import re
+from collections.abc import Sequence
+from itertools import chain, pairwise
 
+from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
 from cooperbench_eval.languages.sequences import join_lines
 from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
 from cooperbench_eval.languages.tree import Elements, Token
 from cooperbench_eval.languages.words import TEXT
+from cooperbench_eval.strategies.structured.flow.facts import names_inserted
+from cooperbench_eval.strategies.structured.one_sided import changed
 
 _MOST_TOKENS = 4000
 _QUOTES = (b'"""', b"'''")
@@ -47,6 +52,51 @@ def _settled(chunk: bytes | TextConflict) -> bytes | None:
         return join_lines(chunk.ours, chunk.theirs)
     versions = chunk.base, chunk.ours, chunk.theirs
     return merge_tokens(*versions, words=TEXT, max_tokens=_MOST_TOKENS)
+
+
+_FORMATTED = re.compile(rb"(?s)([A-Za-z]*+)(\"{3}|'{3}|[\"'`])(.*)\2")
+_PLACEHOLDER = re.compile(rb"\$?\{(?!\{)")
+_PIECE = re.compile(rb"(?s)\{\{|\}\}|\$?\{(?:[^{}]|\{[^{}]*\})*+\}|\\.|\w++|.")
+
+
+def merge_formatted(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Merge strings with placeholders, such as `f"{one} {other}"`; each placeholder is one value.
+
+    Returns:
+        The merged string; `None` if a version is no such string, or if both sides changed one
+        placeholder, or text that no placeholder divides.
+    """
+    versions = [_FORMATTED.fullmatch(word) for word in (base, ours, theirs)]
+    found = [each.groups() for each in versions if each]
+    if len(found) < len(versions) or not all(map(names_inserted, (base, ours, theirs))):
+        return None
+    pieces = [_PIECE.findall(text) for _, _, text in found]
+    merged = merge_text(*(b"".join(each.hex().encode() + b"\n" for each in side) for side in pieces))
+    prefix, quote = (changed(*each) for each in list(zip(*found, strict=True))[:2])
+    settled = [chunk for chunk in merged.chunks if isinstance(chunk, bytes)]
+    if len(settled) < len(merged.chunks) or _blends(*pieces):
+        return None
+    text = bytes.fromhex(b"".join(settled).decode())
+    return None if quote in re.sub(rb"\\.", b"", text) else prefix + quote + text + quote
+
+
+def _blends(base: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[bytes]) -> bool:
+    """Whether both sides changed text that no placeholder divides."""
+    edits = sorted(
+        (each.a_start, each.a_end, at, _are_placeholders(base[each.a_start : each.a_end], new))
+        for at, side in enumerate((ours, theirs))
+        for each in diff_lines(base, side)
+        for new in (side[each.b_start : each.b_end],)
+    )
+    return any(
+        one[2] != other[2]
+        and not (one[3] or other[3] or any(map(_PLACEHOLDER.match, base[one[1] : other[0]])))
+        for one, other in pairwise(edits)
+    )
+
+
+def _are_placeholders(*pieces: Sequence[bytes]) -> bool:
+    return all(map(_PLACEHOLDER.match, chain(*pieces)))
 
 
 _SIGNS = (b"///", b"//!", b"//", b"#")
