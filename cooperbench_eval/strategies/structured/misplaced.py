@@ -35,9 +35,13 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
     for name, before, functions, function in functions_changed_by_both(versions, merged):
         known, now = Places.of(before), Places.of(function)
         sides = [Places.of(each) for each in functions]
-        for side, places in zip(functions, sides, strict=True):
+        for side, places, other in zip(functions, sides, sides[::-1], strict=True):
             for head, neighbours in known.neighbours(places):
-                if not now.has_between(head, neighbours):
+                if now.has_between(head, neighbours):
+                    continue
+                # An edited statement may be where the other side put its neighbours elsewhere.
+                old = known.edited_from(places, head)
+                if old not in other.paths or other.has_between(old, neighbours):
                     return f"{_shown(name, side, head)} would be in the wrong block"
         kept = known.matched(now)
         nestings = (Nesting.of(known, *each) for each in (sides, sides[::-1]))

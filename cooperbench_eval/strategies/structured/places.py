@@ -139,6 +139,11 @@ class Places:
         found |= self._moved(side, gone, added)
         return found
 
+    def edited_from(self, side: "Places", head: bytes) -> bytes:
+        """Return the statement that became a side's statement; empty if it is a new one."""
+        found = (old for old, new in self.matched(side).items() if side.head_at(new[-1]) == head)
+        return next((self.head_at(old[-1]) for old in found), b"")
+
     def _moved(
         self, side: "Places", gone: Sequence[Path], added: Sequence[Path]
     ) -> Iterator[tuple[Path, Path]]:
