@@ -135,6 +135,16 @@ class Alternative(NamedTuple):
         return any(one.excludes(each, classes) for one, each in product(self.tests, other.tests))
 
 
+def are_exclusive(one: Construct, other: Construct) -> bool:
+    """Whether the conditions of two headers, of `if` or `elif`, never both hold."""
+    tests = []
+    for header in (one, other):
+        words = [word for word in words_of_head(header) if word not in _ENDS]
+        at = next((i for i, word in enumerate(words) if word in {b"if", b"elif"}), len(words))
+        tests.append(_condition(words[at + 1 :]))
+    return any(each.excludes(test, NO_CLASSES) for each, test in product(*tests))
+
+
 def _is_within(one: Alternative, other: Alternative, classes: Classes) -> bool:
     """Whether the other one catches all that the first does, as far as is known."""
     return all(any(mine.may_imply(test, classes) for mine in one.tests) for test in other.tests)

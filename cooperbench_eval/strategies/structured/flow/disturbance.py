@@ -3,10 +3,12 @@
 from collections.abc import Collection, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property
+from itertools import chain, product
 from typing import NamedTuple
 
 from attrs import frozen
 
+from cooperbench_eval.languages.alternatives import are_exclusive
 from cooperbench_eval.languages.tree import Construct
 from cooperbench_eval.strategies.structured.flow.graph import Graph
 from cooperbench_eval.strategies.structured.flow.spread import Read, Spread
@@ -93,9 +95,10 @@ class Disturbance:
         starts = [self.one.origins[i] for i in self._starts]
         return Spread.of(self.one.graph, starts, self._orphans, ())
 
-    @property
+    @cached_property
     def _starts(self) -> list[int]:
-        return [i for i, change in self.one.changes.items() if change in MEANT]
+        changes = self.one.changes
+        return [i for i, change in changes.items() if change in MEANT and not self._prepares(i)]
 
     def _spread(self, starts: Collection[int], orphans: Collection[Read]) -> Spread:
         # Skipping the other side's steps leaves the side's own version.
@@ -159,7 +162,8 @@ class Disturbance:
         only = facts.reads & self.other.step(merged).facts.reads - facts.direct - facts.sets
         for name in only & self._known:
             sources = sorted(self.merged.sources(merged, name))
-            yield from ((name, at) for at in sources if self._renews(self.one, at, name))
+            renewed = (at for at in sources if self._renews(self.one, at, name))
+            yield from ((name, at) for at in renewed if not self._prepares(at))
 
     def _renews(self, work: Work, at: int, name: bytes) -> bool:
         """Whether a side's new step always makes a variable's new value from its old one."""
@@ -167,6 +171,19 @@ class Disturbance:
         if not is_own or name not in self.merged.steps[at].facts.reads:
             return False
         return not work.is_optional(work.origins[at])
+
+    def _prepares(self, at: int) -> bool:
+        """Whether a new step of the one side only prepares a value, as in `name = clean(name)`.
+
+        Then what uses the value afterwards is meant for the new one, since the one side left all
+        uses of the base as they were.
+        """
+        names = self._sets(at)
+        edited = (i for i, change in self.one.changes.items() if change is Change.EDITED)
+        before = {self.one.before[self.one.origins[i]] for i in edited}.union(self.one.gone)
+        reads = (self.one.base.steps[i].facts.reads for i in before)
+        is_new = bool(names) and all(self._renews(self.one, at, name) for name in names)
+        return is_new and names.isdisjoint(chain.from_iterable(reads))
 
     def _outdated(self) -> Iterator[Clash]:
         """The one side takes a value, to work with it, before the other makes a new one from it."""
@@ -237,8 +254,10 @@ class Disturbance:
         if self.other.before.get(step) in self.one.gone:
             return not any(name in self.one.step(i).facts.reads for i in kept)
         place = self.other.places.get(step, -1)
-        is_edited = self.one.changes.get(place) is Change.EDITED
-        return is_edited and name not in self.one.step(place).facts.reads
+        if self.one.changes.get(place) is not Change.EDITED:
+            return False
+        kept = (self.one.step(place) if name in self._known else self.merged.steps[place]).facts
+        return name not in kept.reads
 
     def _mixes(self) -> Iterator[Clash]:
         """A statement of the base gets a value from the one side or from the other."""
@@ -304,7 +323,8 @@ class Disturbance:
             if change is not Change.NEW or is_pattern or self._is_optional(i):
                 continue
             for name in sorted(self._sets(i) & self._known):
-                uses = (each for each in self.other.changes if self._reads_beside(i, each, name))
+                last = i if self._prepares(i) else len(self.merged.steps)
+                uses = (e for e in self.other.changes if e < last and self._reads_beside(i, e, name))
                 if (use := next(uses, None)) is not None:
                     problem = f"one side changes {_shown(name)} where the other's new work reads it"
                     yield self._clash(problem, i, use)
@@ -330,7 +350,11 @@ class Disturbance:
         """The one side leaves before what the other's work affects is done."""
         affected = self._reverse.sometimes.steps - self.one.changes.keys()
         for exit_, skipped in self._exits():
-            lost = {at for at in affected & skipped if not self._is_before(at, exit_)}
+            lost = {
+                at
+                for at in affected & skipped
+                if not (self._is_before(at, exit_) or self._are_exclusive(at, exit_))
+            }
             if lost and not self._is_optional(exit_):
                 done = sorted(lost & self.other.changes.keys(), key=lambda at: (at < exit_, at))
                 problem = "one side leaves the function before the other's work is done"
@@ -340,6 +364,19 @@ class Disturbance:
         """Whether a step is always done before an exit, in a suite that contains the exit."""
         steps = self.merged.steps
         return at < exit_ and {*steps[at].within} <= {*steps[exit_].within}
+
+    def _are_exclusive(self, at: int, exit_: int) -> bool:
+        """Whether tests of one value around a step and an exit never both hold."""
+        steps = self.merged.steps
+        inner, outer = ({*steps[at].within, at}, {*steps[exit_].within})
+        return any(
+            are_exclusive(steps[one].header, steps[other].header)
+            and not self._is_set_between(steps[one].facts.reads, *sorted((one, other)))
+            for one, other in product(inner - outer, outer - inner)
+        )
+
+    def _is_set_between(self, names: AbstractSet[bytes], start: int, end: int) -> bool:
+        return any(not names.isdisjoint(self._sets(i)) for i in range(start, end))
 
     def _guesses(self) -> Iterator[Clash]:
         """Both insert at one place: the one side an exit, the other a call that it might skip."""
