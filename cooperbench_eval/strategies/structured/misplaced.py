@@ -39,9 +39,9 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
             for head, neighbours in known.neighbours(places):
                 if now.has_between(head, neighbours):
                     continue
-                # An edited statement may be where the other side put its neighbours elsewhere.
-                old = known.edited_from(places, head)
-                if old not in other.paths or other.has_between(old, neighbours):
+                # The other side may have put the neighbours of a common statement elsewhere.
+                there = {head, known.edited_from(places, head)} & other.paths.keys()
+                if all(other.has_between(each, neighbours) for each in there):
                     return f"{_shown(name, side, head)} would be in the wrong block"
         kept = known.matched(now)
         nestings = (Nesting.of(known, *each) for each in (sides, sides[::-1]))

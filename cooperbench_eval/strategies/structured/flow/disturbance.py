@@ -173,7 +173,7 @@ class Disturbance:
         return not work.is_optional(work.origins[at])
 
     def _prepares(self, at: int) -> bool:
-        """Whether a new step of the one side only prepares a value, as in `name = clean(name)`.
+        """Whether a new step of the one side prepares a value with a call, as `name = clean(name)`.
 
         Then what uses the value afterwards is meant for the new one, since the one side left all
         uses of the base as they were.
@@ -183,7 +183,8 @@ class Disturbance:
         before = {self.one.before[self.one.origins[i]] for i in edited}.union(self.one.gone)
         reads = (self.one.base.steps[i].facts.reads for i in before)
         is_new = bool(names) and all(self._renews(self.one, at, name) for name in names)
-        return is_new and names.isdisjoint(chain.from_iterable(reads))
+        used = chain(self.merged.steps[at].facts.direct, *reads)
+        return is_new and names.isdisjoint(used)
 
     def _outdated(self) -> Iterator[Clash]:
         """The one side takes a value, to work with it, before the other makes a new one from it."""
@@ -256,8 +257,8 @@ class Disturbance:
         place = self.other.places.get(step, -1)
         if self.one.changes.get(place) is not Change.EDITED:
             return False
-        kept = (self.one.step(place) if name in self._known else self.merged.steps[place]).facts
-        return name not in kept.reads
+        now = self.one.step(place) if name in self._known else self.merged.steps[place]
+        return name not in now.facts.reads
 
     def _mixes(self) -> Iterator[Clash]:
         """A statement of the base gets a value from the one side or from the other."""

@@ -105,19 +105,21 @@ def merge_returns(
     One side's work is done first, then the other side's work on its result. A side that
     may return early comes second.
     """
-    if len(base) != 1 or base[0].kind != "return":
+    if not base or base[-1].kind != "return":
         return None
-    mine, other = (_Return.of(value_of(base[0]), side) for side in (ours, theirs))
+    old = value_of(base[-1])
+    mine, other = (_Return.of(old, side) for side in (ours, theirs))
     if mine is None or other is None or (mine.leaves_early and other.leaves_early):
         return None
-    value = merger.merge(value_of(base[0]), mine.value, other.value)
+    value = merger.merge(old, mine.value, other.value)
     if not isinstance(value, Construct):
         return None
     theirs_first = (
         merger.theirs_first if mine.leaves_early == other.leaves_early else mine.leaves_early
     )
+    before = merger.merge_children(base[:-1], mine.before, other.before, Mode.MEMBERS)
     first, second = (other, mine) if theirs_first else (mine, other)
-    return first.then(second, value)
+    return (*before, *first.then(second, value))
 
 
 @frozen(kw_only=True)
@@ -164,15 +166,14 @@ class _Return:
 
     def then(self, other: "_Return", value: Construct) -> Elements:
         """Return statements for this side's work on *value*, then the other's on the result."""
-        before = (*self.before, *other.before)
         if self.naming is None or other.naming is None:
             one = other if self.naming is None else self
             last = one.last if one.naming else with_value(one.last, value.children)
-            return (*before, *one.named(value), *one.work, last)
+            return (*one.named(value), *one.work, last)
         handed = value_of(self.last)
         is_named = [handed.plain] == target_of(other.naming).split()[:1]
         passing = () if is_named else (with_value(other.naming, handed.children),)
-        return (*before, *self.named(value), *self.work, *passing, *other.work, other.last)
+        return (*self.named(value), *self.work, *passing, *other.work, other.last)
 
     def named(self, value: Construct) -> Elements:
         return () if self.naming is None else (with_value(self.naming, value.children),)
