@@ -1,6 +1,7 @@
 """Merges what both sides insert at one place of a construct as two sequences."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import permutations
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
+from cooperbench_eval.strategies.structured.flow.facts import changes_for
 
 
 class Piece(NamedTuple):
@@ -97,6 +99,8 @@ def interleave(
     before, after = around
     mine, theirs = _pieces(kind, before, first), _pieces(kind, before, second)
     runs = weave(mine, theirs, attrgetter("name"), attrgetter("is_free"))
+    if runs is None and kind not in _LISTS and _only_in_other_order(mine, theirs):
+        return Insertions(mine, [], mine)
     if runs is None:
         shown = excerpt(*first)
         raise DisagreementError(f"both sides insert the same things in different orders: {shown!r}")
@@ -113,6 +117,13 @@ def interleave(
         found.own.extend(own)
         found.both.extend((*run.first, *own, *shared))
     return found
+
+
+def _only_in_other_order(first: Sequence[Piece], second: Sequence[Piece]) -> bool:
+    """Whether both have the same statements, none of which changes what another one reads."""
+    pairs = permutations([flat([each]) for each in first], 2)
+    names = [sorted(each.name for each in side) for side in (first, second)]
+    return names[0] == names[1] and not any(changes_for(*pair) for pair in pairs)
 
 
 _LISTS = POSITIONAL | {"items", "names", "parameters"}

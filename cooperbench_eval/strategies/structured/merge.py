@@ -35,6 +35,7 @@ from cooperbench_eval.strategies.structured.overlaps import (
 )
 from cooperbench_eval.strategies.structured.rules import chains
 from cooperbench_eval.strategies.structured.rules.combining import combine
+from cooperbench_eval.strategies.structured.rules.containing import containing
 from cooperbench_eval.strategies.structured.rules.named import (
     check_imports,
     merge_named,
@@ -165,6 +166,8 @@ class TreeMerge:
             return mine
         if _are_same(mine, before):
             return other
+        if mode is Mode.MEMBERS and (found := containing(before, mine, other)) is not None:
+            return found
         following = sides[0].at(end), sides[1].at(end)
         try:
             return self._combined(before, (mine, other), (base[:start], following), mode, kind)
@@ -257,7 +260,7 @@ def _documents(insertion: Elements) -> bool:
 def _merge_words(
     merger: TreeMerge, base: Elements, ours: Elements, theirs: Elements
 ) -> Elements | None:
-    """Merge one token, such as a string, that both sides changed, also as the only one of an item."""
+    """Merge one token that both sides changed, such as a string, or an item of one token."""
     if any(len(each) != 1 or len(each[0].children) > 1 for each in (base, ours, theirs)):
         return None
     return (merger.merge(base[0], ours[0], theirs[0]),)

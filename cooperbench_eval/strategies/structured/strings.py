@@ -71,7 +71,9 @@ def merge_formatted(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     if len(found) < len(versions) or not all(map(names_inserted, (base, ours, theirs))):
         return None
     pieces = [_PIECE.findall(text) for _, _, text in found]
-    merged = merge_text(*(b"".join(each.hex().encode() + b"\n" for each in side) for side in pieces))
+    merged = merge_text(
+        *(b"".join(each.hex().encode() + b"\n" for each in side) for side in pieces)
+    )
     prefix, quote = (changed(*each) for each in list(zip(*found, strict=True))[:2])
     settled = [chunk for chunk in merged.chunks if isinstance(chunk, bytes)]
     if len(settled) < len(merged.chunks) or _blends(*pieces):

@@ -233,12 +233,28 @@ TAKEN = "in 'f', one side takes 'x' before the other changes it"
 def test_a_value_that_a_side_always_changes_is_not_handed_over_by_the_other():
     """The other side's call was written for the old value; a new option does not count."""
     base = function("g() / k(x) / return z")
-    always = function("x = q(x) / g() / k(x) / return z")
-    sometimes = function("if n / > x = q(x) / g() / k(x) / return z", "def f(x, z, n=0):")
+    always = function("x = q(x) / g() / m(x) / return z")
+    sometimes = function("if n / > x = q(x) / g() / m(x) / return z", "def f(x, z, n=0):")
     theirs = function("g() / w(x) / k(x) / return z")
 
     assert interference(base, always, theirs) == HANDED
     assert interference(base, sometimes, theirs) == ""
+
+
+def test_a_value_that_a_side_only_prepares_is_handed_over_by_the_other():
+    """All uses of the base stay as they were, so the new value is one of the same kind."""
+    base = function("g() / k(x) / return z")
+    prepared = function("x = q(x) / g() / k(x) / return z")
+    counted = function("x = x + 1 / g() / k(x) / return z")
+    theirs = function("g() / w(x) / k(x) / return z")
+    decides = function("g() / if x > 2 / > w() / k(x) / return z")
+    before = function("w(x) / g() / k(x) / return z")
+    in_turn = "in 'f', one side changes 'x' where the other's new work reads it"
+
+    assert interference(base, prepared, theirs) == ""
+    assert interference(base, prepared, decides) == ""
+    assert interference(base, counted, theirs) == HANDED
+    assert interference(base, prepared, before) == in_turn
 
 
 def test_the_value_that_a_side_works_with_is_not_taken_before_the_other_changes_it():

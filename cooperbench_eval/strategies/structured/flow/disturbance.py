@@ -115,7 +115,8 @@ class Disturbance:
             for gone in work.gone
             for name in steps[gone].facts.sets - work.sets_anew
             for use in base.uses(gone, name)
-            if use in now and name in steps[use].facts.direct
+            if use in now
+            and name in steps[use].facts.direct & work.graph.steps[now[use]].facts.reads
         )
 
     def _orphans_in_merge(self) -> Iterator[Read]:
@@ -144,7 +145,8 @@ class Disturbance:
                     problem = f"one side changes {_shown(name)}, which the other passes on"
                     yield self._clash(problem, at, i)
             for head in self.merged.steps[i].within:
-                if head in affected and self.one.changes.get(head) is not Change.NEW:
+                is_new = self.one.changes.get(head) is Change.NEW
+                if head in affected and not is_new and self.merged.steps[head].decides:
                     yield self._clash(_CONDITION, self.cause({head}), i)
             own = self.other.step(i).within
             if any(self.other.before.get(head) in self.one.gone for head in own):
@@ -325,7 +327,9 @@ class Disturbance:
                 continue
             for name in sorted(self._sets(i) & self._known):
                 last = i if self._prepares(i) else len(self.merged.steps)
-                uses = (e for e in self.other.changes if e < last and self._reads_beside(i, e, name))
+                uses = (
+                    e for e in self.other.changes if e < last and self._reads_beside(i, e, name)
+                )
                 if (use := next(uses, None)) is not None:
                     problem = f"one side changes {_shown(name)} where the other's new work reads it"
                     yield self._clash(problem, i, use)

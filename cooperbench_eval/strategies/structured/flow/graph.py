@@ -16,6 +16,7 @@ _BRANCHING = _LOOPS | {"if", "elif", "case", "arm", "clause", "except", "switch"
 _ALTERNATIVES = frozenset({"elif", "else", "clause"})
 _COMPOUND = _BRANCHING | {"try", "with", "else", "finally", "class", "labeled"}
 _KINDS_INLINE = {word.encode(): word for word in (*_LEAVING, "assert", "del", "import")}
+_ITERATING = frozenset({b"in", b"of", b"range"})
 _HANDLING = frozenset({b"except", b"catch"})
 _WORDS_LEFT = frozenset({"comment", "suite"})
 
@@ -56,6 +57,12 @@ class Step:
     def branches(self) -> bool:
         """Whether the statements in its suite may be skipped."""
         return self.kind in _BRANCHING
+
+    @property
+    def decides(self) -> bool:
+        """Whether it is a condition. A loop over items does the same for each of them."""
+        is_iteration = self.kind == "for" and not _ITERATING.isdisjoint(self.header.words())
+        return self.branches and not is_iteration
 
 
 @define(eq=False)

@@ -58,7 +58,7 @@ class Spread:
                 uses = [i for i in graph.uses(at, name) if name in steps[i].facts.direct]
                 flows.update((at, use, name) for use in uses)
                 stack += uses
-            if steps[at].branches:
+            if steps[at].decides:
                 stack += (i for i in _controlled(graph, at) if i not in exempt)
         reads = {(use, name) for _, use, name in flows}.union(orphans)
         return cls(frozenset(found), frozenset(reads), frozenset(flows))

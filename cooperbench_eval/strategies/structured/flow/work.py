@@ -9,8 +9,8 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode, Token, same
-from cooperbench_eval.strategies.structured.flow.facts import is_name
 from cooperbench_eval.strategies.structured.flow.graph import Graph, Step
+from cooperbench_eval.strategies.structured.rules.containing import extends
 from cooperbench_eval.support.memo import WeighedMemo
 
 
@@ -80,10 +80,16 @@ class Work:
         return [i for i in self.changes if not self.is_optional(self.origins[i])]
 
     def without_shared(self, other: "Work") -> "Work":
-        """Return it without the changes that the other side made as well."""
+        """Return it without the changes that the other side made as well, or made larger."""
         both = self.origins.keys() & other.origins.keys()
-        alike = (i for i in both if same(self.step(i).header, other.step(i).header))
-        return evolve(self, shared=frozenset(alike))
+        return evolve(self, shared=frozenset(i for i in both if self._shares(i, other)))
+
+    def _shares(self, merged: int, other: "Work") -> bool:
+        mine, own = self.step(merged).header, other.step(merged).header
+        if same(mine, own):
+            return True
+        is_larger = extends(mine, own) or extends(own, mine)
+        return is_larger and merged in self.changes and merged in other.changes
 
     def step(self, merged: int) -> Step:
         """Return the side's version of a merged step."""
@@ -101,7 +107,7 @@ class Work:
         before = self.base.steps[self.before[own]].header
         if same(before, after):
             return None
-        return Change.EXTENDED if _extends(before, after) else Change.EDITED
+        return Change.EXTENDED if extends(before, after) else Change.EDITED
 
     @cached_property
     def _values_gone(self) -> Collection[tuple[bytes, ...]]:
@@ -204,31 +210,6 @@ def _value(header: Construct) -> tuple[bytes, ...]:
     if header.kind != "assignment" or not signs:
         return ()
     return tuple(words[signs[0] + 1 :])
-
-
-def _extends(before: Element, after: Element) -> bool:
-    """Whether *after* is *before* with further items in lists, and names for further results."""
-    if isinstance(before, Token) or isinstance(after, Token):
-        return same(before, after)
-    if before.kind != after.kind:
-        return False
-    if before.mode is not Mode.LIST:
-        pairs = list(zip(before.children, after.children, strict=False))
-        return len(before.children) == len(after.children) and all(
-            _extends(one, other) or _names_result(pairs, i) for i, (one, other) in enumerate(pairs)
-        )
-    left = iter(after.children)
-    return all(any(_extends(each, other) for other in left) for each in before.children)
-
-
-def _names_result(pairs: Sequence[tuple[Element, Element]], i: int) -> bool:
-    """Whether an element was `_` among the targets of an assignment, and is a name now."""
-    before, after = pairs[i]
-    following = pairs[i + 1][0].plain if i + 1 < len(pairs) else b""
-    return before.plain == b"_" and is_name(after.plain) and following in _AFTER_TARGETS
-
-
-_AFTER_TARGETS = ASSIGNING | {b",", b"in"}
 
 
 _LEAST_COPIED = 6
