@@ -120,10 +120,12 @@ def interleave(
 
 
 def _only_in_other_order(first: Sequence[Piece], second: Sequence[Piece]) -> bool:
-    """Whether both have the same statements, none of which changes what another one reads."""
-    pairs = permutations([flat([each]) for each in first], 2)
-    names = [sorted(each.name for each in side) for side in (first, second)]
-    return names[0] == names[1] and not any(changes_for(*pair) for pair in pairs)
+    """Whether both have the same statements, which neither act nor change what others read."""
+    if sorted(each.name for each in first) != sorted(each.name for each in second):
+        return False
+    statements = [flat([each]) for each in first]
+    acts = any(part.kind == "expression" for each in first for part in each.main.walk())
+    return not acts and not any(changes_for(*pair) for pair in permutations(statements, 2))
 
 
 _LISTS = POSITIONAL | {"items", "names", "parameters"}
