@@ -10,9 +10,10 @@ from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
 
+from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.files import words_of
 from cooperbench_eval.languages.phrases import phrases
-from cooperbench_eval.languages.words import TEXT, WORD, Words, count_parts
+from cooperbench_eval.languages.words import PART, TEXT, WORD, Words, count_parts
 
 _Piece = TypeVar("_Piece", bound=Hashable)
 
@@ -50,8 +51,34 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
         both = ours[token] + theirs[token] - base[token] - twice[token]
         least = min(max(ours[token], theirs[token]), both)
         if there[token] < least and token not in _SEPARATORS:
+            if there[token] >= least - _replaced_in_copies(token, before, (mine, other)):
+                continue
             return f"{token.decode('utf-8', 'replace')!r} would be lost"
     return ""
+
+
+def _replaced_in_copies(
+    token: bytes, base: Counter[bytes], sides: Sequence[Counter[bytes]]
+) -> int:
+    """Return how often a token may be gone because one side copied a line that the other changed.
+
+    The change is made in each copy.
+    """
+    count = 0
+    for one, other in (sides, sides[::-1]):
+        for line in base - other:
+            words = PART.findall(line)
+            if token in words:
+                copies = (
+                    sum(times for each, times in version.items() if _is_copy(words, each))
+                    for version in (one, base)
+                )
+                count += max(next(copies) - next(copies), 0) * words.count(token)
+    return count
+
+
+def _is_copy(words: Sequence[bytes], line: bytes) -> bool:
+    return similarity(words, PART.findall(line)) >= _LEAST_COPIED
 
 
 @lru_cache(maxsize=4)
@@ -103,6 +130,7 @@ def more_often(
 
 
 _SEPARATORS = frozenset({b",", b";"})
+_LEAST_COPIED = 0.8
 
 
 def _count_parts(lines: Mapping[bytes, int]) -> Counter[bytes]:

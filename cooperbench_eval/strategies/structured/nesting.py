@@ -1,13 +1,16 @@
 """Finds statements that a merge put into too many or too few blocks."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from attrs import frozen
 
+from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.strategies.structured.places import MOST_COPIES, Path, Places
+
+_LEAST_ALIKE = 0.7
 
 
 def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes:
@@ -28,12 +31,22 @@ def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes
         deeper = [side.total() - base.total() for side in (mine, other)]
         shared = 0
         if min(deeper) > 0:
-            shared = min(*deeper, ((mine - base) & (other - base)).total())
+            shared = min(*deeper, _count_alike(mine - base, other - base))
         elif max(deeper) < 0:
             shared = max(*deeper, -((base - mine) & (base - other)).total())
         if merged.total() != base.total() + sum(deeper) - shared:
             return head
     return b""
+
+
+def _count_alike(one: Counter[bytes], other: Counter[bytes]) -> int:
+    """Return how many of some blocks occur in both, possibly with another condition or argument."""
+    left = list(other.elements())
+    for label in one.elements():
+        alike = (each for each in left if similarity(label.split(), each.split()) >= _LEAST_ALIKE)
+        if (found := next(alike, None)) is not None:
+            left.remove(found)
+    return other.total() - len(left)
 
 
 def find_both_versions(known: Places, sides: Sequence[Places], now: Places) -> bytes:

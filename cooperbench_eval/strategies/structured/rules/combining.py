@@ -7,6 +7,7 @@ from attrs import evolve, frozen
 from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
 from cooperbench_eval.strategies.structured.ordering import may_leave
+from cooperbench_eval.strategies.structured.rules.copies import merge_copies
 from cooperbench_eval.strategies.structured.rules.statements import (
     PLACEHOLDERS,
     Merger,
@@ -189,5 +190,6 @@ _RULES: tuple[Rule, ...] = (
     _take_containing,
     merge_headers,
     merge_wrapped,
+    merge_copies,
     merge_returns,
 )

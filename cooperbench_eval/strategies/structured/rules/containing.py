@@ -4,19 +4,22 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cooperbench_eval.languages.tree import ASSIGNING, Element, Elements, Mode, Token, same
+from cooperbench_eval.languages.words import WORD
 from cooperbench_eval.strategies.structured.flow.facts import is_name
 
 
 def containing(base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
     """Return the version that has all that the other side made of some statements, and more.
 
-    It may have further statements, comments and items in lists, such as arguments. What the
-    other side removed, it removed as well. `None` if neither side's version is so.
+    It may have further statements, comments and items in lists, such as arguments, but no words
+    that the other side removed. `None` if neither side's version is so.
     """
     old = _count(base)
     for one, other in ((ours, theirs), (theirs, ours)):
-        if other and _extend(other, one, is_deep=True) and old - _count(other) <= old - _count(one):
-            return one
+        if other and _extend(other, one, is_deep=True):
+            there = _count(other)
+            restored = (old - there) & (_count(one) - there)
+            return None if any(map(WORD.match, restored)) else one
     return None
 
 
