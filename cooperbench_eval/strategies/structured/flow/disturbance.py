@@ -13,6 +13,7 @@ from cooperbench_eval.languages.tree import Construct
 from cooperbench_eval.strategies.structured.flow.graph import Graph
 from cooperbench_eval.strategies.structured.flow.spread import Read, Spread
 from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work, calls_in
+from cooperbench_eval.strategies.structured.rules.containing import extends
 
 
 class Clash(NamedTuple):
@@ -301,6 +302,8 @@ class Disturbance:
     def _loses(self, computed: int, at: int, name: bytes) -> bool:
         """Whether a use that the computed value had in the other's version gets another one."""
         own, graph = self.other.origins[computed], self.other.graph
+        if self.other.origins.get(at) in graph.overwriting(own, name):
+            return False  # there as well
         places = (self.other.places.get(use) for use in graph.uses(own, name))
         if not self.merged.uses(at, name).isdisjoint(places):
             return True
@@ -455,11 +458,17 @@ class Disturbance:
                 continue
             for head in steps[i].within:
                 is_new = self.one.changes.get(head) is Change.NEW and head not in work.origins
-                if is_new and steps[head].branches:
+                if is_new and steps[head].branches and not self._is_copied(i, head):
                     outside = [each for each in work.always if head not in steps[each].within]
                     if any(each < head for each in outside):
                         problem = "one side's new condition covers only a part of the other's work"
                         yield self._clash(problem, head, min(outside))
+
+    def _is_copied(self, at: int, head: int) -> bool:
+        """Whether the one side has a copy of a step of the other's outside of a condition."""
+        steps = self.merged.steps
+        outside = (steps[i] for i in self.one.changes if head not in steps[i].within)
+        return any(extends(steps[at].header, each.header) for each in outside)
 
     def _closes(self) -> Iterator[Clash]:
         """The other uses a value that the one side's new `with` has closed by then."""
