@@ -57,9 +57,7 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     return ""
 
 
-def _replaced_in_copies(
-    token: bytes, base: Counter[bytes], sides: Sequence[Counter[bytes]]
-) -> int:
+def _replaced_in_copies(token: bytes, base: Counter[bytes], sides: Sequence[Counter[bytes]]) -> int:
     """Return how often a token may be gone because one side copied a line that the other changed.
 
     The change is made in each copy.

@@ -1,0 +1,142 @@
+"""What one side's work does to the values of a merged function."""
+
+from collections.abc import Collection, Iterator
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple, Self
+
+from attrs import frozen
+
+from cooperbench_eval.languages.tree import Construct
+from cooperbench_eval.strategies.structured.flow.graph import Graph
+from cooperbench_eval.strategies.structured.flow.spread import Read, Spread
+from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work
+
+
+class Clash(NamedTuple):
+    """How the sides interfere in a function, and a statement of each that takes part."""
+
+    problem: str
+    ours: Construct | None = None
+    theirs: Construct | None = None
+
+
+@frozen(eq=False)
+class Influence:
+    """The effects of one side's work, and how they meet the other's.
+
+    Attributes:
+        merged: The merged function.
+        one: The work that has effects.
+        other: The work that may be disturbed.
+    """
+
+    merged: Graph
+    one: Work
+    other: Work
+
+    def _clash(self, problem: str, mine: int | None = None, others: int | None = None) -> Clash:
+        """Make a clash of merged steps; one that its side does not have is not shown."""
+        steps = [
+            None if at is None or at not in work.origins else work.step(at).header
+            for work, at in ((self.one, mine), (self.other, others))
+        ]
+        return Clash(problem, *steps)
+
+    def cause(self, affected: AbstractSet[int]) -> int | None:
+        """Return the one side's change that affects some steps; `None` if it is a removal."""
+        starts = sorted(self._starts, key=lambda each: each not in affected)
+        found = (i for i in starts if self._spread([i], ()).steps & affected)
+        return next(found, None)
+
+    @cached_property
+    def _reverse(self) -> Self:
+        """The effects of the other's work."""
+        return type(self)(self.merged, self.other, self.one)
+
+    @cached_property
+    def always(self) -> frozenset[int]:
+        """The merged steps that are affected even if the one side's new options are not used."""
+        starts = [i for i in self._starts if not self._is_optional(i)]
+        return self._spread(starts, list(self._orphans_in_merge())).steps
+
+    @cached_property
+    def sometimes(self) -> Spread:
+        """What may be affected in the merged function."""
+        return self._spread(self._starts, list(self._orphans_in_merge()))
+
+    @cached_property
+    def own(self) -> Spread:
+        """What may be affected in the one side's own version."""
+        starts = [self.one.origins[i] for i in self._starts]
+        return Spread.of(self.one.graph, starts, self._orphans, ())
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        changes = self.one.changes
+        return [i for i, change in changes.items() if change in MEANT and not self._prepares(i)]
+
+    def _spread(self, starts: Collection[int], orphans: Collection[Read]) -> Spread:
+        # Skipping the other side's steps leaves the side's own version.
+        return Spread.of(self.merged, starts, orphans, self.other.changes)
+
+    @cached_property
+    def _orphans(self) -> frozenset[Read]:
+        """What steps of the one side read instead of a value that it no longer computes."""
+        base, work = self.one.base, self.one
+        steps = base.steps
+        now = {before: own for own, before in work.before.items()}
+        return frozenset(
+            (now[use], name)
+            for gone in work.gone
+            for name in steps[gone].facts.sets - work.sets_anew
+            for use in base.uses(gone, name)
+            if use in now
+            and name in steps[use].facts.direct & work.graph.steps[now[use]].facts.reads
+        )
+
+    def _orphans_in_merge(self) -> Iterator[Read]:
+        """Yield what is read instead in the merged function as well."""
+        places, graph = self.one.places, self.one.graph
+        for own, name in self._orphans:
+            sources = {places.get(source) for source in graph.sources(own, name)}
+            place = places.get(own)
+            if place is not None and not self.merged.sources(place, name).isdisjoint(sources):
+                yield place, name
+
+    def _renews(self, work: Work, at: int, name: bytes) -> bool:
+        """Whether a side's new step always makes a variable's new value from its old one."""
+        is_own = work.changes.get(at) is Change.NEW and name in self._sets(at)
+        if not is_own or name not in self.merged.steps[at].facts.reads:
+            return False
+        return not work.is_optional(work.origins[at])
+
+    def _prepares(self, at: int) -> bool:
+        """Whether a new step of the one side prepares a value with a call, as `name = clean(name)`.
+
+        Then what uses the value afterwards is meant for the new one, since the one side left all
+        uses of the base as they were.
+        """
+        names = self._sets(at)
+        edited = (i for i, change in self.one.changes.items() if change is Change.EDITED)
+        before = {self.one.before[self.one.origins[i]] for i in edited}.union(self.one.gone)
+        reads = (self.one.base.steps[i].facts.reads for i in before)
+        is_new = bool(names) and all(self._renews(self.one, at, name) for name in names)
+        used = chain(self.merged.steps[at].facts.direct, *reads)
+        return is_new and names.isdisjoint(used)
+
+    def _sets(self, merged: int) -> frozenset[bytes]:
+        return self.merged.steps[merged].facts.sets
+
+    @property
+    def _known(self) -> frozenset[bytes]:
+        return frozenset(name for step in self.one.base.steps for name in step.facts.sets)
+
+    def _is_optional(self, merged: int) -> bool:
+        return self.one.is_optional(self.one.origins[merged])
+
+
+def shown(name: bytes) -> str:
+    """Return a name as a reason quotes it."""
+    return repr(name.decode("utf-8", "replace"))
