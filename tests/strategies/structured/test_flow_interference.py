@@ -526,3 +526,50 @@ def test_of_two_cases_none_leaves_before_what_the_other_does(last):
     trees = read_versions("a.js", texts)
 
     assert find_interference(*trees, TreeMerge().merge(*trees)) == ""
+
+
+def test_a_loop_over_other_items_does_not_disturb_what_is_done_for_each():
+    """A condition of the loop would."""
+    base = function("for y in g(x) / > u = h(y) / > if u / > > break / return u")
+    ours = function("for y in g(x) + k(x) / > u = h(y) / > if u / > > break / return u")
+    theirs = function("for y in g(x) / > u = h(y) / > if u and r(u) / > > break / return u")
+
+    assert interference(base, ours, theirs) == ""
+    assert interference(base, theirs, ours) == ""
+
+
+def test_a_condition_may_get_new_values_of_both_sides():
+    """Each side's own value is still part of it."""
+    base = function("n = 0 / if x / > g() / return z")
+    ours = function("n = 0 / m = r() / if x or m / > g() / return z")
+    theirs = function("n = 0 / u = q() / if u or x / > g() / return z")
+
+    assert interference(base, ours, theirs) == ""
+
+
+CASES = (
+    "for y in z / > v = 1 / > u = h(y) / return v",
+    "for y in z / > v = 1 / > if y == 'a' / > > continue / > u = h(y) / return v",
+    "for y in z / > v = 1 / > u = h(y) / > if y == 'b' / > > v = k(u) / return v",
+)
+
+
+def test_an_exit_under_a_test_that_excludes_the_others_does_not_skip_its_work():
+    """Unless both may hold, or the value is another one by then."""
+    base, ours, theirs = map(function, CASES)
+    both = theirs.replace("'b'", "'a'")
+    renewed = theirs.replace("u = h(y)", "y = u = h(y)")
+
+    left = "in 'f', one side leaves the function before the other's work is done"
+    assert interference(base, ours, theirs) == ""
+    assert interference(base, ours, both) == left
+    assert interference(base, ours, renewed) == left
+
+
+def test_a_shared_change_that_one_side_made_larger_counts_for_neither():
+    """An argument more does not change what the rest depends on."""
+    base = function("y = g(x) / return h(y)")
+    ours = function("with g(x) as y: / > z = h(y) / return z")
+    theirs = function("with g(x, n=1) as y: / > z = h(y) / return z")
+
+    assert interference(base, ours, theirs) == ""

@@ -186,3 +186,38 @@ def test_what_is_deferred_does_not_depend_on_the_other_sides_condition():
 
     assert "'defer end()' would be in the wrong block" in misplaced(*texts, "a.go")
     assert misplaced(*(text.replace("defer ", "") for text in texts), "a.go") == ""
+
+
+def test_an_edited_statement_stays_where_the_other_side_moved_its_neighbour():
+    """Here into the statement itself."""
+    base = function("one()", "for b in a:", "    if g(b):", "        return b", "raise E(a)")
+    moved = function(
+        "one()", "for b in a:", "    if g(b):", "        return b", "else:", "    raise E(a)"
+    )
+    edited = base.replace("in a", "in h(a)")
+    merged = moved.replace("in a", "in h(a)")
+
+    assert misplaced(base, moved, edited, merged) == misplaced(base, edited, moved, merged) == ""
+
+
+def test_a_statement_of_both_sides_may_leave_a_neighbour_that_one_of_them_repeats_elsewhere():
+    """The neighbour is another statement then."""
+    base = function("b = g(a)", "return h(b)")
+    ours = function("b = g(a)", "c = h(b)", "log(c)", "return c")
+    theirs = function(
+        "b = g(a, 1)", "c = h(b)", "if a:", "    b = g(a)", "    c = k(b)", "return c"
+    )
+    merged = function(
+        "b = g(a, 1)", "c = h(b)", "if a:", "    b = g(a)", "    c = k(b)", "log(c)", "return c"
+    )
+
+    assert misplaced(base, ours, theirs, merged) == misplaced(base, theirs, ours, merged) == ""
+
+
+def test_a_block_that_both_put_around_a_statement_counts_once_with_other_arguments():
+    """One side's has an argument more."""
+    base = function("b = g(a)", "one(b)", "two(b)")
+    ours = function("with g(a) as b:", "    one(b)", "    two(b)")
+    theirs = function("with g(a, c=1) as b:", "    one(b)", "    two(b)")
+
+    assert misplaced(base, ours, theirs, theirs) == misplaced(base, theirs, ours, theirs) == ""

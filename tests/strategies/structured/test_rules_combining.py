@@ -44,12 +44,22 @@ def test_one_statement_of_several_may_be_wrapped():
     assert merge(STATEMENTS, edited, wrapped) == [*wrapped[:2], "    two(a, b)", "three()"]
 
 
-def test_an_edit_of_what_was_wrapped_in_two_branches_is_refused():
-    """It would belong into both."""
-    wrapped = ("if x:", "    two(a)", "else:", "    two(a)")
+def test_an_edit_of_what_was_put_into_two_branches_is_made_in_both():
+    """What the other side put around the statement stays around all of it."""
+    copied = ("if x:", "    two(a, x)", "else:", "    two(a)")
+    edited = ("b = g()", "two(b)", "log(b)")
+    expected = ["b = g()", "if x:", "    two(b, x)", "else:", "    two(b)", "log(b)"]
+
+    assert merge(("two(a)",), copied, edited) == expected
+    assert merge(("two(a)",), edited, copied) == expected
+
+
+def test_an_edit_that_does_not_fit_into_each_copy_is_refused():
+    """One copy has another value where the other side changes it."""
+    copied = ("if x:", "    two(a, b, x)", "else:", "    two(c, b)")
 
     with pytest.raises(DisagreementError):
-        merge(("two(a)",), wrapped, ("two(a, b)",))
+        merge(("two(a, b)",), copied, ("two(d, b)",))
 
 
 @pytest.mark.parametrize("placeholder", ["pass", "..."])
@@ -76,6 +86,11 @@ RETURNED = {
         ("v = g(a)", "log(v)", "return v"),
         ("w = g(a)", "check(w)", "return w"),
         ["v = g(a)", "log(v)", "w = v", "check(w)", "return w"],
+    ),
+    "both named it alike, and one edits what it is made of": (
+        ("v = g(a)", "if a:", "    return h(v)", "return v"),
+        ("b = k(a)", "v = g(b)", "check(v)", "return v"),
+        ["b = k(a)", "v = g(b)", "check(v)", "if a:", "    return h(v)", "return v"],
     ),
     "both named it alike, one with a type": (
         ("v = g(a)", "log(v)", "return v"),

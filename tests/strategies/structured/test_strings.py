@@ -4,7 +4,7 @@ import pytest
 from generators import three_way_texts
 from hypothesis import given, settings
 
-from cooperbench_eval.strategies.structured.strings import merge_strings
+from cooperbench_eval.strategies.structured.strings import merge_formatted, merge_strings
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
@@ -68,3 +68,50 @@ def test_where_one_side_did_nothing_the_other_is_the_result(texts):
     assert merge_strings(base, base, ours) == ours
     assert merge_strings(base, ours, base) == ours
     assert merge_strings(base, ours, ours) == ours
+
+
+FORMATTED = {
+    "different placeholders": (b"f'{a} {b}'", b"f'{x} {b}'", b"f'{a} {y}'", b"f'{x} {y}'"),
+    "other quotes on one side": (
+        b"f'{a} \"{b}\"'",
+        b"f'{x} \"{b}\"'",
+        b'f"{a} {y}"',
+        b'f"{x} {y}"',
+    ),
+    "text that a placeholder divides": (
+        b"f'one {a} two'",
+        b"f'three {a} two'",
+        b"f'one {a} four'",
+        b"f'three {a} four'",
+    ),
+    "a template": (b"`${a}-${b}`", b"`${x}-${b}`", b"`${a}-${b.c}`", b"`${x}-${b.c}`"),
+    "braces that are text": (
+        b"f'{{{a}}} {b}'",
+        b"f'{{{x}}} {b}'",
+        b"f'{{{a}}} {y}'",
+        b"f'{{{x}}} {y}'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "expected"), FORMATTED.values(), ids=FORMATTED)
+def test_strings_with_placeholders_are_merged_by_them(base, ours, theirs, expected):
+    """Each placeholder is one value."""
+    assert merge_formatted(base, ours, theirs) == expected
+    assert merge_formatted(base, theirs, ours) == expected
+
+
+BLENDED = {
+    "one placeholder": (b"f'{a.b} {c}'", b"f'{a.x} {c}'", b"f'{y.b} {c}'"),
+    "one phrase": (b"f'hello world {a}'", b"f'goodbye world {a}'", b"f'hello moon {a}'"),
+    "touching placeholders": (b"f'{a}{b}'", b"f'{x}{b}'", b"f'{a}{y}'"),
+    "no placeholder": (b"'one two'", b"'three two'", b"'one four'"),
+    "a side without one": (b"f'{a} {b}'", b"f'{x} {b}'", b"'two'"),
+    "the quotes of the result": (b"f'{a} {b}'", b"f'{a} \"{b}\"'", b'f"{x} {b}"'),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs"), BLENDED.values(), ids=BLENDED)
+def test_text_that_no_placeholder_divides_is_not_blended(base, ours, theirs):
+    """Neither side meant what a blend would say."""
+    assert merge_formatted(base, ours, theirs) is None

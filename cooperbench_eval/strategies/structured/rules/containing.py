@@ -19,7 +19,7 @@ def containing(base: Elements, ours: Elements, theirs: Elements) -> Elements | N
         if other and _extend(other, one, is_deep=True):
             there = _count(other)
             restored = (old - there) & (_count(one) - there)
-            return None if any(map(WORD.match, restored)) else one
+            return None if any(map(WORD.search, restored)) else one
     return None
 
 

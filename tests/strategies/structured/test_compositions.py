@@ -1,0 +1,225 @@
+"""Both sides change one piece of work, and the merge does what both want."""
+
+import pytest
+
+from cooperbench_eval import Changes, MergeStatus, Snapshot, merge
+
+CASES = {
+    "an edit follows the copies in a retry": (
+        """\
+def send(self, path):
+    host = self.find_host()
+
+    try:
+        reply = post(f'{host}/upload "{path}"', token=self.token)
+        code = reply.wait()
+    except OSError as e:
+        raise Failed(e) from e
+""",
+        """\
+def send(self, path):
+    host = self.find_host()
+    extra = self.options()
+
+    try:
+        try:
+            reply = post(f'{host}/upload "{path}"', token=self.token, **extra)
+        except TypeError:
+            if not extra:
+                raise
+            reply = post(f'{host}/upload "{path}"', token=self.token)
+
+        code = reply.wait()
+    except OSError as e:
+        raise Failed(e) from e
+""",
+        """\
+def send_all(self, paths):
+    host = self.find_host()
+    names = " ".join(f'"{path}"' for path in paths)
+
+    try:
+        reply = post(f"{host}/upload {names}", token=self.token)
+        code = reply.wait()
+    except OSError as e:
+        raise Failed(e) from e
+""",
+        """\
+def send_all(self, paths):
+    host = self.find_host()
+    names = " ".join(f'"{path}"' for path in paths)
+    extra = self.options()
+
+    try:
+        try:
+            reply = post(f"{host}/upload {names}", token=self.token, **extra)
+        except TypeError:
+            if not extra:
+                raise
+            reply = post(f"{host}/upload {names}", token=self.token)
+
+        code = reply.wait()
+    except OSError as e:
+        raise Failed(e) from e
+""",
+    ),
+    "a way out comes after the other's repair": (
+        """\
+def table(rows, by):
+    pick = picker(by)
+    return [Group(k, list(v)) for k, v in split(order(rows, pick), pick)]
+""",
+        """\
+def table(rows, by, sizes=False):
+    pick = picker(by)
+    found = [Group(k, list(v)) for k, v in split(order(rows, pick), pick)]
+
+    if sizes:
+        return [(k, len(v)) for k, v in found]
+
+    return found
+""",
+        """\
+def table(rows, by, strict=False):
+    pick = picker(by, key=None if strict else fold)
+    found = [Group(k, list(v)) for k, v in split(order(rows, pick), pick)]
+
+    if not strict:
+        plain = picker(by)
+        found = [Group(plain(v[0]), v) for _, v in found]
+
+    return found
+""",
+        """\
+def table(rows, by, strict=False, sizes=False):
+    pick = picker(by, key=None if strict else fold)
+    found = [Group(k, list(v)) for k, v in split(order(rows, pick), pick)]
+
+    if not strict:
+        plain = picker(by)
+        found = [Group(plain(v[0]), v) for _, v in found]
+
+    if sizes:
+        return [(k, len(v)) for k, v in found]
+
+    return found
+""",
+    ),
+    "one change by both, with an argument more on one side": (
+        """\
+def walk(root, name, left):
+    node = root.open(name, left.copy())
+    left = node.rest + node.left
+
+    while left:
+        name, child, left = node.find(left)
+        node = child.open(name, left)
+        left = node.rest + node.left
+
+    return node
+""",
+        """\
+def walk(root, name, left):
+    with root.open(name, left.copy(), lazy=True) as node:
+        left = node.rest + node.left
+
+        while left:
+            name, child, left = node.find(left)
+            with child.open(name, left, lazy=True) as inner:
+                node = inner
+                left = node.rest + node.left
+
+    return node
+""",
+        """\
+def walk(root, name, left):
+    with root.open(name, left.copy()) as node:
+        left = node.rest + node.left
+
+        while left:
+            name, child, left = node.find(left)
+            with child.open(name, left) as inner:
+                node = inner
+                left = node.rest + node.left
+
+    return node
+""",
+        """\
+def walk(root, name, left):
+    with root.open(name, left.copy(), lazy=True) as node:
+        left = node.rest + node.left
+
+        while left:
+            name, child, left = node.find(left)
+            with child.open(name, left, lazy=True) as inner:
+                node = inner
+                left = node.rest + node.left
+
+    return node
+""",
+    ),
+    "a value is prepared before the other side's new work": (
+        """\
+def load(self, name):
+    parts = split(name)
+    for folder in self.folders:
+        if found := look(folder, *parts):
+            return found
+    raise Missing(name)
+""",
+        """\
+def load(self, name):
+    name = clean(name)
+    parts = split(name)
+    for folder in self.folders:
+        if found := look(folder, *parts):
+            return found
+    raise Missing(name)
+""",
+        """\
+def load(self, name):
+    if found := self.cache.get(name):
+        return found
+    parts = split(name)
+    for folder in self.folders:
+        if found := look(folder, *parts):
+            return found
+    raise Missing(name)
+""",
+        """\
+def load(self, name):
+    name = clean(name)
+    if found := self.cache.get(name):
+        return found
+    parts = split(name)
+    for folder in self.folders:
+        if found := look(folder, *parts):
+            return found
+    raise Missing(name)
+""",
+    ),
+}
+
+
+def words(text):
+    """Return the words of a text in any order, since parameters of both may have either."""
+    return sorted(text.replace("(", " ( ").replace(")", " ) ").replace(",", " ").split())
+
+
+@pytest.mark.parametrize("strategy", ["structured", "cascade"])
+@pytest.mark.parametrize(("base", "ours", "theirs", "expected"), CASES.values(), ids=CASES)
+def test_the_merge_does_what_both_sides_want(base, ours, theirs, expected, strategy):
+    """Whichever side is ours."""
+    before = Snapshot.from_files({"a.py": base.encode()})
+    sides = [
+        Changes.between(before, Snapshot.from_files({"a.py": text.encode()}))
+        for text in (ours, theirs)
+    ]
+
+    for each in (sides, sides[::-1]):
+        outcome = merge(before, *each, strategy=strategy)
+
+        assert outcome.status is MergeStatus.RESOLVED
+        text = before.overlay(outcome.changes).get("a.py").data.decode()
+        assert words(text) == words(expected)
+        assert text.splitlines()[1:] == expected.splitlines()[1:]
