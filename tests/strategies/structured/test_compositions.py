@@ -35,8 +35,8 @@ def send(self, path):
 """,
         """\
 def send_all(self, paths):
-    host = self.find_host()
     names = " ".join(f'"{path}"' for path in paths)
+    host = self.find_host()
 
     try:
         reply = post(f"{host}/upload {names}", token=self.token)
@@ -46,8 +46,8 @@ def send_all(self, paths):
 """,
         """\
 def send_all(self, paths):
-    host = self.find_host()
     names = " ".join(f'"{path}"' for path in paths)
+    host = self.find_host()
     extra = self.options()
 
     try:
@@ -81,7 +81,7 @@ def table(rows, by, sizes=False):
 """,
         """\
 def table(rows, by, strict=False):
-    pick = picker(by, key=None if strict else fold)
+    pick = make(None if strict else fold, cached=True, of=by)
     found = [Group(k, list(v)) for k, v in split(order(rows, pick), pick)]
 
     if not strict:
@@ -92,7 +92,7 @@ def table(rows, by, strict=False):
 """,
         """\
 def table(rows, by, strict=False, sizes=False):
-    pick = picker(by, key=None if strict else fold)
+    pick = make(None if strict else fold, cached=True, of=by)
     found = [Group(k, list(v)) for k, v in split(order(rows, pick), pick)]
 
     if not strict:

@@ -122,6 +122,15 @@ def test_the_work_of_both_is_done_on_what_is_returned(ours, theirs, expected):
     assert merge(CALL, theirs, ours, theirs_first=True) == expected
 
 
+def test_what_precedes_the_returned_value_is_merged_as_well():
+    """Here theirs replaces the statement before it."""
+    base = ("load(path, mode)", "return g(a)")
+    ours = ("load(path, mode)", "v = g(a)", "log(v)", "return v")
+    theirs = ("with open(file):", "    read()", "v = g(a)", "check(v)", "return v")
+
+    assert merge(base, ours, theirs) == [*theirs[:3], "log(v)", *theirs[3:]]
+
+
 def test_theirs_may_work_on_it_first():
     """Then ours gets what theirs would return."""
     sides = ("v = g(a)", "log(v)", "return v"), ("v = g(a)", "check(v)", "return v")

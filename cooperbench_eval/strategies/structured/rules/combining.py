@@ -106,10 +106,7 @@ def merge_returns(
     One side's work is done first, then the other side's work on its result. A side that
     may return early comes second.
     """
-    if not base or base[-1].kind != "return":
-        return None
-    old = value_of(base[-1])
-    mine, other = (_Return.of(old, side) for side in (ours, theirs))
+    old, mine, other = _returns(base, ours, theirs)
     if mine is None or other is None or (mine.leaves_early and other.leaves_early):
         return None
     value = merger.merge(old, mine.value, other.value)
@@ -121,6 +118,24 @@ def merge_returns(
     before = merger.merge_children(base[:-1], mine.before, other.before, Mode.MEMBERS)
     first, second = (other, mine) if theirs_first else (mine, other)
     return (*before, *first.then(second, value))
+
+
+def _merge_named_returns(
+    merger: Merger, base: Elements, ours: Elements, theirs: Elements
+) -> Elements | None:
+    """Do so before other rules if both named the value: then no other `return` has it."""
+    is_named = all(each and each.naming for each in _returns(base, ours, theirs)[1:])
+    return merge_returns(merger, base, ours, theirs) if is_named else None
+
+
+def _returns(
+    base: Elements, ours: Elements, theirs: Elements
+) -> tuple[Construct, "_Return | None", "_Return | None"]:
+    """Return the base's value and what the sides do with it; `None` for what is no such work."""
+    if not base or base[-1].kind != "return":
+        return Construct(kind="value", children=()), None, None
+    old = value_of(base[-1])
+    return old, _Return.of(old, ours), _Return.of(old, theirs)
 
 
 @frozen(kw_only=True)
@@ -189,6 +204,7 @@ _RULES: tuple[Rule, ...] = (
     lambda _merger, *versions: merge_comments(*versions),
     _take_containing,
     merge_headers,
+    _merge_named_returns,
     merge_wrapped,
     merge_copies,
     merge_returns,
