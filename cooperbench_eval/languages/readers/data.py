@@ -129,7 +129,11 @@ class _DataReader:
         children = self._root.children
         parts: list[Element] = []
         if self._root.type == "stream":
-            for node in children:
+            lead = self._lead(children)
+            for i, node in enumerate(children):
+                if i in lead:
+                    self._comments.append(node)
+                    continue
                 inside = self._values([node])
                 is_document = node.type == DOCUMENT
                 parts += (
@@ -142,6 +146,13 @@ class _DataReader:
         parts += self._waiting()
         parts.append(self._cursor.word(len(self._source) - 1, b"", "end"))
         return Construct(kind=DATA, children=tuple(parts))
+
+    def _lead(self, nodes: Sequence[SyntaxNode]) -> range:
+        """Return which comments before the first document of YAML touch its first entry."""
+        at = start = next((i for i, node in enumerate(nodes) if node.type == DOCUMENT), 0)
+        while start and nodes[start].start_point.row == nodes[start - 1].end_point.row + 1:
+            start -= 1
+        return range(start, at if at and _is_block(nodes[at].children[0]) else start)
 
     def _values(self, nodes: Sequence[SyntaxNode]) -> list[Element]:
         """Read consecutive nodes: tokens, and the constructs for mappings and sequences."""

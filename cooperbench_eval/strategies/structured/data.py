@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from attrs import evolve, frozen
 
@@ -63,7 +64,9 @@ class DataMerge:
         """
         _check_aliases(base, ours, theirs)
         _check_aliases(base, theirs, ours)
-        return self.merge(base, ours, theirs)
+        # An entry that is now the first one may have been after an empty line.
+        space = changed(base.space, ours.space, theirs.space)
+        return self.merge(base, ours, theirs).with_space(space)
 
     def merge(self, base: Element, ours: Element, theirs: Element) -> Element:
         """Merge two versions of an element.
@@ -101,6 +104,8 @@ class DataMerge:
             LINES: self._sequence,
         }.get(base.kind, self._parts)
         children = rule(base, ours, theirs)
+        if base.kind in {MAPPING, SEQUENCE}:
+            children = _explained_once(children, (base, ours, theirs))
         if base.mode is Mode.LIST:
             children = spread(children, base, ours, theirs)
         elif base.mode is Mode.MEMBERS:
@@ -353,6 +358,27 @@ def _emptied(element: Element) -> Element:
     if element.kind in {SEQUENCE, LINES}:
         return evolve(element, children=(Token(b"", b""),))
     return evolve(element, children=tuple(map(_emptied, element.children)))
+
+
+def _explained_once(members: Elements, versions: Sequence[Construct]) -> Elements:
+    """Leave out the comments before a member if more members have them than the sides add."""
+    before, mine, other = (Counter(map(_comments, each.children)) for each in versions)
+    left = before + (mine - before) + (other - before)
+    out: list[Element] = []
+    for each in members:
+        comments = _comments(each)
+        left[comments] -= 1
+        if isinstance(each, Construct) and comments and left[comments] < 0:
+            without = evolve(each, children=each.children[len(comments) :])
+            out.append(without.with_space(each.space))
+        else:
+            out.append(each)
+    return tuple(out)
+
+
+def _comments(member: Element) -> tuple[bytes, ...]:
+    """Return the comments before a member."""
+    return tuple(e.plain for e in takewhile(lambda e: e.kind == "comment", member.children))
 
 
 def _on_lines(members: Elements) -> Elements:

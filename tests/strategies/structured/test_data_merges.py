@@ -62,7 +62,37 @@ jobs:
 PACKAGE = '{\n  "name": "a",\n  "dependencies": {\n    "m": "1",\n    "n": "2"\n  }\n}\n'
 PROJECT = '[project]\nname = "a"\ndependencies = [\n  "m>=1", # why\n  "n",\n]\n\n[tool.x]\na = 1\n'
 
+COMMENTED = "# the file\n\n# about a\na: 1\n\n# about b\nb: 2\n\n# about c\nc: 3\n"
+
 MERGES = {
+    "the first entries are removed with their comments": (
+        "a.yml",
+        COMMENTED,
+        ("# about a\na: 1\n\n", ""),
+        ("# about b\nb: 2\n\n", ""),
+        "# the file\n\n# about c\nc: 3\n",
+    ),
+    "no empty line begins the file after its first entries are removed": (
+        "a.yml",
+        COMMENTED.removeprefix("# the file\n\n"),
+        ("# about a\na: 1\n\n", ""),
+        ("# about b\nb: 2\n\n", ""),
+        "# about c\nc: 3\n",
+    ),
+    "a new entry before the first one has that one's comment after it": (
+        "a.yml",
+        COMMENTED,
+        ("# about a", "# about x\nx: 0\n\n# about a"),
+        ("# about a\na: 1\n\n", ""),
+        COMMENTED.replace("# about a\na: 1", "# about x\nx: 0"),
+    ),
+    "a comment of what both sides put below it": (
+        "a.toml",
+        "[t]\n# sorted\nm = 1\n",
+        ("m =", "k = 1\nm ="),
+        ("m =", "l = 1\nm ="),
+        "[t]\n# sorted\nk = 1\nl = 1\nm = 1\n",
+    ),
     "adjacent keys of YAML": (
         "a.yml",
         "a: 1\nb: 2\n",
@@ -331,6 +361,12 @@ def test_a_lock_file_is_not_merged(strategy, padding):
     reason = "uv.lock is generated from pyproject.toml: regenerate it instead"
     assert reason in outcome.ledger[0].reason or strategy == "tokens"
     assert outcome.conflicts[0].ours
+
+
+def test_a_comment_that_both_sides_add_to_their_own_entries_is_not_dropped():
+    sides = ("# new\nk: 1\nm: 1\n", "# new\nl: 1\nm: 1\n")
+
+    assert "both sides insert '# new'" in merged("a.yml", "m: 1\n", *sides)
 
 
 CELL = {"id": "a", "cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": ["1"]}
