@@ -526,6 +526,34 @@ def test_what_does_not_fit_together_stays_open(reason):
             None,
             "'b()' would be declared more than once",
         ),
+        (
+            "a.php",
+            "<?php\n@function z() {}\n#",
+            "function Foo() {}\n",
+            "function foo() {}\n",
+            "'foo' would be declared more than once",
+        ),
+        (
+            "a.php",
+            "<?php\nclass A {\n@    public function z() {}\n#}\n",
+            "    public function Foo() {}\n",
+            "    public function foo() {}\n",
+            "'foo' would be declared more than once",
+        ),
+        (
+            "a.php",
+            "<?php\n@function z() {}\n#",
+            "class Foo {}\n",
+            "interface foo {}\n",
+            "'foo' would be declared more than once",
+        ),
+        (
+            "a.php",
+            "<?php\nclass A {\n@    public function z() {}\n#}\n",
+            "    public $foo;\n",
+            "    public $Foo;\n",
+            "",
+        ),
     ],
 )
 def test_a_name_is_defined_once(path, base, one, other, fault):

@@ -169,11 +169,14 @@ def _options(gap: Gap) -> Iterator[str]:
 
 def _routes(mine: Sequence[Element], other: Sequence[Element]) -> Iterator[str]:
     """Yield two routes that match one path, of which the first is taken."""
-    for first, second in product(mine, other):
-        one, each = route_of(first), route_of(second)
-        is_same = b"/" in one[1] and not _decorators(first).isdisjoint(_decorators(second))
-        if one[0] and one[0] == each[0] and (is_same or may_match(one[1], each[1])):
-            shown = one_line(one[1]), one_line(each[1])
+    sides = (
+        [(*route, _decorators(each)) for each in side if (route := route_of(each))[0]]
+        for side in (mine, other)
+    )
+    for (function, path, first), (called, also, second) in product(*sides):
+        is_same = b"/" in path and not first.isdisjoint(second)
+        if function == called and (is_same or may_match(path, also)):
+            shown = one_line(path), one_line(also)
             yield f"the routes {shown[0]} and {shown[1]} may both match, so their order matters"
 
 

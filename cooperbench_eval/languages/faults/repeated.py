@@ -82,7 +82,7 @@ def _excess(tree: Construct) -> Counter[tuple[str, bytes]]:
     for place in tree.walk():
         if place.kind in _PLACES:
             named = (each for each in place.parts if each.key and _is_definition(each))
-            names = Counter((each.kind, each.key) for each in named)
+            names = Counter((_TYPES.get(each.kind, each.kind), each.key) for each in named)
             found.update({name: count - 1 for name, count in names.items() if count > 1})
     return found
 
@@ -94,6 +94,8 @@ def _is_definition(member: Construct) -> bool:
     return not member.key.startswith(member.words()[0])
 
 
+_TYPES = dict.fromkeys(("class", "enum", "interface", "struct"), "class")
+"""The kinds of types, which share their names."""
 _PLACES = frozenset({"attributes", "file", "items", "parameters", "suite"})
 _DEFINITIONS = frozenset(
     {"attribute", "class", "def", "enum", "field", "interface", "item", "struct", "type"}

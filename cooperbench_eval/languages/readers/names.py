@@ -108,6 +108,8 @@ class ConstructNamer:
         key = key or next((key for role in _ROLES if (key := self._text(node, role))), b"")
         if node.type in self._profile.overloaded:
             key += self._types(node)
+        if node.type in self._profile.folded:
+            key = key.lower()
         receiver = self._text(node, "receiver")
         return receiver + b"." + key if receiver else key
 

@@ -25,6 +25,7 @@ class Profile:
         chains: Statements that may have further clauses, such as `else`.
         clauses: The further clauses of statements.
         overloaded: Definitions that may share a name if their parameter types differ.
+        folded: Definitions whose names ignore case.
         giving: Functions that return the value of their last statement.
     """
 
@@ -35,6 +36,7 @@ class Profile:
     clauses: frozenset[str]
     open: frozenset[str] = frozenset()
     overloaded: frozenset[str] = frozenset()
+    folded: frozenset[str] = frozenset()
     giving: frozenset[str] = frozenset()
 
 
@@ -219,6 +221,8 @@ _KOTLIN = _profile(
 _PHP = _profile(
     _kinds(import_="use_declaration"),
     lists="array_creation_expression namespace_use_group",
+    folded="""class_declaration enum_declaration function_definition interface_declaration
+        method_declaration trait_declaration""",
 )
 _RUBY = _profile(
     _kinds(
