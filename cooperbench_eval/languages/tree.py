@@ -450,8 +450,8 @@ class _Layout:
         places = [
             i
             for i in within or range(len(self.tokens))
-            if words and self.tokens[i].word == words[0]
-            if [token.word for token in self.tokens[i : i + len(words)]] == words
+            if words and i + len(words) <= len(self.tokens)
+            if all(self.tokens[i + k].word == word for k, word in enumerate(words))
         ]
         is_certain = len(places) == 1 or (places and within is not None)
         return range(places[0], places[0] + len(words)) if is_certain else None

@@ -314,6 +314,10 @@ def test_lines_in_any_order_are_read_with_every_byte_or_refused(given_lines):
         ("a.html", b"<a>" * 90_000 + b"</a>" * 90_000 + b"\n", "2,000 tags are open"),
         ("a.kt", b"[" * 10_000 + b"]" * 10_000 + b"\n", "an error is nested more than"),
         ("a.php", b"<?php f(" + b"[" * 2000 + b"]" * 2000 + b");\n", "nest more than"),
+        ("a.php", b"<?php f(" + b"@{" * 9000 + b"}" * 9000 + b");\n", "nest more than"),
+        ("a.css", b"/* a\n" * 20_000, "stay open"),
+        ("a.css", b":not(" * 9000 + b"a" + b")" * 9000 + b" {}\n", "nest more than"),
+        ("a.c", b"LOCK(a, b\nint x;\n" * 9000 + b"\n", "stay open"),
     ],
 )
 def test_what_cannot_be_read_is_refused(path, source, reason):

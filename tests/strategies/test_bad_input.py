@@ -135,3 +135,26 @@ SOURCES = {
     "rs": b"static X: u8 = %b(%b, c);\n",
 }
 WORDS = ((b"f", b"a"), (b"g", b"a"), (b"f", b"b"), (b"g", b"b"))
+
+
+INSERTED = {
+    "statements on one object": ("a.c", "int f(int x)\n{\n", "\tadd(x, {});\n", "}\n"),
+    "rows of an initializer": ("a.c", "int x[] = {\n", "\t{ {}, 1 },\n", "};\n"),
+    "equal conditions": ("a.c", "int f(int x)\n{\n", "\tif (x) {}(x);\n", "}\n"),
+    "properties": ("a.css", ".a {\n", "  color: {};\n", "}\n"),
+}
+
+
+@pytest.mark.parametrize("case", INSERTED)
+def test_what_both_sides_insert_at_one_place_takes_bounded_time(case):
+    path, head, line, tail = INSERTED[case]
+    versions = [
+        "".join((head, *(line.replace("{}", f"{name}{i}") for i in range(count)), tail)).encode()
+        for name, count in (("", 0), ("a", 5000), ("b", 5000))
+    ]
+    started = time.process_time()
+
+    outcome = merge(path, versions, "structured")
+
+    assert time.process_time() - started < 3
+    assert "both sides insert too much at one place" in outcome.ledger[0].reason

@@ -52,12 +52,44 @@ def parse_readable(grammar: Grammar, source: bytes) -> Parsed:
             valid file of the language.
         StructureError: The packages are not installed, or the grammar fails on such a file.
     """
+    _check_open(grammar, source)
     root = parse(grammar, source).root_node
     if not root.has_error:
         return Parsed(root, ())
     if grammar not in TOLERANT or root.is_error:
         raise syntax_fault(root)
     return _around_errors(grammar, source)
+
+
+def _check_open(grammar: Grammar, source: bytes) -> None:
+    """Refuse many open brackets or comments: at an error, grammars look at all that are open."""
+    left = source.translate(None, _NO_BRACKETS)
+    for _ in range(_MOST_PAIRED):
+        if len(left) > _MOST_OPEN:
+            left = left.replace(b"()", b"").replace(b"[]", b"").replace(b"{}", b"")
+    if len(left) > _MOST_OPEN and grammar not in _SLOW:
+        left = _unpaired(left)
+    if max(len(left), source.count(b"/*") - source.count(b"*/")) > _MOST_OPEN:
+        raise StructureError(
+            f"brackets or comments nest more than {_MOST_OPEN:,} levels deep, or stay open"
+        )
+
+
+def _unpaired(brackets: bytes) -> bytes:
+    found = bytearray()
+    for each in brackets:
+        if found and bytes((found[-1], each)) in {b"()", b"[]", b"{}"}:
+            found.pop()
+        else:
+            found.append(each)
+    return bytes(found)
+
+
+_NO_BRACKETS = bytes({*range(256)}.difference(b"()[]{}"))
+_MOST_PAIRED, _MOST_OPEN = 100, 1_000
+"""How often the innermost pairs of brackets are left out, and how many may then be there."""
+_SLOW = frozenset({Grammar.CSS, Grammar.PHP})
+"""The grammars that take as long if the brackets are closed at the end."""
 
 
 # A node keeps its whole tree in memory. So few are remembered, and only with errors.

@@ -48,6 +48,9 @@ from cooperbench_eval.strategies.structured.rules.refusing import (
 from cooperbench_eval.strategies.structured.rules.united import separated, unite
 from cooperbench_eval.strategies.structured.strings import merge_formatted, merge_strings
 
+_MOST_PAIRS = 250_000
+"""How many members of both sides' insertions are compared with each other."""
+
 
 @frozen
 class TreeMerge:
@@ -205,6 +208,8 @@ class TreeMerge:
 
         *around* is what precedes it in the base, and what follows it in ours and in theirs.
         """
+        if len(ours) * len(theirs) > _MOST_PAIRS:
+            raise DisagreementError("both sides insert too much at one place to compare it")
         before, following = around
         first, second = self._in_order(ours, theirs)
         after = following[0] if first is ours else following[1]

@@ -97,6 +97,17 @@ def test_comments_belong_to_the_statement_after_them():
     assert merge("a.py", base, ours, theirs) == expected
 
 
+def test_insertions_that_take_seconds_to_compare_stay_open():
+    """Each member of one is compared with each of the other, in several ways."""
+    base, *sides = (
+        "x = 1\n" + "".join(f"log({name}{i})\n" for i in range(count))
+        for name, count in (("", 0), ("a", 2000), ("b", 2000))
+    )
+
+    with pytest.raises(DisagreementError, match="too much at one place"):
+        merge("a.py", base, *sides)
+
+
 PROSE = {
     "a shared start": (b"see:\n\n  a\n", b"see:\n\n  b\n", b"see:\n\n  a\nsee:\n\n  b\n"),
     "items": (b"- a\n- b\n", b"- c\n- b\n", b"- a\n- c\n- b\n"),
