@@ -47,10 +47,11 @@ def _broken(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> s
     if fault := _fault(path, merged):
         return f"the merged file {fault}"
     if find_format(path, merged) is DataFormat.NOTEBOOK:
-        known = set[str]().union(*map(_outputs, versions))
-        if not _outputs(merged) <= known:
-            return "both sides ran a cell again, and its outputs cannot be combined"
-        return ""
+        known = set[tuple[str, str]]().union(*map(_runs, versions))
+        new = _runs(merged) - known
+        if {run for run, _ in new} <= {run for run, _ in known}:
+            return "a cell would have the outputs of another source" if new else ""
+        return "both sides ran a cell again, and its outputs cannot be combined"
     return _find_repeated_item(path, versions, merged)
 
 
@@ -69,13 +70,15 @@ def _fault(path: str, source: bytes) -> str:
     return ""
 
 
-def _outputs(source: bytes) -> set[str]:
-    """Return what each cell of a notebook printed, with the number of its run."""
-    found = set[str]()
+def _runs(source: bytes) -> set[tuple[str, str]]:
+    """Return what each cell of a notebook printed, with the number of its run, and its source."""
+    found = set[tuple[str, str]]()
 
     def keep(value: dict[str, object]) -> dict[str, object]:
-        run = value.get("outputs"), value.get("execution_count")
-        found.add(json.dumps(run, sort_keys=True))
+        run = [value.get(key) for key in ("outputs", "execution_count", "prompt_number")]
+        lines = value.get("source", value.get("input", ""))
+        code = "".join(map(str, lines)) if isinstance(lines, list) else str(lines)
+        found.add((json.dumps(run, sort_keys=True), code if any(run) else ""))
         return value
 
     json.loads(source or b"{}", object_hook=keep)

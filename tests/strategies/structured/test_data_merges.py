@@ -381,13 +381,40 @@ def notebook(source, **changes):
 SOURCE = ["a = 1\n", "b = 1\n", "c = 1\n"]
 
 
-def test_lines_of_a_cell_are_merged():
+NOT_RUN = {"execution_count": None, "outputs": []}
+
+
+def test_lines_of_a_cell_that_was_not_run_are_merged():
+    """One side may have cleared what the cell printed."""
     ours = notebook(["a = 2\n", *SOURCE[1:]], metadata={"x": 1}, cell_type="raw")
-    theirs = notebook([*SOURCE[:2], "c = 2\n"], execution_count=2)
+    theirs = notebook([*SOURCE[:2], "c = 2\n"], **NOT_RUN)
 
     expected = notebook(
-        ["a = 2\n", "b = 1\n", "c = 2\n"], metadata={"x": 1}, cell_type="raw", execution_count=2
+        ["a = 2\n", "b = 1\n", "c = 2\n"], metadata={"x": 1}, cell_type="raw", **NOT_RUN
     )
+    assert merged("a.ipynb", notebook(SOURCE), ours, theirs) == expected
+
+
+@pytest.mark.parametrize("strategy", ["tokens", "structured", "cascade"])
+@pytest.mark.parametrize("run", [{}, {"execution_count": 2, "outputs": ["2"]}])
+def test_outputs_do_not_stand_below_a_source_that_did_not_print_them(strategy, run):
+    """Neither with the lines of both sides nor below the other side's lines."""
+    ours = notebook(["a = 2\n", *SOURCE[1:]], metadata={"x": 1}, cell_type="raw")
+    theirs = notebook(SOURCE if run else [SOURCE[0], "b = 2\n", SOURCE[2]], **run)
+
+    outcome = merge("a.ipynb", notebook(SOURCE), ours, theirs, strategy)
+
+    assert outcome.status == "conflicts"
+    assert "outputs of another source" in outcome.ledger[0].reason or strategy != "structured"
+
+
+def test_a_source_stays_with_its_outputs():
+    """The side that ran a cell changed its source, the other only its metadata."""
+    run = {"execution_count": 2, "outputs": ["2"]}
+    ours = notebook(["a = 2\n", *SOURCE[1:]], **run)
+    theirs = notebook(SOURCE, metadata={"x": 1})
+
+    expected = notebook(["a = 2\n", *SOURCE[1:]], metadata={"x": 1}, **run)
     assert merged("a.ipynb", notebook(SOURCE), ours, theirs) == expected
 
 
