@@ -72,6 +72,16 @@ a ||= b ?? c?.d?.[0]
 new Thing
 throw new Error('no' + 'way')
 """,
+    "newer.ts": """import defer * as a from './a';
+export type * from './b';
+export type * as c from './c';
+class A { accessor b = 1; static accessor #c: number; }
+function f() { using a = g(); await using b = h(); }
+""",
+    "newer.js": """import source a from './a';
+class A { accessor b; static accessor #c = 1; }
+function f() { using a = g(); }
+""",
     "types.ts": """import type { A, B } from './types';
 declare module 'm' { export const a: number }
 declare global { interface Window { x?: 1 } }

@@ -176,7 +176,17 @@ _EXTERN = re.compile(
     rb"(?:extern[ \t]+\"C\"[ \t]*\{|\}[^\n#]*)\s*\n[ \t]*#[ \t]*endif\b[^\n/]*"
 )
 """Matches what begins or ends the functions that C++ also knows, in a header of C."""
-_UNKNOWN = {Grammar.RUST: _ATTRIBUTE, Grammar.C: _EXTERN, Grammar.CPP: _EXTERN}
+_WORD = re.compile(
+    rb"(?<=export )type(?= \*)|(?<=import )(?:defer|source)(?= [\w*{])"
+    rb"|\baccessor(?= +[#\w]+ *[=;:!?])"
+)
+"""Matches a word of newer JavaScript or TypeScript before what it changes."""
+_UNKNOWN = {
+    Grammar.RUST: _ATTRIBUTE,
+    Grammar.C: _EXTERN,
+    Grammar.CPP: _EXTERN,
+    **dict.fromkeys((Grammar.JAVASCRIPT, Grammar.TYPESCRIPT, Grammar.TSX), _WORD),
+}
 """What becomes a comment if a file does not parse, because the grammar does not know it."""
 
 

@@ -52,6 +52,11 @@ class CWalk(Walk):
         for function in found:
             self.define_function(scope, text_of(fields(function, "declarator")[0]), node, function)
             inner = self._prototype(function, scope)
+            for each in node.children:
+                if each.type == "declaration":  # of the types of parameters, in older C
+                    names = map(innermost, fields(each, "declarator"))
+                    self._declaring.update(name.start_byte for name in names)
+                    self.push(each.children, inner)
             for body in fields(node, "body"):
                 self.statements(body.children)
                 self.push(body.children, inner)
@@ -62,7 +67,8 @@ class CWalk(Walk):
     def _prototype(self, node: SyntaxNode, scope: Scope) -> Scope:
         inner = self.open(scope, text_of(fields(node, "declarator")[0]), is_function=True)
         for each in (one for given in fields(node, "parameters") for one in given.children):
-            self._declare(fields(each, "declarator"), inner, "parameter")
+            named = [each] if each.type == "identifier" else fields(each, "declarator")
+            self._declare(named, inner, "parameter")
         self.push(fields(node, "parameters"), inner)
         return inner
 

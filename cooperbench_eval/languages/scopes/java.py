@@ -155,8 +155,10 @@ class JavaWalk(Walk):
         self.named(node, self.open(scope), kind=_VARIABLE)
 
     def _pattern(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read `instanceof`, whose variable may be visible after its statement."""
-        for name in fields(node, "name"):
+        """Read a pattern, whose variable may be visible after its statement."""
+        last = node.named_children[-1]
+        is_name = node.type != "instanceof_expression" and last.type == "identifier"
+        for name in [last] if is_name else fields(node, "name"):
             self._declaring.add(name.start_byte)
             if text_of(name) not in scope.names:
                 self.declare(scope, name, _VARIABLE)
@@ -197,7 +199,7 @@ class JavaWalk(Walk):
         (_each, "enhanced_for_statement"),
         (_constant, "enum_constant"),
         (_import, "import_declaration"),
-        (_pattern, "instanceof_expression"),
+        (_pattern, "instanceof_expression record_pattern_component type_pattern"),
         (_lambda, "lambda_expression"),
         (partial(_declarators, kind=_VARIABLE), "local_variable_declaration"),
         (_modifiers, "modifiers"),

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from unicodedata import normalize
 
 from cooperbench_eval.languages.model import Clash, Names, Source
 from cooperbench_eval.languages.readers.grammars import COMMENTS, Grammar, SyntaxNode
@@ -31,6 +32,7 @@ WALKS: dict[Grammar, type[Walk]] = {
 _PREFIXES = frozenset({"attribute_item", "line_comment", "block_comment"})
 _MOST_BYTES = 2**20
 _PIECES = WeighedMemo[tuple[Grammar, bytes], Names](_MOST_BYTES)
+_WORD = re.compile(r"\w+")
 _CONSTRAINT = re.compile(rb"(?m)^//\s*(?:go:build|\+build)\b")
 
 
@@ -45,6 +47,8 @@ def read_source(grammar: Grammar, source: bytes) -> Source:
         StructureError: The file does not parse, or the grammar is not installed.
     """
     walk = WALKS[grammar]
+    if grammar is Grammar.PYTHON and not source.isascii():
+        source = _normalized(source)
     root = parse_readable(grammar, source).root
     pieces: list[tuple[int, Names]] = []
     for nodes in _grouped(root.children):
@@ -64,6 +68,13 @@ def read_source(grammar: Grammar, source: bytes) -> Source:
         common=walk.common,
         is_open=any(names.may_bind_any for _, names in pieces),
     )
+
+
+def _normalized(source: bytes) -> bytes:
+    """Return Python with its names as the compiler compares them."""
+    text = source.decode("utf-8", "surrogateescape")
+    names = _WORD.sub(lambda word: normalize("NFKC", word[0]), text)
+    return names.encode("utf-8", "surrogateescape")
 
 
 def _package(walk: type[Walk], root: SyntaxNode) -> str:

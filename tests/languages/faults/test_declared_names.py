@@ -124,6 +124,20 @@ DOUBLE = {
     "a generic parameter": ("a.rs", "fn f<T, «T»>() {}\n", "f.T"),
     "a variable of C": ("a.c", "int f(int p) { int x; «int x;» }\n", "f.x"),
     "a parameter of C": ("a.c", "int f(int p) { «char *p;» }\n", "f.p"),
+    "a parameter of older C": ("a.c", "int f(p, q) int p; { «char *p;» }\n", "f.p"),
+    "a resource": ("a.js", "function f() { using a = g(); «using a = h();» }\n", "f.a"),
+    "a resource of TypeScript": (
+        "a.ts",
+        "function f() { await using a = g(); «using a = h();» }\n",
+        "f.a",
+    ),
+    "an accessor": ("a.ts", "class A { accessor a = 1; «accessor a = 2;» }\n", "A.a"),
+    "an accessor of JavaScript": ("a.js", "class A { accessor a = 1; «accessor a = 2;» }\n", "A.a"),
+    "a name that is also written with a ligature": (
+        "a.py",
+        "def fi():\n    pass\n«def ﬁ():\n    return 1\n»",
+        "fi",
+    ),
     "a function of C": ("a.c", "int f(void) { return 1; }\n«int f(int a) { return 2; }»\n", "f"),
     "a field of C": ("a.c", "struct s { int a, *b; «char b;» };\n", "s.b"),
     "a member of an enum of C": ("a.c", "enum e { A, B };\n«enum d { B };»\n", "B"),
@@ -174,6 +188,10 @@ SINGLE = {
     "versions of a package": ("a.go", 'package a\nimport (\n"x/b/v2"\n«c "x/b"»\n)\n'),
     "methods of types": ("a.go", "package a\nfunc (T) m() {}\n«func (U) m() {}»\n"),
     "cases of two switches": ("a.go", go("switch p {\ncase 1:\n}\n«switch p {\ncase 1:\n}»")),
+    "patterns of two cases": (
+        "A.java",
+        "class A { void f(Q o) { switch (o) { case B s: g(); «case C s: h();» default: } } }\n",
+    ),
     "a declaration of C": ("a.c", "int f(int);\nextern int x;\n«int f(int a);\nint x;»\n"),
     "functions for systems": (
         "a.c",
@@ -303,6 +321,24 @@ UNBOUND = {
         "a.c",
         "void f(int b) { int a = 1; if (b) { g(); } h(a); }\n",
         "void f(int b) { if (b) { int a = 1; g(); } h(a); }\n",
+        "a",
+    ),
+    "a parameter of older C": (
+        "a.c",
+        "int f(a, b) int a; char *b; { return a + *b; }\n",
+        "int f(c, b) int c; char *b; { return a + *b; }\n",
+        "a",
+    ),
+    "a pattern in a case": (
+        "A.java",
+        "class A { int f(Object o) { return switch (o) { case B a -> a.g(); default -> 0; }; } }\n",
+        "class A { int f(Object o) { return switch (o) { case B b -> a.g(); default -> 0; }; } }\n",
+        "a",
+    ),
+    "a pattern in a record": (
+        "A.java",
+        "class A { int f(Object o) { return o instanceof B(C a, var b) ? a.g(b) : 0; } }\n",
+        "class A { int f(Object o) { return o instanceof B(C c, var b) ? a.g(b) : 0; } }\n",
         "a",
     ),
     "in a block of Rust": (
