@@ -24,7 +24,12 @@ _OPENERS, _CLOSERS = frozenset({b"(", b"[", b"{"}), frozenset({b")", b"]", b"}"}
 _EQUAL = frozenset({b"==", b"===", b"is"})
 _UNEQUAL = frozenset({b"!=", b"!=="})
 _SIGNS = frozenset({*_EQUAL, *_UNEQUAL, b"in", b"instanceof"})
-_LITERAL = re.compile(rb"[bru]?([\"'`])(?:(?!\1|\$\{).)*\1\Z|-?\d\w*(?:\.\d\w*)?\Z", re.IGNORECASE)
+_LITERAL = re.compile(
+    rb"[bru]?([\"'`])(?:(?!\1|\$\{).)*\1\Z|:\w+\Z|-?\d\w*(?:\.\d\w*)?\Z", re.IGNORECASE
+)
+_ELSE_IF = frozenset({b"elif", b"elseif", b"elsif"})
+_DECLARED = re.compile(rb"([\w.<>\[\] ]*[\w>\]]) (?<! as )[a-z_]\w*\Z")
+"""Matches a class with the name of the value that is of it."""
 _SINGLES = frozenset(b"None True False null nil undefined true false".split())
 _CONSTANT = re.compile(rb"(?:\w+(?:\.|::))*[A-Z]\w*\Z")
 _NAME = re.compile(rb"[a-z_]\w*\Z")
@@ -99,7 +104,9 @@ class Alternative(NamedTuple):
             tests = _caught(words)
         elif element.kind in {"arm", "case"}:
             tests = _of_arm(words)
-        elif words[:1] == [b"elif"] or words[:2] == [b"else", b"if"]:
+        elif element.kind == "clause" and words[0] in {b"when", b"in"}:
+            tests = _of_arm([b"when", *words[1:]])
+        elif words[0] in _ELSE_IF or words[:2] == [b"else", b"if"]:
             tests = _condition([w for w in words[1 + (words[0] == b"else") :] if w not in _ENDS])
         return None if tests is None else cls(b" ".join(words), tests)
 
@@ -260,12 +267,18 @@ def _is_constant(value: bytes) -> bool:
     return _is_literal(value) or bool(_CONSTANT.match(value))
 
 
+def _is_value(value: bytes) -> bool:
+    """Whether it is a constant of Ruby, where other capitalised names are classes."""
+    return _is_literal(value) or value.rpartition(b"::")[2].isupper()
+
+
 def _of_arm(words: Sequence[bytes]) -> frozenset[Test] | None:
     """Read a pattern of `match`, `case` or `switch`, with its guard."""
-    is_case = words[:1] == [b"case"]
+    is_case = words[0] in {b"case", b"when"}
+    is_known = _is_value if words[0] == b"when" else _is_constant
     if words[:1] == [b"default"]:
         return None
-    parts = _split(words[is_case:], {b"=>", b"->", b":"})
+    parts = _split(words[is_case:], {b"=>", b"->", b":", b"then"})
     pattern, *guard = _split(parts[0], _GUARDS)
     condition = _condition([word for part in guard for word in part])
     if is_case and _SIGNS.union({b"<", b">", b"<=", b">="}).intersection(pattern):
@@ -273,11 +286,14 @@ def _of_arm(words: Sequence[bytes]) -> frozenset[Test] | None:
     values = [b"".join(each) for each in _split(pattern, {b"|", b","}) if each]
     if not values or b"_" in values or (not is_case and all(map(_NAME.match, values))):
         return condition
+    test = Test(tuple(pattern))
     if is_case and all(_CONCRETE.match(each) or _BASIC.match(each) for each in values):
-        return condition | {Test((), "type", frozenset(values))}
-    if all(map(_is_constant, values)):
-        return condition | {Test((), "is", frozenset(values))}
-    return condition | {Test(tuple(pattern))}
+        test = Test((), "type", frozenset(values))
+    elif is_case and (declared := _DECLARED.match(b" ".join(pattern))):
+        test = Test((), "type", frozenset({declared[1].replace(b" ", b"")}))
+    elif all(map(is_known, values)):
+        test = Test((), "is", frozenset(values))
+    return condition | {test}
 
 
 def _caught(words: Sequence[bytes]) -> frozenset[Test] | None:

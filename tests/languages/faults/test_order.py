@@ -58,6 +58,53 @@ def test_an_alternative_behind_one_that_takes_all_of_it_is_a_fault(path, frame, 
     assert fault(path, frame, general, general + special, general, general + special) == ""
 
 
+IF_PHP, CASE_RUBY = "<?php\nif ($x) {\n  a();\n@}\n", "case x\nwhen 0\n  a\n@end\n"
+CASE_CSHARP = (
+    "class A {\n    void F() {\n        switch (x) {\n            case 0:\n"
+    "                break;\n@        }\n    }\n}\n"
+)
+MATCHING = {
+    "conditions of PHP": (
+        ("a.php", IF_PHP),
+        ("} elseif ($x < 5) {\n  b();\n", "} elseif ($x < 3) {\n  c();\n"),
+        ("} elseif ($x === 5) {\n  b();\n", "} elseif ($x === 3) {\n  c();\n"),
+    ),
+    "conditions of Ruby": (
+        ("a.rb", "if x\n  a\n@end\nz\n"),
+        ("elsif x < 5\n  b\n", "elsif x < 3\n  c\n"),
+        ("elsif x == 5\n  b\n", "elsif x == 3\n  c\n"),
+    ),
+    "ranges of Ruby": (
+        ("a.rb", CASE_RUBY),
+        ("when 3..7\n  b\n", "when 5..9\n  c\n"),
+        ("when :a\n  b\n", "when :b, 3\n  c\n"),
+    ),
+    "classes of Ruby": (
+        ("a.rb", CASE_RUBY),
+        ("when Foo\n  b\n", "when Bar\n  c\n"),
+        ("when A::FOO then b\n", "when A::BAR then c\n"),
+    ),
+    "types with names": (
+        ("a.cs", CASE_CSHARP),
+        (
+            "            case IFoo a:\n                b();\n                break;\n",
+            "            case IBar a:\n                c();\n                break;\n",
+        ),
+        (
+            "            case string a:\n                b();\n                break;\n",
+            "            case int a:\n                c();\n                break;\n",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "alike", "other"), MATCHING.values(), ids=MATCHING)
+def test_alternatives_that_may_match_the_same_have_no_order(file, alike, other):
+    """Those that exclude each other may come in either order."""
+    assert "may both match" in fault(*file, "", *alike, "".join(alike))
+    assert "may both match" not in fault(*file, "", *other, "".join(other))
+
+
 CLASHES = {
     "a list that is emptied": ("    q.append(1)\n", "    q.clear()\n"),
     "a file that is closed": ("    q.write(1)\n", "    q.close()\n"),
