@@ -52,7 +52,8 @@ _COMMENTED = """tsconfig*.json jsconfig*.json .eslintrc* .babelrc* .swcrc .jshin
 """JSON files whose programs accept comments, and commas after the last item."""
 
 _LOCKS: Mapping[str, str] = {
-    "pyproject.toml": "uv.lock poetry.lock pdm.lock pylock.toml",
+    "pyproject.toml": """uv.lock poetry.lock pdm.lock pylock.toml requirements.lock
+        requirements-dev.lock""",
     "pixi.toml": "pixi.lock",
     "Pipfile": "Pipfile.lock",
     "Cargo.toml": "Cargo.lock",
@@ -60,14 +61,18 @@ _LOCKS: Mapping[str, str] = {
         bun.lockb""",
     "deno.json": "deno.lock",
     "composer.json": "composer.lock",
+    "the conanfile": "conan.lock",
     "Gemfile": "Gemfile.lock",
+    "gems.rb": "gems.locked",
     "Podfile": "Podfile.lock",
     "Package.swift": "Package.resolved",
     "the project file": "packages.lock.json",
     "pubspec.yaml": "pubspec.lock",
     "mix.exs": "mix.lock",
     "flake.nix": "flake.lock",
-    "build.gradle": "gradle.lockfile",
+    "build.gradle": "gradle.lockfile buildscript-gradle.lockfile",
+    "Chart.yaml": "Chart.lock",
+    "MODULE.bazel": "MODULE.bazel.lock",
     "the configuration": ".terraform.lock.hcl",
 }
 """The lock files that are generated from each manifest."""
