@@ -27,7 +27,6 @@ _SIGNS = frozenset({*_EQUAL, *_UNEQUAL, b"in", b"instanceof"})
 _LITERAL = re.compile(
     rb"[bru]?([\"'`])(?:(?!\1|\$\{).)*\1\Z|:\w+\Z|-?\d\w*(?:\.\d\w*)?\Z", re.IGNORECASE
 )
-_ELSE_IF = frozenset({b"elif", b"elseif", b"elsif"})
 _DECLARED = re.compile(rb"([\w.<>\[\] ]*[\w>\]]) (?<! as )[a-z_]\w*\Z")
 """Matches a class with the name of the value that is of it."""
 _SINGLES = frozenset(b"None True False null nil undefined true false".split())
@@ -106,7 +105,7 @@ class Alternative(NamedTuple):
             tests = _of_arm(words)
         elif element.kind == "clause" and words[0] in {b"when", b"in"}:
             tests = _of_arm([b"when", *words[1:]])
-        elif words[0] in _ELSE_IF or words[:2] == [b"else", b"if"]:
+        elif words[0] in {b"elif", b"elseif", b"elsif"} or words[:2] == [b"else", b"if"]:
             tests = _condition([w for w in words[1 + (words[0] == b"else") :] if w not in _ENDS])
         return None if tests is None else cls(b" ".join(words), tests)
 

@@ -318,6 +318,7 @@ def test_lines_in_any_order_are_read_with_every_byte_or_refused(given_lines):
         ("a.css", b"/* a\n" * 20_000, "stay open"),
         ("a.css", b":not(" * 9000 + b"a" + b")" * 9000 + b" {}\n", "nest more than"),
         ("a.c", b"LOCK(a, b\nint x;\n" * 9000 + b"\n", "stay open"),
+        ("a.c", b"LOCK(a, b\nint x;\n" * 4000 + b")" * 4000 + b"\n", "parts of a version"),
     ],
 )
 def test_what_cannot_be_read_is_refused(path, source, reason):
@@ -550,6 +551,27 @@ def test_what_does_not_fit_together_stays_open(reason):
             "class Foo {}\n",
             "interface foo {}\n",
             "'foo' would be declared more than once",
+        ),
+        (
+            "a.php",
+            "<?php\n@use A\\B;\n#",
+            "use A\\Foo;\n",
+            "use Z\\Bar as foo;\n",
+            "'foo' would be declared more than once",
+        ),
+        (
+            "a.php",
+            "<?php\n@use A\\B;\n#",
+            "use A\\Foo;\n",
+            "use function Z\\foo;\n",
+            "",
+        ),
+        (
+            "A.kt",
+            "@import a.B\n#",
+            "import a.Foo\n",
+            "import b.Foo\n",
+            "'Foo' would be declared more than once",
         ),
         (
             "a.php",

@@ -41,6 +41,9 @@ MAY_REPEAT = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|packa
 _STYLES = frozenset({".css", ".scss", ".less"})
 _PROPERTY = re.compile(rb"([a-z]+)[a-z-]*\s*:\s[^{}]*;\Z")
 """A style property, with its first word, which `margin` and `margin-left` share."""
+_PART = re.compile(rb"(?<=[;{}])\s*(?!\Z)")
+_RULE = re.compile(rb"[^;{}]*\{\Z|(?:[^;{}:]|:(?!\s))*,\Z|\}\Z")
+"""What begins or ends a rule, or continues in the next line."""
 _COVERED = {
     b"columns": {b"column"},
     b"font": {b"line"},
@@ -119,8 +122,9 @@ def _are_settings(mine: Sequence[bytes], other: Sequence[bytes]) -> bool:
 
 
 def _are_properties(mine: Sequence[bytes], other: Sequence[bytes]) -> bool:
-    """Whether the lines set style properties, and no side sets one of the other's."""
-    found = [[_PROPERTY.match(line) for line in lines] for lines in (mine, other)]
+    """Whether the lines set style properties, also in rules, and no side sets the other's."""
+    parts = ([part for line in lines for part in _PART.split(line)] for lines in (mine, other))
+    found = [[_PROPERTY.match(each) for each in side if not _RULE.match(each)] for side in parts]
     names, others = ({each[1] for each in side if each} for side in found)
     is_apart = all(
         one.isdisjoint(_covered(each)) for one, each in ((names, others), (others, names))

@@ -81,19 +81,25 @@ def _excess(tree: Construct) -> Counter[tuple[str, bytes]]:
     found = Counter[tuple[str, bytes]]()
     for place in tree.walk():
         if place.kind in _PLACES:
-            named = (each for each in place.parts if each.key and _is_definition(each))
-            names = Counter((_TYPES.get(each.kind, each.kind), each.key) for each in named)
+            names = Counter(name for each in place.parts if (name := _defined(each)))
             found.update({name: count - 1 for name, count in names.items() if count > 1})
     return found
 
 
-def _is_definition(member: Construct) -> bool:
-    """Whether a member defines its name; an assignment does so only after a word such as a type."""
-    if member.kind not in {"assignment", "declaration"}:
-        return member.kind in _DEFINITIONS
-    return not member.key.startswith(member.words()[0])
+def _defined(member: Construct) -> tuple[str, bytes] | None:
+    """Return what a member defines, if any; an assignment does so only after a word, as a type."""
+    kind, key = member.kind, member.key
+    if imported := _IMPORTED.match(key):
+        name = imported[3] or imported[2]
+        return imported[1].decode(), name.lower() if key.startswith(b"use") else name
+    is_typed = kind in {"assignment", "declaration"} and not key.startswith(member.words()[0])
+    return (_TYPES.get(kind, kind), key) if key and (is_typed or kind in _DEFINITIONS) else None
 
 
+_IMPORTED = re.compile(
+    rb"(use (?:function )?|import )(?:[\w.\\]*[.\\])?([A-Z]\w*|(?<=[ \\])\w+)(?: as (\w+))? ?;?\Z"
+)
+"""Matches the import of a name in PHP, or of a class in Kotlin."""
 _TYPES = dict.fromkeys(("class", "enum", "interface", "struct"), "class")
 """The kinds of types, which share their names."""
 _PLACES = frozenset({"attributes", "file", "items", "parameters", "suite"})

@@ -103,6 +103,8 @@ def parse(grammar: Grammar, source: bytes) -> Tree:
         _check_tags(source)
     if grammar is Grammar.RUST:
         source = _DEFAULT.sub(b"defaul_", source)
+    if grammar in _SCRIPTS:
+        source = _USING.sub(lambda found: b"const".ljust(len(found[0])), source)
     tree = parser.parse(source)
     unknown = _UNKNOWN.get(grammar)
     if unknown is None or not tree.root_node.has_error:
@@ -176,17 +178,16 @@ _EXTERN = re.compile(
     rb"(?:extern[ \t]+\"C\"[ \t]*\{|\}[^\n#]*)\s*\n[ \t]*#[ \t]*endif\b[^\n/]*"
 )
 """Matches what begins or ends the functions that C++ also knows, in a header of C."""
+_USING = re.compile(rb"\b(?:await +)?using(?= +[A-Za-z_$][\w$]* *(?:=[^=]|: |of ))")
+"""Matches what declares a resource, which the grammar of TypeScript takes for a name."""
 _WORD = re.compile(
     rb"(?<=export )type(?= \*)|(?<=import )(?:defer|source)(?= [\w*{])"
     rb"|\baccessor(?= +[#\w]+ *[=;:!?])"
 )
 """Matches a word of newer JavaScript or TypeScript before what it changes."""
-_UNKNOWN = {
-    Grammar.RUST: _ATTRIBUTE,
-    Grammar.C: _EXTERN,
-    Grammar.CPP: _EXTERN,
-    **dict.fromkeys((Grammar.JAVASCRIPT, Grammar.TYPESCRIPT, Grammar.TSX), _WORD),
-}
+_UNKNOWN = {Grammar.RUST: _ATTRIBUTE, Grammar.C: _EXTERN, Grammar.CPP: _EXTERN}
+_SCRIPTS = frozenset({Grammar.JAVASCRIPT, Grammar.TYPESCRIPT, Grammar.TSX})
+_UNKNOWN |= dict.fromkeys(_SCRIPTS, _WORD)
 """What becomes a comment if a file does not parse, because the grammar does not know it."""
 
 

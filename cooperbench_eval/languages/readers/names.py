@@ -301,11 +301,7 @@ class ConstructNamer:
             (_let, "let_declaration"),
             (_property, "property_declaration"),
             (_sent, "call"),
-            (
-                _variables,
-                """lexical_declaration local_variable_declaration using_declaration
-                variable_declaration""",
-            ),
+            (_variables, "lexical_declaration local_variable_declaration variable_declaration"),
             (_use, "use_declaration"),
             (_names_imported, "future_import_statement import_from_statement"),
             (_first_only, "assignment string"),

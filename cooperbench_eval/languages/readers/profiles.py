@@ -120,8 +120,7 @@ _KINDS = _kinds(
     continue_="continue_expression continue_statement goto_statement",
     debugger="debugger_statement",
     declaration="""ambient_declaration let_declaration lexical_declaration
-        local_declaration_statement local_variable_declaration using_declaration
-        variable_declaration""",
+        local_declaration_statement local_variable_declaration variable_declaration""",
     def_="""compact_constructor_declaration constructor_declaration
         conversion_operator_declaration destructor_declaration function_declaration
         function_definition function_item generator_function_declaration

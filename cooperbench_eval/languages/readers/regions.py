@@ -63,33 +63,21 @@ def parse_readable(grammar: Grammar, source: bytes) -> Parsed:
 
 def _check_open(grammar: Grammar, source: bytes) -> None:
     """Refuse many open brackets or comments: at an error, grammars look at all that are open."""
-    left = source.translate(None, _NO_BRACKETS)
-    for _ in range(_MOST_PAIRED):
-        if len(left) > _MOST_OPEN:
+    most = max(source.count(opener) - source.count(closer) for opener, closer in _PAIRS)
+    if grammar in _SLOW:
+        left = source.translate(None, _NO_BRACKETS)
+        for _ in range(100):
             left = left.replace(b"()", b"").replace(b"[]", b"").replace(b"{}", b"")
-    if len(left) > _MOST_OPEN and grammar not in _SLOW:
-        left = _unpaired(left)
-    if max(len(left), source.count(b"/*") - source.count(b"*/")) > _MOST_OPEN:
-        raise StructureError(
-            f"brackets or comments nest more than {_MOST_OPEN:,} levels deep, or stay open"
-        )
+        most = max(most, len(left))
+    if most > _MOST_OPEN:
+        raise StructureError(f"brackets nest more than {_MOST_OPEN:,} levels deep, or stay open")
 
 
-def _unpaired(brackets: bytes) -> bytes:
-    found = bytearray()
-    for each in brackets:
-        if found and bytes((found[-1], each)) in {b"()", b"[]", b"{}"}:
-            found.pop()
-        else:
-            found.append(each)
-    return bytes(found)
-
-
+_PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"), (b"/*", b"*/"))
 _NO_BRACKETS = bytes({*range(256)}.difference(b"()[]{}"))
-_MOST_PAIRED, _MOST_OPEN = 100, 1_000
-"""How often the innermost pairs of brackets are left out, and how many may then be there."""
 _SLOW = frozenset({Grammar.CSS, Grammar.PHP})
 """The grammars that take as long if the brackets are closed at the end."""
+_MOST_OPEN, _MOST_PARTS = 1_000, 3_000
 
 
 # A node keeps its whole tree in memory. So few are remembered, and only with errors.
@@ -108,6 +96,8 @@ def _around_errors(grammar: Grammar, source: bytes) -> Parsed:
             node = node.parent
         if region is None:
             raise syntax_fault(fault)
+        if len(found) == _MOST_PARTS:
+            raise StructureError(f"more than {_MOST_PARTS:,} parts of a version cannot be read")
         region = _without_whole(grammar, brackets, region)
         while found and region[0].start_byte <= found[-1][0].start_byte:
             found.pop()

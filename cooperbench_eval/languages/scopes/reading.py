@@ -48,7 +48,10 @@ def read_source(grammar: Grammar, source: bytes) -> Source:
     """
     walk = WALKS[grammar]
     if grammar is Grammar.PYTHON and not source.isascii():
-        source = _normalized(source)
+        # As the compiler compares names.
+        shown = source.decode("utf-8", "surrogateescape")
+        shown = _WORD.sub(lambda word: normalize("NFKC", word[0]), shown)
+        source = shown.encode("utf-8", "surrogateescape")
     root = parse_readable(grammar, source).root
     pieces: list[tuple[int, Names]] = []
     for nodes in _grouped(root.children):
@@ -68,13 +71,6 @@ def read_source(grammar: Grammar, source: bytes) -> Source:
         common=walk.common,
         is_open=any(names.may_bind_any for _, names in pieces),
     )
-
-
-def _normalized(source: bytes) -> bytes:
-    """Return Python with its names as the compiler compares them."""
-    text = source.decode("utf-8", "surrogateescape")
-    names = _WORD.sub(lambda word: normalize("NFKC", word[0]), text)
-    return names.encode("utf-8", "surrogateescape")
 
 
 def _package(walk: type[Walk], root: SyntaxNode) -> str:

@@ -219,14 +219,6 @@ class ScriptWalk(Walk):
                     self.define(scope, text_of(one), each)
         self.push(node.children, scope)
 
-    def _assigned(self, node: SyntaxNode, scope: Scope) -> None:
-        """Read an assignment; the grammar of TypeScript takes a `using` for one."""
-        if node.children[0].type == "using":
-            for name in fields(node, "left"):
-                self._variable(scope, name, "let")
-        self.set_attributes(fields(node, "left"))
-        self.push(node.children, scope)
-
     def _variable(self, scope: Scope, pattern: SyntaxNode, kind: str) -> None:
         for name in bound_by(pattern):
             if kind == "var":
@@ -348,8 +340,7 @@ class ScriptWalk(Walk):
         (_named, _NAMED),
         (_class, "abstract_class_declaration class class_declaration"),
         (_members, "class_body interface_body object object_type"),
-        (_variables, "lexical_declaration using_declaration variable_declaration"),
-        (_assigned, "assignment_expression"),
+        (_variables, "lexical_declaration variable_declaration"),
         (_type_name, "infer_type mapped_type_clause type_parameter"),
         (_element, "jsx_opening_element jsx_self_closing_element"),
         (

@@ -377,7 +377,6 @@ def _explained_once(members: Elements, versions: Sequence[Construct]) -> Element
 
 
 def _comments(member: Element) -> tuple[bytes, ...]:
-    """Return the comments before a member."""
     return tuple(e.plain for e in takewhile(lambda e: e.kind == "comment", member.children))
 
 
