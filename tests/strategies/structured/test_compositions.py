@@ -223,3 +223,37 @@ def test_the_merge_does_what_both_sides_want(base, ours, theirs, expected, strat
         text = before.overlay(outcome.changes).get("a.py").data.decode()
         assert words(text) == words(expected)
         assert text.splitlines()[1:] == expected.splitlines()[1:]
+
+
+EARLY = """\
+def take(self, item):
+    if self.retries <= 0 or is_plain(item):
+        return self.stack.enter(item)
+
+    value = item.enter()
+    self.stack.push(item)
+    return value
+"""
+COUNTED = """\
+def take(self, item):
+    if self.most is not None and self.count >= self.most:
+        raise Full(self.most)
+
+    value = self.stack.enter(item)
+    self.count += 1
+    return value
+"""
+
+
+@pytest.mark.parametrize("strategy", ["structured", "cascade"])
+def test_a_way_out_that_skips_the_work_of_the_other_side_stays_open(strategy):
+    """Here one side returns the base's value for the usual value of its option."""
+    base = b"def take(self, item):\n    return self.stack.enter(item)\n"
+    before = Snapshot.from_files({"a.py": base})
+    sides = [
+        Changes.between(before, Snapshot.from_files({"a.py": text.encode()}))
+        for text in (EARLY, COUNTED)
+    ]
+
+    for each in (sides, sides[::-1]):
+        assert merge(before, *each, strategy=strategy).status is MergeStatus.CONFLICTED

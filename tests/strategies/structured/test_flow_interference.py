@@ -207,11 +207,11 @@ def test_what_happens_only_by_a_new_option_disturbs_nobody():
         "if n is not None / > return n / g() / k() / return z", "def f(x, z, n=None):"
     )
     own = function("if self.n / > return 1 / g() / k() / return z")
-    by_default = optional.replace("is not None", "is None")
+    by_default = [optional.replace("is not None", each) for each in ("is None", "<= 0", "== False")]
     theirs = function("g() / k() / h() / return z")
 
     assert interference(base, optional, theirs) == interference(base, own, theirs) == ""
-    assert interference(base, by_default, theirs) == f"in 'f', {LEFT}"
+    assert [interference(base, each, theirs) for each in by_default] == 3 * [f"in 'f', {LEFT}"]
 
 
 def test_an_option_that_skips_half_of_the_work_it_uses_disturbs_the_other():

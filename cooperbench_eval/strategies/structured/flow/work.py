@@ -159,7 +159,7 @@ class Work:
     def _asks(self, head: int) -> bool:
         """Whether a condition holds only if an option of the side's own is used."""
         words = self.graph.steps[head].header.words()
-        if any(one in {b"not", b"!"} for one in words[1:3]) or _asks_for_none(words):
+        if any(one in {b"not", b"!"} for one in words[1:3]) or _asks_for_nothing(words):
             return False
         reads = self.graph.steps[head].facts.reads
         return any(self._is_own(head, name) for name in reads)
@@ -188,10 +188,14 @@ class Work:
         return frozenset(name for each in facts for name in each.sets | each.reads)
 
 
-def _asks_for_none(words: Sequence[bytes]) -> bool:
-    """Whether a condition holds for a missing value."""
-    nothing = {b"None", b"nil", b"null", b"undefined"}
-    return any(sign in {b"is", b"==", b"==="} and word in nothing for sign, word in pairwise(words))
+def _asks_for_nothing(words: Sequence[bytes]) -> bool:
+    """Whether a condition holds for a missing value, or for the usual value of an unused option."""
+    pairs = pairwise(words)
+    return any(sign in _EQUAL and word in _NOTHING for sign, word in pairs)
+
+
+_EQUAL = frozenset({b"is", b"==", b"===", b"<=", b"<"})
+_NOTHING = frozenset(b"None nil null undefined 0 1 0.0 False false \"\" ''".split())
 
 
 def places_in(base: Graph, side: Graph) -> list[int | None]:

@@ -95,7 +95,7 @@ def _split(statement: Element) -> tuple[Construct, Construct] | None:
     return first.with_space(statement.space), evolve(statement, children=(head, *clauses))
 
 
-_LEAST_ALIKE = 0.5
+_LEAST_ALIKE, _LEAST_SAME = 0.5, 0.8
 
 
 def merge_returns(
@@ -158,8 +158,11 @@ class _Return:
 
     @classmethod
     def of(cls, value: Construct, statements: Elements) -> "_Return | None":
-        """Match the statements into which a side turned `return value`, or return `None`."""
-        if not statements:
+        """Match the statements into which a side turned `return value`, or return `None`.
+
+        The value must not also be returned before, since the other side's work would not follow.
+        """
+        if not statements or any(_returns_early(value, each) for each in statements[:-1]):
             return None
         last = statements[-1]
         if not isinstance(last, Construct) or last.kind != "return":
@@ -193,6 +196,12 @@ class _Return:
 
     def named(self, value: Construct) -> Elements:
         return () if self.naming is None else (with_value(self.naming, value.children),)
+
+
+def _returns_early(value: Construct, statement: Element) -> bool:
+    """Whether a statement contains a `return` of nearly the same value."""
+    values = (value_of(each) for each in statement.walk() if each.kind == "return")
+    return any(similarity(value.words(), each.words()) >= _LEAST_SAME for each in values)
 
 
 def _are_alike(one: Construct, other: Construct) -> bool:
