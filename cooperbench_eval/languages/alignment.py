@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from cooperbench_eval.git.merging.line_diff import Change, diff_lines
-from cooperbench_eval.languages.tree import Construct, Element, Mode, has_suite
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, has_suite
+from cooperbench_eval.support.memo import Memo
 
 _NAMING = re.compile(rb"[\w\x80-\xff\"'`]")
 _MOST_COMPARED = 40
@@ -21,7 +22,10 @@ _MORE_ALIKE = 4
 _LEAST_NESTED = 12
 
 
-def align(base: Sequence[Element], side: Sequence[Element], mode: Mode) -> list[int | None]:
+Places = Sequence[int | None]
+
+
+def align(base: Elements, side: Elements, mode: Mode) -> Places:
     """Match each child of *base* with the child of *side* that it became, in order.
 
     Equal children are matched first. Between them, children of the same kind and name
@@ -36,6 +40,20 @@ def align(base: Sequence[Element], side: Sequence[Element], mode: Mode) -> list[
         The index in *side* of each child of *base*; `None` if it was removed.
     """
     start, end = _shared_ends(base, side)
+    if start + end in {len(base), len(side)}:
+        return _aligned(base, side, mode, (start, end))
+    key = id(base), id(side), mode
+    return _KNOWN.recall(key, lambda: (base, side, _aligned(base, side, mode, (start, end))))[2]
+
+
+# The merges in both orders and the judge align the same children, which are kept so that no
+# others get their ids.
+_KNOWN = Memo[tuple[int, int, Mode], tuple[Elements, Elements, Places]](size=256)
+
+
+def _aligned(base: Elements, side: Elements, mode: Mode, ends: tuple[int, int]) -> Places:
+    """Align children that are equal at the *ends*."""
+    start, end = ends
     places: list[int | None] = [*range(start), *[None] * (len(base) - start)]
     for i in range(1, end + 1):
         places[-i] = len(side) - i

@@ -195,6 +195,7 @@ class Construct:
             equal words.
         source: Its words with their layout.
         text: The text that `render` has computed for it, if any.
+        head: The words that `head_of` has found in it, if any.
     """
 
     kind: str
@@ -207,6 +208,7 @@ class Construct:
     plain: bytes = field(init=False, repr=False, eq=False)
     source: bytes = field(init=False, repr=False, eq=False)
     text: bytes | None = field(init=False, repr=False, eq=False, default=None)
+    head: bytes | None = field(init=False, repr=False, eq=False, default=None)
 
     @plain.default
     def _join_words(self) -> bytes:
@@ -281,26 +283,31 @@ def same(one: Element, other: Element) -> bool:
 
 def head_of(statement: Construct) -> bytes:
     """Return the words of a statement outside of its suites and further clauses."""
-    if statement.mode is Mode.MEMBERS:
-        clauses = (each for each in statement.parts if each.kind != "decorator")
-        statement = next(clauses, statement)
-    return b" ".join(words_of_head(statement))
+    if statement.head is None:
+        first = statement
+        if statement.mode is Mode.MEMBERS:
+            clauses = (each for each in statement.parts if each.kind != "decorator")
+            first = next(clauses, statement)
+        object.__setattr__(statement, "head", b" ".join(words_of_head(first)))
+    return statement.head or b""
 
 
-def words_of_head(statement: Element) -> list[bytes]:
+def words_of_head(element: Element) -> list[bytes]:
     """Return the words of a statement or clause outside of its suites, one by one."""
-    return list(_words_of_head(statement))
+    found: list[bytes] = []
+    _add_words(element, found)
+    return found
 
 
-def _words_of_head(element: Element) -> Iterator[bytes]:
+def _add_words(element: Element, found: list[bytes]) -> None:
     if isinstance(element, Token):
         if element.kind != "comment":
-            yield element.word
+            found.append(element.word)
     elif element.kind != "suite":
         for i, child in enumerate(element.children):
             if i and element.mode is Mode.LIST:
-                yield b","
-            yield from _words_of_head(child)
+                found.append(b",")
+            _add_words(child, found)
 
 
 def indented(space: bytes, indent: bytes) -> bytes:

@@ -200,7 +200,7 @@ _NOTHING = frozenset(b"None nil null undefined 0 1 0.0 False false \"\" ''".spli
 
 def places_in(base: Graph, side: Graph) -> list[int | None]:
     """Return the index that each step of *base* has in *side*; `None` if it was removed."""
-    headers = [[step.header for step in graph.steps[1:]] for graph in (base, side)]
+    headers = [tuple(step.header for step in graph.steps[1:]) for graph in (base, side)]
     found = align(headers[0], headers[1], Mode.MEMBERS)
     return [0, *(None if place is None else place + 1 for place in found)]
 

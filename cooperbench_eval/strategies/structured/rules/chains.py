@@ -157,7 +157,7 @@ def _merge_level(merger: Merger, versions: Sequence[Construct], level: int) -> E
         if same(sides[other], base) or same(sides[one], base):
             continue
         if len(before) == 1 and len(now) > 1:
-            is_there = align(before, now, Mode.LIST)[0] is not None
+            is_there = align((*before,), (*now,), Mode.LIST)[0] is not None
             if not is_there or _is_wrapped(base, sides[other], level):
                 raise DisagreementError.at(base)
         if len(before) > len(now) == 1 and not any(same(now[0], each) for each in before):
