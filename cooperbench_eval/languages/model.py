@@ -357,7 +357,8 @@ class Source:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         """Its definitions, in order."""
-        return tuple(each.moved(row) for row, names in self.pieces for each in names.definitions)
+        found = (each.moved(row) for row, names in self.pieces for each in names.definitions)
+        return tuple(sorted(found, key=lambda each: each.line))
 
     @cached_property
     def imports(self) -> tuple[Import, ...]:

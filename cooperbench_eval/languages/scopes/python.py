@@ -55,9 +55,9 @@ class PythonWalk(Walk):
         matches=rule_names("match_statement"),
     )
 
-    def __init__(self, nodes: Sequence[SyntaxNode]) -> None:
-        """Prepare to read *nodes*, which follow each other at the top level of a file."""
-        super().__init__(nodes)
+    def __init__(self, nodes: Sequence[SyntaxNode], owner: str = "") -> None:
+        """Prepare to read *nodes*, as any walk does."""
+        super().__init__(nodes, owner)
         self._comprehensions: set[Scope] = set()
 
     def _bind(
@@ -87,6 +87,19 @@ class PythonWalk(Walk):
         is_sole = around is not None and around.type == "assignment"
         return around.parent or around if is_sole and around is not None else node
 
+    def begin(self, nodes: Sequence[SyntaxNode]) -> None:
+        """Begin with the nodes, or only with the body of a method, whose class has the rest."""
+        if not self.owner:
+            super().begin(nodes)
+            return
+        scope = Scope(self.file, self.owner, has_members=True)
+        node = nodes[0].child_by_field_name("definition") or nodes[0]
+        outer = self._generic(node, scope)
+        inner = self.open(outer, text_of(fields(node, "name")[0]), is_function=True)
+        self._parameters(node, outer, inner, self._decorators(node, scope))
+        self.drop()
+        self._body(node, inner)
+
     def _function(self, node: SyntaxNode, scope: Scope) -> None:
         decorators = self._decorators(node, scope)
         for name in fields(node, "name"):
@@ -113,8 +126,14 @@ class PythonWalk(Walk):
                 body=_after_docstring(node),
             )
             self.push(fields(node, "return_type"), outer.later())
-            self.push(fields(node, "body"), inner)
-            self.functions += ((inner, body) for body in fields(node, "body"))
+            if scope.has_members and scope.parent is self.file:
+                self.apart.append((scope.label, _decorated(node)))
+            else:
+                self._body(node, inner)
+
+    def _body(self, node: SyntaxNode, inner: Scope) -> None:
+        self.push(fields(node, "body"), inner)
+        self.functions += ((inner, body) for body in fields(node, "body"))
 
     def _generic(self, node: SyntaxNode, scope: Scope) -> Scope:
         """Return the scope of a definition's type parameters, or the one around it."""

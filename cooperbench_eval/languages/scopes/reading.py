@@ -31,7 +31,7 @@ WALKS: dict[Grammar, type[Walk]] = {
 """The walk that reads each language."""
 _PREFIXES = frozenset({"attribute_item", "line_comment", "block_comment"})
 _MOST_BYTES = 2**20
-_PIECES = WeighedMemo[tuple[Grammar, bytes], Names](_MOST_BYTES)
+_PIECES = WeighedMemo[tuple[Grammar, str, bytes], Sequence[tuple[int, Names]]](_MOST_BYTES)
 _WORD = re.compile(r"\w+")
 _CONSTRAINT = re.compile(rb"(?m)^//\s*(?:go:build|\+build)\b")
 
@@ -40,8 +40,8 @@ _CONSTRAINT = re.compile(rb"(?m)^//\s*(?:go:build|\+build)\b")
 def read_source(grammar: Grammar, source: bytes) -> Source:
     """Read what a file declares, defines, imports and uses.
 
-    Versions of a file share most of its pieces, the statements at its top level. Each piece
-    is read once.
+    Versions of a file share most of its pieces: the statements at its top level, and the methods
+    of its Python classes. Each piece is read once.
 
     Raises:
         StructureError: The file does not parse, or the grammar is not installed.
@@ -55,12 +55,9 @@ def read_source(grammar: Grammar, source: bytes) -> Source:
     root = parse_readable(grammar, source).root
     pieces: list[tuple[int, Names]] = []
     for nodes in _grouped(root.children):
-        text = source[nodes[0].start_byte : nodes[-1].end_byte]
-        key = grammar, text
-        found = _PIECES.get(key)
-        if found is None:
-            found = _PIECES.keep(key, walk(nodes).read(), size=len(text))
-        pieces.append((nodes[0].start_point.row, found))
+        row = nodes[0].start_point.row
+        found = _pieces(grammar, source[nodes[0].start_byte : nodes[-1].end_byte], nodes)
+        pieces += ((row + at, names) for at, names in found)
     statements = [each for each in root.children if each.is_named and each.type not in COMMENTS]
     return Source(
         pieces=tuple(pieces),
@@ -71,6 +68,24 @@ def read_source(grammar: Grammar, source: bytes) -> Source:
         common=walk.common,
         is_open=any(names.may_bind_any for _, names in pieces),
     )
+
+
+def _pieces(
+    grammar: Grammar, text: bytes, nodes: Sequence[SyntaxNode], owner: str = ""
+) -> Sequence[tuple[int, Names]]:
+    """Read a statement, or a method of a class; it is a piece, and so is each method in it."""
+    key = grammar, owner, text
+    found = _PIECES.get(key)
+    if found is None:
+        walk = WALKS[grammar](nodes, owner)
+        pieces, start = [(0, walk.read())], nodes[0]
+        for name, node in walk.apart:
+            at = node.start_byte - start.start_byte
+            inner = text[at : at + node.end_byte - node.start_byte]
+            row = node.start_point.row - start.start_point.row
+            pieces += ((row + i, names) for i, names in _pieces(grammar, inner, [node], name))
+        found = _PIECES.keep(key, pieces, size=len(text))
+    return found
 
 
 def _package(walk: type[Walk], root: SyntaxNode) -> str:

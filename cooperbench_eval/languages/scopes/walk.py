@@ -102,9 +102,14 @@ class Walk:
     """The names of the attributes of built-in types."""
     blocks: ClassVar[BlockRules]
 
-    def __init__(self, nodes: Sequence[SyntaxNode]) -> None:
-        """Prepare to read *nodes*, which follow each other at the top level of a file."""
+    def __init__(self, nodes: Sequence[SyntaxNode], owner: str = "") -> None:
+        """Prepare to read *nodes*, which follow each other at the top level of a file.
+
+        If an *owner* is given, they are a function in the class of that name.
+        """
         self.file = Scope()
+        self.owner = owner
+        self.apart: list[tuple[str, SyntaxNode]] = []
         self._start = nodes[0].start_point.row
         self._nodes = nodes
         self._stack: list[tuple[SyntaxNode, Scope]] = []
@@ -123,7 +128,7 @@ class Walk:
         self.is_module = False
 
     def read(self) -> Names:
-        """Read the nodes."""
+        """Read the nodes, except for the functions *apart*, each with the name of its class."""
         rules, uses, paths, calls, stack = (
             self.rules,
             self.uses,
@@ -131,7 +136,7 @@ class Walk:
             self.calls,
             self._stack,
         )
-        self.push(self._nodes, self.file)
+        self.begin(self._nodes)
         while stack:
             node, scope = stack.pop()
             kind = node.type
@@ -153,6 +158,10 @@ class Walk:
                     self.set_attributes(fields(node, "left"))
                 stack += [(each, scope) for each in reversed(node.named_children)]
         return self._names()
+
+    def begin(self, nodes: Sequence[SyntaxNode]) -> None:
+        """Begin with the nodes."""
+        self.push(nodes, self.file)
 
     def _names(self) -> Names:
         free, local = set[str](), set[str]()
@@ -346,6 +355,11 @@ class Walk:
     def push(self, nodes: Iterable[SyntaxNode], scope: Scope) -> None:
         """Read *nodes* next, as parts of a scope."""
         self._stack += [(node, scope) for node in nodes if node.is_named][::-1]
+
+    def drop(self) -> None:
+        """Forget what is to be read, and the clashes so far."""
+        self._stack.clear()
+        self._clashes.clear()
 
     def open(
         self,
