@@ -142,6 +142,8 @@ def _match(
     rows, columns = gap
     if not rows or not columns:
         return []
+    if len(rows) == len(columns) == 1 and _are_namesakes(base[rows[0]], side[columns[0]]):
+        return [] if _is_only_name(base[rows[0]]) else [(rows[0], columns[0])]
     if len(rows) > _MOST_COMPARED or len(columns) > _MOST_COMPARED:
         return _match_by_name(base, side, gap)
     inserted = [side[j] for j in columns] if mode is Mode.MEMBERS else []

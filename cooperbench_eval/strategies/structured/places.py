@@ -2,8 +2,9 @@
 
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
@@ -122,8 +123,11 @@ class Places:
             if any(path[: len(place)] == place for path in paths):
                 yield from each.split()
 
-    def matched(self, side: "Places") -> dict[Path, Path]:
+    def matched(self, side: "Places") -> Mapping[Path, Path]:
         """Return where statements are in a side, even if the side moved or edited them."""
+        return _matched(self, side)
+
+    def _match(self, side: "Places") -> Mapping[Path, Path]:
         before, after = sorted(self.elements), sorted(side.elements)
         heads = [self.head_at(path[-1]) for path in before]
         new = [side.head_at(path[-1]) for path in after]
@@ -211,6 +215,7 @@ class Places:
         return False
 
 
+_matched = lru_cache(maxsize=8)(Places._match)  # noqa: SLF001 - of this module
 _known = WeighedMemo[bytes, Places](max_bytes=1 << 21)
 
 
