@@ -396,7 +396,7 @@ def _comma(element: Element) -> bytes:
     return b"" if comma is None else comma + b","
 
 
-def lines_of(tree: Element, parts: Sequence[Element], around: Element | None = None) -> list[int]:
+def lines_of(tree: Construct, parts: Sequence[Element], around: Element | None = None) -> list[int]:
     """Return the numbers of the lines on which *parts* of a file's tree have words.
 
     Trees share equal tokens. So a run of tokens is looked for in the construct *around* it;
@@ -423,7 +423,7 @@ class _Layout:
         lines: The lines of each token.
     """
 
-    def __init__(self, tree: Element) -> None:
+    def __init__(self, tree: Construct) -> None:
         self.tree = tree
         self.tokens: list[Token] = []
         self.lines: list[range] = []
@@ -436,14 +436,15 @@ class _Layout:
             self.lines.append(range(line, end + 1))
             line = end
 
-    def _add(self, element: Element) -> None:
-        if isinstance(element, Token):
-            self.tokens.append(element)
-            return
+    def _add(self, element: Construct) -> None:
         start = len(self.tokens)
         for child in element.children:
-            self._add(child)
-        self.tokens += _after(element)
+            if isinstance(child, Token):
+                self.tokens.append(child)
+            else:
+                self._add(child)
+        if element.comma is not None or element.tail:
+            self.tokens += _after(element)
         self._spans.setdefault(id(element), range(start, len(self.tokens)))
 
     def span(self, part: Element) -> range | None:
