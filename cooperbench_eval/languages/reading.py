@@ -9,6 +9,8 @@ from cooperbench_eval.support.memo import Memo
 
 def ending_of(text: bytes) -> bytes | None:
     """Return the line ending of a text; empty if it has no line, `None` if endings differ."""
+    if b"\r" not in text:
+        return b"\n" if b"\n" in text else b""
     lines, long = text.count(b"\n"), text.count(b"\r\n")
     if lines == long:
         return b"\r\n" if lines else b""

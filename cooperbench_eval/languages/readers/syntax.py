@@ -63,9 +63,9 @@ def read_syntax(grammar: Grammar, versions: tuple[bytes, ...]) -> tuple[Construc
     for source in versions:
         _check(grammar, source)
     readers = [_SyntaxReader(grammar, source) for source in versions]
-    common = frozenset.intersection(*(frozenset(reader.texts()) for reader in readers))
+    common = frozenset.intersection(*(frozenset(reader.texts) for reader in readers))
     for reader in readers:
-        check_size(text for text in reader.texts() if text not in common)
+        check_size(text for text in reader.texts if text not in common)
     return tuple(reader.file(common) for reader in readers)
 
 
@@ -101,28 +101,29 @@ _Piece = list[SyntaxNode]
 
 
 class _SyntaxReader(ExpressionReader):
-    """Builds the tree of one version, from its first byte to its last."""
+    """Builds the tree of one version, from its first byte to its last.
+
+    Attributes:
+        texts: The texts of the members at its top level.
+    """
 
     def __init__(self, grammar: Grammar, source: bytes) -> None:
         super().__init__(grammar, source)
         # The grammar may have parsed an altered text, which depends on the rest of the file.
         self._parsed = source[: self._root.start_byte] + (self._root.text or b"")
         self._pieces = list(self._cut(self._root.children))
+        self.texts = [self._text(piece).rstrip() for piece in self._pieces]
 
     @property
     def readers(self) -> Mapping[str, NodeReader]:
         return _READERS[self._grammar]
-
-    def texts(self) -> Iterator[bytes]:
-        for piece in self._pieces:
-            yield self._text(piece).rstrip()
 
     def file(self, common: frozenset[bytes]) -> Construct:
         """Read the file; members in *common* become one token each."""
         children: list[Element] = []
         if self._source.startswith(codecs.BOM_UTF8):
             children.append(self._cursor.word(0, codecs.BOM_UTF8))
-        for piece, text in zip(self._pieces, self.texts(), strict=True):
+        for piece, text in zip(self._pieces, self.texts, strict=True):
             if text in common:
                 children.append(self._cursor.word(piece[0].start_byte, text, "unread"))
             else:

@@ -365,8 +365,9 @@ class PythonWalk(Walk):
             # The `else` of a loop or of a `try` is executed as well as the body.
             is_body = each.type == "else_clause" and node.type != "if_statement"
             number += is_clause and not is_body
-            branch = scope.branched(node.start_byte, 0 if is_body else number)
-            at = branch if is_clause or each.type == "block" else scope
+            at = scope
+            if is_clause or each.type == "block":
+                at = scope.branched(node.start_byte, 0 if is_body else number)
             self.push(each.children if is_clause else [each], at)
 
     def _caught(self, node: SyntaxNode) -> Iterator[tuple[str, SyntaxNode]]:

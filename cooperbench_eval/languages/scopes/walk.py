@@ -140,8 +140,8 @@ class Walk:
         while stack:
             node, scope = stack.pop()
             kind = node.type
-            if kind in uses:
-                self._chain(node, scope)
+            if kind in uses and kind not in paths:
+                self._plain_name(node, scope)
             elif (rule := rules.get(kind)) is not None:
                 try:
                     rule(self, node, scope)
@@ -205,6 +205,14 @@ class Walk:
         return frozenset(paths.never - (self.known or frozenset()) - foreign)
 
     # --- uses ---
+
+    def _plain_name(self, node: SyntaxNode, scope: Scope) -> None:
+        """Note the use of a name without attributes."""
+        start, name = node.start_byte, text_of(node)
+        if name and start not in self._declaring:
+            line = self.line(node)
+            place = _ANYWHERE if node.type == "type_identifier" else start
+            self._places.append(_Place((name,), place, scope, line, line, None))
 
     def _chain(self, node: SyntaxNode, scope: Scope, call: SyntaxNode | None = None) -> None:
         """Note the use of a name with its attributes, and read the rest of the path."""
