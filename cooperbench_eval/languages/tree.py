@@ -268,6 +268,11 @@ def has_suite(node: Construct) -> bool:
     return any(child.kind == "suite" for child in node.children)
 
 
+def has_members(element: Element) -> bool:
+    """Whether an element is or contains a construct of independent members, such as a suite."""
+    return _OPEN in element.plain
+
+
 def split_tail(children: Elements) -> tuple[Elements, tuple[Token, ...]]:
     """Separate an item's children from the comments at its end."""
     end = len(children)

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from cooperbench_eval.git.merging.line_diff import Change, diff_lines
 from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.tree import Construct, Mode, head_of
+from cooperbench_eval.languages.tree import Construct, Mode, has_members, head_of
 from cooperbench_eval.strategies.structured.rules.statements import PLACEHOLDERS
 from cooperbench_eval.support.memo import WeighedMemo
 
@@ -36,14 +36,15 @@ def _statements(function: Construct) -> Iterator[tuple[Construct, Path, bytes]]:
     while stack:
         element, path, label = stack.pop()
         if element.kind != "suite":
-            parts = reversed(element.parts)
+            parts = filter(has_members, reversed(element.parts))
             stack += [(each, path, _label(element, each, label)) for each in parts]
             continue
         suite = next(numbers)
         for i, child in enumerate(element.parts):
             here = (*path, (suite, i))
             yield child, here, label
-            stack.append((child, here, b""))
+            if has_members(child):
+                stack.append((child, here, b""))
 
 
 def _label(parent: Construct, child: Construct, label: bytes) -> bytes:
@@ -106,7 +107,8 @@ class Places:
 
     def is_block(self, path: Path) -> bool:
         """Whether a statement contains others."""
-        return any(each.kind == "suite" for each in self.elements[path].walk())
+        element = self.elements[path]
+        return has_members(element) and any(each.kind == "suite" for each in element.walk())
 
     def is_empty(self, head: bytes) -> bool:
         """Whether a statement is there and empty."""

@@ -300,7 +300,7 @@ def _inside(kind: str, i: int, child: Construct) -> Iterator[Target]:
     if kind == "import" and child.kind == "items":
         names = [_name_imported(item) for item in child.children]
         yield Target(i, tuple(filter(is_name, names)), is_read=False)
-    for each in child.walk():
+    for each in child.walk() if b":=" in child.plain else ():
         parts = [part.plain for part in each.children]
         names = [one for one, sign in pairwise(parts) if sign == b":="]
         if names and kind != "def":
