@@ -97,7 +97,8 @@ class PythonWalk(Walk):
         outer = self._generic(node, scope)
         inner = self.open(outer, text_of(fields(node, "name")[0]), is_function=True)
         self._parameters(node, outer, inner, self._decorators(node, scope))
-        self.drop()
+        self._stack.clear()
+        self._clashes.clear()
         self._body(node, inner)
 
     def _function(self, node: SyntaxNode, scope: Scope) -> None:

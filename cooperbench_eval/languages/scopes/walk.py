@@ -364,11 +364,6 @@ class Walk:
         """Read *nodes* next, as parts of a scope."""
         self._stack += [(node, scope) for node in nodes if node.is_named][::-1]
 
-    def drop(self) -> None:
-        """Forget what is to be read, and the clashes so far."""
-        self._stack.clear()
-        self._clashes.clear()
-
     def open(
         self,
         parent: Scope,
