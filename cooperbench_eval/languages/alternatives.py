@@ -159,7 +159,7 @@ def _is_within(one: Alternative, other: Alternative, classes: Classes) -> bool:
 def may_be_under(one: bytes, other: bytes, classes: Classes = NO_CLASSES) -> bool:
     """Whether a class may be a subclass of another one, or the same.
 
-    The bases are known of built-in classes and of the file's own. Any other class may be a
+    The bases of built-in classes and of the file's own are known. Any other class may be a
     subclass of anything but the file's classes.
     """
     if one == other or one in classes:

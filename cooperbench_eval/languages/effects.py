@@ -275,7 +275,7 @@ class _Statement(NamedTuple):
             yield Effect(receiver, Action.CHANGED if is_changing else Action.READ, key, name)
 
     def _is_free(self, path: Path) -> bool:
-        """Whether a call is of a function, also one of a module or a class, not of an object."""
+        """Whether a call is of a function, perhaps of a module or class, not of an object."""
         first = path[0]
         is_module = first in self.modules and path[1:-1] == ()
         return len(path) == 1 or first[:1].isupper() or is_module or bool(_REPORTING.match(first))

@@ -52,7 +52,7 @@ _OTHERS: Mapping[str, Grammar] = {
     ".rb": Grammar.RUBY,
 }
 _LAYOUTS = frozenset({None, Grammar.CSS, Grammar.HTML})
-"""What no program is written in; the order of its parts is checked line by line."""
+"""No grammar, or one without statements; the order is checked line by line."""
 
 
 class SyntaxFault(NamedTuple):

@@ -470,7 +470,7 @@ class Source:
 
     @property
     def unbound(self) -> frozenset[str]:
-        """The names that it uses and nothing binds; none if something may bind any name."""
+        """The names that it uses but nothing binds; none if something may bind any name."""
         if self.known is None or any(names.may_bind_any for _, names in self.pieces):
             return frozenset()
         return self.free - self.known

@@ -76,7 +76,7 @@ def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
 
 
 def _few(definitions: Iterable[Definition]) -> Iterator[Definition]:
-    """Yield functions, classes and top-level variables; refuse too long names."""
+    """Yield functions, classes and top-level variables; refuse overlong names."""
     definitions = list(definitions)
     named = {each.first for each in definitions if each.name != "default"}
     length = 0

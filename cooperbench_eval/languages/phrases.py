@@ -1,9 +1,9 @@
 """Divides text into phrases, which are the values that consist of several tokens.
 
-The numbers of `date(2024, 1, 5)`, `x[1:10]` and `rgb(0, 9, 0)` are one value, although each
-of them is a token, and so are neighbouring words of a sentence. If each side changes another
-part of such a value, nobody wrote what a merge would make of it. Lists in square or curly
-brackets have more items than a value has parts, so only neighbouring items are a phrase.
+The numbers of `date(2024, 1, 5)`, `x[1:10]` and `rgb(0, 9, 0)` are one value, although each of them
+is a token, and so are neighbouring words of a sentence. If the sides change different parts of such
+a value, a merge would make one that nobody wrote. Lists in square or curly brackets have more items
+than a value has parts, so only neighbouring items are a phrase.
 """
 
 import re

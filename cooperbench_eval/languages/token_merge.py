@@ -205,7 +205,7 @@ def _not_repeated(edits: Sequence[TokenEdit], others: Sequence[TokenEdit]) -> It
 def _containing(
     base: Sequence[Token], ours: Sequence[Token], theirs: Sequence[Token]
 ) -> Token | None:
-    """Return one side's value if the other one changed only parts of it, and those alike."""
+    """Return one side's value if the other changed only parts of it, in the same way."""
     if not len(base) == len(ours) == len(theirs) == 1:
         return None
     word = containing_value(base[0].word, ours[0].word, theirs[0].word)
@@ -271,7 +271,7 @@ def _kept(base: Sequence[Token], spaces: Sequence[dict[int, bytes]], places: ran
 
 
 def _both(ours: Sequence[Token], theirs: Sequence[Token], order: Order) -> list[Token]:
-    """Return what both sides insert at one point; what both have stands there once."""
+    """Return what both sides insert at one point; what both have occurs once."""
     if _texts(ours) == _texts(theirs):
         return list(ours)
     first, second = (theirs, ours) if order is Order.THEIRS_FIRST else (ours, theirs)

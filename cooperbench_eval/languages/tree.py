@@ -120,7 +120,7 @@ def _differing(
 
 
 class BindingError(StructureError):
-    """No text resolves the conflict, such as that of a file which a tool has to write."""
+    """No text can resolve the conflict, as in a file that a tool has to write."""
 
 
 class OrderError(DisagreementError):

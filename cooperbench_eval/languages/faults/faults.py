@@ -70,7 +70,7 @@ def find_fault(
     if fault := find_text_fault(path, versions, merged, may_invent=may_invent):
         return fault
     if fault := find_parse_fault(path, versions, merged):
-        # Nobody sees the text, so its lines say nothing.
+        # Nobody sees the text, so line numbers say nothing.
         return "both sides' changes together would not parse" if is_code(path) else fault
     if is_code(path) and _count_gaps(merged) > max(map(_count_gaps, versions)):
         return "a list would lack an item between two commas"
@@ -121,7 +121,7 @@ def find_parse_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: by
 
 
 def _find_new_region(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Find lines that the grammar cannot read and that it could not read in a version."""
+    """Find lines that the grammar cannot read, more often than the versions explain."""
     try:
         base, ours, theirs, now = map(_unread, repeat(path), (*versions, merged))
     except StructureError as exc:

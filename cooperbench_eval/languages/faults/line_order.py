@@ -37,7 +37,7 @@ _SCRIPTS = re.compile(
 """Files in which a single word is a command."""
 _ONLY_WORD = re.compile(rb"(?!!)[^\s={}();:]+[,;]?\Z")
 MAY_REPEAT = re.compile(rb"(?:#\s*include|import|use|using|from|require\w*|package|source)\b|<")
-"""How lines begin that may be in any order, such as imports."""
+"""How lines that may be in any order begin, such as imports."""
 _STYLES = frozenset({".css", ".scss", ".less"})
 _PROPERTY = re.compile(rb"([a-z]+)[a-z-]*\s*:\s[^{}]*;\Z")
 """A style property, with its first word, which `margin` and `margin-left` share."""

@@ -23,7 +23,7 @@ _NUMBER_ITEM = re.compile(rb"[ \t]*(-?\d[\w.]*),?[ \t\r]*")
 _NUMBER_ITEMS = re.compile(
     rb"^[ \t]*(-?\d[\w.]*),[ \t\r]*\n(?=%b$)" % _NUMBER_ITEM.pattern, re.MULTILINE
 )
-"""Numbers below each other that a comma separates."""
+"""Numbers below each other, separated by commas."""
 _WORDS = re.compile(rb"\w+(?:\s+\w+)*")
 
 
@@ -91,4 +91,4 @@ def _counted(line: bytes) -> tuple[bytes, int] | None:
 
 
 _LONGEST = 18
-"""The most digits of a number that counts."""
+"""The most digits of a counting number."""

@@ -91,7 +91,7 @@ class _Order:
                         yield from self._of_run(parts[0].kind, gap, run)
 
     def _of_run(self, kind: str, gap: Gap, run: Run[Element]) -> Iterator[str]:
-        """Yield what is wrong with a run in which each side inserts something else."""
+        """Yield what is wrong with a run in which the sides' insertions differ."""
         mine, other = run.first, run.second
         there = {each.plain for each in (*mine, *other)}
         now = [each for each in gap.now if each.plain in there]
@@ -161,7 +161,7 @@ def _replaces(new: Iterable[Element], gone: Elements) -> bool:
 
 
 def _options(gap: Gap) -> Iterator[str]:
-    """Yield an option that both sides add to the arguments of a command, with other values."""
+    """Yield an option that both sides add to a command's arguments, with different values."""
     mine, other = ([each.plain for each in part] for part in (gap.mine, gap.other))
     for clash in clashing_options(mine, other):
         yield CLASHING % tuple(map(one_line, clash))

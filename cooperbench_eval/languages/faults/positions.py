@@ -1,7 +1,7 @@
 """Finds lists that both sides made longer or shorter although the place of each item matters.
 
 That is so in tuples, in patterns on the left of an assignment, in what a function returns, in
-Go's literals of structs without names of fields, and in what is passed to a function.
+Go's struct literals without field names, and in what is passed to a function.
 """
 
 from collections.abc import Iterator, Sequence

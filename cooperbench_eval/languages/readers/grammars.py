@@ -89,7 +89,7 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
 def parse(grammar: Grammar, source: bytes) -> Tree:
     """Parse a file, which may have errors.
 
-    It is cached, as merges ask for each version in both orders and for each block.
+    It is cached: merges ask for each version in both orders and for each block.
 
     Raises:
         StructureError: The packages are not installed, or the grammar fails on such a file.
@@ -177,7 +177,7 @@ _EXTERN = re.compile(
     rb"#[ \t]*if(?:def[ \t]+|[ \t]+defined[ \t(]+)__cplusplus\b[^\n]*\n\s*"
     rb"(?:extern[ \t]+\"C\"[ \t]*\{|\}[^\n#]*)\s*\n[ \t]*#[ \t]*endif\b[^\n/]*"
 )
-"""Matches what begins or ends the functions that C++ also knows, in a header of C."""
+"""Matches the start or the end of `extern "C"` in a header that C++ shares."""
 _USING = re.compile(rb"\b(?:await +)?using(?= +[A-Za-z_$][\w$]* *(?:=[^=]|: |of ))")
 """Matches what declares a resource, which the grammar of TypeScript takes for a name."""
 _WORD = re.compile(

@@ -236,7 +236,7 @@ class ConstructNamer:
         return Description("expression", self._text(node, "function") + b" " + self.text(given[0]))
 
     def _sent(self, node: SyntaxNode) -> Description:
-        """Describe a call in Ruby, of which some load files, and some name a block."""
+        """Describe a call in Ruby; some calls load files, and some name a block."""
         arguments = node.child_by_field_name("arguments")
         given = self._named(arguments) if arguments else []
         name = self._text(node, "method")

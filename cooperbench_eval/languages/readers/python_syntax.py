@@ -72,7 +72,7 @@ def _pieces(text: str) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def _error(text: str) -> tuple[str, int | None] | None:
-    """Return why a text is not valid Python, and in which line; `None` if it is valid."""
+    """Return why a text is not valid Python, and on which line; `None` if it is valid."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -66,7 +66,7 @@ class _Bound(NamedTuple):
 
 _ALL = -1
 _DEEPEST = 100
-"""How many blocks in each other are followed; Python itself reads no more."""
+"""How many nested blocks are followed; Python itself reads no more."""
 
 
 class Paths:

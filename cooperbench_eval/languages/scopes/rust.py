@@ -46,7 +46,7 @@ class RustWalk(Walk):
     attributes = rule_names("field_identifier shorthand_field_identifier")
     assignments = rule_names("assignment_expression compound_assignment_expr")
     in_order = True
-    # A later macro or variable hides a former one.
+    # A macro or variable hides an earlier one.
     sharing = Sharing(
         with_all=rule_names("conditional local macro"),
         pairs=pairs("!type: function constant\n!module: function constant use"),

@@ -7,7 +7,7 @@ from attrs import frozen
 from cooperbench_eval.languages.model import Branch, Clash, Declaration
 
 _MOST_COMPARED = 100
-"""Each declaration of a name is compared with at most so many others in its scope."""
+"""The most others in its scope with which a declaration of a name is compared."""
 
 
 @frozen(kw_only=True)

@@ -75,7 +75,7 @@ class Walk:
     calls: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """The nodes of a call, with the fields of the function and of the arguments."""
     receivers: ClassVar[Mapping[str, bool]] = {}
-    """Words that refer to the class around, and whether they mean an instance of it."""
+    """Words for the enclosing class, and whether they mean an instance of it."""
     roots: ClassVar[frozenset[str]] = frozenset()
     """Keywords with which a path may begin."""
     may_give_several: ClassVar[bool] = False

@@ -271,7 +271,7 @@ def is_merge_by_key(path: str, versions: Sequence[bytes], merged: bytes) -> bool
 
 
 def why_unread(path: str, versions: Sequence[bytes]) -> str:
-    """Return why versions of a data file cannot be merged by key; empty if they can be read."""
+    """Return why versions of a data file cannot be read; empty if they can."""
     try:
         read_versions(path, tuple(map(_closed, versions)))
     except StructureError as exc:
@@ -281,7 +281,7 @@ def why_unread(path: str, versions: Sequence[bytes]) -> str:
 
 @lru_cache(maxsize=4)
 def _merges(path: str, versions: Sequence[bytes]) -> Sequence[bytes]:
-    """Return the merges by key, with theirs after and before ours; none if they are refused."""
+    """Return the merges by key, with ours and with theirs first; none if they are refused."""
     try:
         trees = read_versions(path, versions)
         merged = [DataMerge(first).merge_file(*trees) for first in (False, True)]

@@ -51,7 +51,7 @@ _TYPED = re.compile(
 )
 """Matches text that is not a string unless it is quoted."""
 _MOST_TYPED = 64
-"""Only so many bytes of a value are matched, since that takes quadratic time."""
+"""The most bytes of a value that are matched, which takes quadratic time."""
 
 
 def bare_words(element: Element) -> tuple[bytes, ...]:
@@ -101,7 +101,7 @@ def check_versions(ours: Sequence[Element], theirs: Sequence[Element]) -> None:
 
 _ORIGINS = frozenset(b"git image newName registry repo repository url".split())
 _REVISIONS = frozenset(b"branch checksum digest hash newTag ref rev sha sha256 tag".split())
-"""The keys that name a revision of what an origin has."""
+"""The keys that name a revision at an origin."""
 
 
 def check_revision(
@@ -131,7 +131,7 @@ def check_revision(
 
 
 def has_edits(base: Sequence[bytes], side: Sequence[bytes], other: Sequence[bytes]) -> bool:
-    """Whether a side has made all edits of the words of a value that the other made.
+    """Whether a side made every edit that the other made to the words of a value.
 
     If both sides raise a version, the higher one has all edits of the lower one.
     """

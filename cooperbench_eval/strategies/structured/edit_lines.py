@@ -63,7 +63,7 @@ class EditPlaces:
     def show(self, base: Elements, ours: Elements, theirs: Elements) -> str:
         """Show the first line of each side's edit, with its number; empty if none is known.
 
-        A side that removes something has no line of it. A rule may have swapped the sides.
+        A side that only removes has no line. A rule may have swapped the sides.
         """
         versions = [(base, ours, theirs), (base, theirs, ours)]
         found = [[self._lines(i, each) for i, each in enumerate(parts)] for parts in versions]
@@ -108,7 +108,7 @@ class EditPlaces:
 
 
 def _shared_names(ours: Elements, theirs: Elements) -> list[bytes]:
-    """Return the names of what both sides have, but differently."""
+    """Return the names to which the sides give different text."""
     texts = {each.key: each.plain for each in theirs if each.key}
     return [each.key for each in ours if texts.get(each.key, each.plain) != each.plain]
 

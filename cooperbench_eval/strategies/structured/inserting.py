@@ -1,4 +1,4 @@
-"""Merges what both sides insert at one place of a construct as two sequences."""
+"""Merges, as two sequences, what both sides insert at one place of a construct."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations
@@ -46,7 +46,7 @@ class Insertions(NamedTuple):
     """The insertions of both sides as one.
 
     Attributes:
-        mine: The first side's pieces, also those that both sides have.
+        mine: The first side's pieces, shared ones included.
         own: The pieces that only the second side has.
         both: All of them in order.
     """

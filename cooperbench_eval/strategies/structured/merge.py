@@ -1,10 +1,10 @@
 """Three-way merge of trees.
 
-The children of the three versions are aligned, and the edits of both sides are walked
-together. Edits of different children combine. A child that both sides edited is merged
-recursively. If both sides insert at one place, both insertions are kept where the
-construct has room for both. A few rules combine statements that both sides changed;
-everything else that both sides changed is a disagreement.
+The children of the three versions are aligned, and the edits of both sides are walked together.
+Edits of different children combine. A child that both sides edited is merged recursively. If both
+sides insert at one place, both insertions are kept where the construct allows both. A few rules
+combine statements that both sides changed; everything else that both sides changed is a
+disagreement.
 """
 
 from collections.abc import Iterator
@@ -242,10 +242,10 @@ class TreeMerge:
         return arranged
 
     def _in_order(self, ours: Elements, theirs: Elements) -> tuple[Elements, Elements]:
-        """Put the insertion last that is more likely to leave the suite (`return`, `break` …)."""
+        """Put last the insertion that is more likely to leave the suite (`return`, `break` …)."""
         mine, other = ordering.find_leaving(ours), ordering.find_leaving(theirs)
         if mine is other is ordering.Leaving.ALWAYS:
-            problem = "both sides insert a statement that leaves the block, at one place"
+            problem = "both sides insert, at one place, a statement that leaves the block"
             raise DisagreementError(problem).between((), ours[-1:], theirs[-1:])
         theirs_first = self.theirs_first if mine is other else mine > other
         if _documents(ours) != _documents(theirs) and mine is other:

@@ -50,7 +50,7 @@ def find_misplaced(versions: Sequence[Construct], merged: Element) -> str:
         if head := next(filter(None, found), b""):
             return f"{_shown(name, function, head)} would be in the wrong block"
         if head := find_both_versions(known, sides, now):
-            return f"{_shown(name, functions[0], head)} would occur as well as theirs' version"
+            return f"{_shown(name, functions[0], head)} and theirs' version would both occur"
         if head := find_removed(known, sides, now):
             changed = functions[0 if head in sides[0].paths else 1]
             return f"one side removes {_shown(name, changed, head)}, which the other changes"

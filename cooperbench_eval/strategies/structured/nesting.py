@@ -254,7 +254,7 @@ class _Wrapped(NamedTuple):
     """A statement of the base: its depth in one side, and what the other side did to it.
 
     Attributes:
-        depth: In how many suites it is in the one side.
+        depth: In how many suites it is in one side.
         deeper: In how many more blocks it is in the other side than in the base.
         suites: The suites around it in the other side, outermost first.
         place: Its place in the base.

@@ -252,8 +252,7 @@ _ITEMS = frozenset({b"-", b"*", b"+", b"|"})
 def join_blocks(first: Elements, second: Elements, following: Element) -> Elements:
     """Return both insertions; the blocks with which both begin, such as a heading, occur once.
 
-    If the others are items of a list, rows of a table, or only sentences, so do those that both
-    have.
+    If the others are list items, table rows, or only sentences, all that both have occur once.
 
     Args:
         first: The blocks that come first.

@@ -17,7 +17,7 @@ from cooperbench_eval.strategies.structured.rules.statements import PLACEHOLDERS
 from cooperbench_eval.support.memo import WeighedMemo
 
 MOST_COPIES = 50
-"""Only so many copies of a statement are compared; more of them show nothing."""
+"""The most copies of a statement that are compared; more show nothing."""
 _LEAST_ALIKE = 0.5
 _MOST_COMPARED = 400
 

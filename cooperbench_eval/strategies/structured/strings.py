@@ -63,7 +63,7 @@ def merge_formatted(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Merge strings with placeholders, such as `f"{one} {other}"`; each placeholder is one value.
 
     Returns:
-        The merged string; `None` if a version is no such string, or if both sides changed one
+        The merged string; `None` if a version is not such a string, or both sides changed one
         placeholder, or text that no placeholder divides.
     """
     versions = [_FORMATTED.fullmatch(word) for word in (base, ours, theirs)]

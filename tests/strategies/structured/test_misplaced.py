@@ -143,7 +143,7 @@ def test_two_versions_of_one_statement_are_not_both_there():
     theirs = function("x = second(a + one(b))", "two()")
     merged = function("for c in d:", "    x = first(a + one(b))", "x = second(a + one(b))", "two()")
 
-    assert "would occur as well as theirs" in misplaced(base, ours, theirs, merged)
+    assert "and theirs' version would both occur" in misplaced(base, ours, theirs, merged)
 
 
 def test_equal_headers_do_not_confuse_what_both_sides_add():

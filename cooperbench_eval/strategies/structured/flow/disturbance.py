@@ -1,4 +1,4 @@
-"""Finds where one side's changes of a function disturb the other's."""
+"""Finds where one side's changes to a function disturb the other's."""
 
 from collections.abc import Collection, Iterator
 
@@ -16,7 +16,7 @@ class Disturbance(PathRules):
     """The effects of one side's work, and what they do to the other's."""
 
     def find(self) -> Clash | None:
-        """Return the first disturbance, with the one side as ours."""
+        """Return the first disturbance, with one side as ours."""
         values = self._uses, self._rest, self._removes, self._overwrites, self._mixes, self._both
         rules = (
             *values,
@@ -71,7 +71,7 @@ class Disturbance(PathRules):
             yield from ((name, at) for at in renewed if not self._prepares(at))
 
     def _outdated(self) -> Iterator[Clash]:
-        """The one side takes a value, to work with it, before the other makes a new one from it."""
+        """One side takes a value to work with before the other makes a new one from it."""
         steps = self.merged.steps
         for i in self.other.changes:
             for name in self._sets(i) & self._known:
@@ -85,7 +85,7 @@ class Disturbance(PathRules):
                         yield self._clash(problem, at, i)
 
     def _taken_for(self, places: Collection[int], name: bytes) -> Iterator[int]:
-        """Yield the one side's steps that set what its steps at *places* read instead of a name."""
+        """Yield one side's steps that set what it reads at *places* instead of a name."""
         steps = self.merged.steps
         for place in places:
             if name not in steps[place].facts.reads:
@@ -93,13 +93,13 @@ class Disturbance(PathRules):
                     yield from self.merged.sources(place, taken) & self.one.changes.keys()
 
     def _lacks(self, merged: int, name: bytes) -> bool:
-        """Whether the one side no longer computes a value that the other's step reads."""
+        """Whether one side no longer computes a value that the other's step reads."""
         sources = self.other.graph.sources(self.other.origins[merged], name)
         before = {self.other.before[at] for at in sources if at in self.other.before}
         return not before.isdisjoint(self.one.gone) and name not in self.one.sets_anew
 
     def _rest(self) -> Iterator[Clash]:
-        """The other's changes reach more or less of the base's statements than in its version."""
+        """The other's changes reach more or fewer statements of the base than in its version."""
         effects = self._reverse
         places, origins = self.other.places, self.other.origins
         mine = self.one.changes
@@ -122,12 +122,12 @@ class Disturbance(PathRules):
                 yield clash._replace(theirs=self.other.graph.steps[step].header)
 
     def _passes(self, use: int, name: bytes) -> bool:
-        """Whether a step of the one side takes a value and sets the variable anew from it."""
+        """Whether one side's step makes a variable's new value from its old one."""
         sources = self.merged.sources(use, name) & self.one.changes.keys()
         return any(name in self.merged.steps[at].facts.reads for at in sources)
 
     def _drops(self, step: int, name: bytes) -> bool:
-        """Whether the one side removed the base's use of a variable in a step of the other's."""
+        """Whether one side removed the base's use of a variable in a step of the other's."""
         kept = (i for i, change in self.one.changes.items() if change in _SETTING)
         if self.other.before.get(step) in self.one.gone:
             return not any(name in self.one.step(i).facts.reads for i in kept)
@@ -138,7 +138,7 @@ class Disturbance(PathRules):
         return name not in now.facts.reads
 
     def _mixes(self) -> Iterator[Clash]:
-        """A statement of the base gets a value from the one side or from the other."""
+        """A statement of the base may get a value from either side."""
         mine, other = self.always, self._reverse.always
         for use, name in sorted(self._reverse.sometimes.reads):
             sources = self.merged.sources(use, name)
@@ -147,7 +147,7 @@ class Disturbance(PathRules):
                 yield self._clash(f"both sides change {shown(name)}", min(own), min(others))
 
     def _removes(self) -> Iterator[Clash]:
-        """Both remove values of one variable, so that an older one comes through."""
+        """Both remove assignments to one variable, so that an older value is left."""
         sides = (set(self.one.gone), set(self.other.gone))
         steps = self.one.base.steps
         mine, other = (
@@ -158,7 +158,7 @@ class Disturbance(PathRules):
             yield self._clash(f"both sides remove statements that set {shown(min(both))}")
 
     def _overwrites(self) -> Iterator[Clash]:
-        """The one side sets a variable before the value that the other gave it is used."""
+        """One side sets a variable before the value that the other gave it is used."""
         for i in sorted(self.other.changes):
             for name in sorted(self._sets(i)):
                 for at in self.merged.overwriting(i, name):
@@ -167,14 +167,14 @@ class Disturbance(PathRules):
                         yield self._clash(problem, at, i)
 
     def _replaces(self, at: int, name: bytes) -> bool:
-        """Whether a step of the one side always gives a variable a value of its own."""
+        """Whether a step of one side always gives a variable a value of its own."""
         if self.one.changes.get(at) not in _SETTING or at in self.other.changes:
             return False
         reads = self.merged.steps[at].facts.reads
         return name not in reads and not self._is_optional(at)
 
     def _loses(self, computed: int, at: int, name: bytes) -> bool:
-        """Whether a use that the computed value had in the other's version gets another one."""
+        """Whether what used the computed value in the other's version gets another one."""
         own, graph = self.other.origins[computed], self.other.graph
         if self.other.origins.get(at) in graph.overwriting(own, name):
             return False  # there as well
@@ -185,7 +185,7 @@ class Disturbance(PathRules):
         return outlives and not self.merged.reaches_end(computed, name)
 
     def _both(self) -> Iterator[Clash]:
-        """Both introduce a variable, and the other uses the one side's."""
+        """Both introduce a variable, and the other uses one side's."""
         common = self.one.origins.keys() & self.other.origins.keys()
         shared = {name for i in common for name in self._sets(i)}
         for i in self.one.changes:
@@ -196,7 +196,7 @@ class Disturbance(PathRules):
                         yield self._clash(f"both sides introduce {shown(name)}", i, use)
 
     def _orders(self) -> Iterator[Clash]:
-        """The one sets a variable anew where the other's new work reads it: in which order?"""
+        """One side sets a variable again where the other's new work reads it."""
         for i, change in self.one.changes.items():
             # The names in a pattern are new ones, or the arguments of a call.
             is_pattern = self.merged.steps[i].kind in {"case", "arm"}
@@ -229,7 +229,7 @@ class Disturbance(PathRules):
         )
 
     def _closes(self) -> Iterator[Clash]:
-        """The other uses a value that the one side's new `with` has closed by then."""
+        """The other uses a value that one side's new `with` has already closed."""
         steps = self.merged.steps
         for i, change in self.one.changes.items():
             if change is not Change.NEW or steps[i].kind != "with":

@@ -27,11 +27,11 @@ class StepFacts:
     """The variables of a statement, without those of its suites.
 
     Attributes:
-        sets: The variables that it assigns. `a.b` is one that is called `a.b`; an item, as
-            in `a[0] = 1`, is none.
+        sets: The variables that it assigns. `a.b` counts as one; an item, as in `a[0] = 1`, does
+            not.
         reads: The variables that it reads, also in the functions inside it.
-        direct: Those whose values matter to the statement itself. It does not merely hand
-            them to a call, as an argument or as the object with the method.
+        direct: Those whose values matter to the statement itself. It does not merely hand them to a
+            call, as an argument or as the method's object.
         declares: Whether the assigned variables are new ones, which end with their block.
     """
 

@@ -45,7 +45,7 @@ class Influence:
         return Clash(problem, *steps)
 
     def cause(self, affected: AbstractSet[int]) -> int | None:
-        """Return the one side's change that affects some steps; `None` if it is a removal."""
+        """Return one side's change that affects some steps; `None` if it is a removal."""
         starts = sorted(self._starts, key=lambda each: each not in affected)
         found = (i for i in starts if self._spread([i], ()).steps & affected)
         return next(found, None)
@@ -57,7 +57,7 @@ class Influence:
 
     @cached_property
     def always(self) -> frozenset[int]:
-        """The merged steps that are affected even if the one side's new options are not used."""
+        """The merged steps that are affected even if one side's new options are not used."""
         starts = [i for i in self._starts if not self._is_optional(i)]
         return self._spread(starts, list(self._orphans_in_merge())).steps
 
@@ -68,7 +68,7 @@ class Influence:
 
     @cached_property
     def own(self) -> Spread:
-        """What may be affected in the one side's own version."""
+        """What may be affected in one side's own version."""
         starts = [self.one.origins[i] for i in self._starts]
         return Spread.of(self.one.graph, starts, self._orphans, ())
 
@@ -83,7 +83,7 @@ class Influence:
 
     @cached_property
     def _orphans(self) -> frozenset[Read]:
-        """What steps of the one side read instead of a value that it no longer computes."""
+        """What one side's steps read instead of a value that it no longer computes."""
         base, work = self.one.base, self.one
         steps = base.steps
         now = {before: own for own, before in work.before.items()}
@@ -113,10 +113,10 @@ class Influence:
         return not work.is_optional(work.origins[at])
 
     def _prepares(self, at: int) -> bool:
-        """Whether a new step of the one side prepares a value with a call, as `name = clean(name)`.
+        """Whether a new step of one side prepares a value with a call, as `name = clean(name)`.
 
-        Then what uses the value afterwards is meant for the new one, since the one side left all
-        uses of the base as they were.
+        Then later uses of the value are meant for the new one, since this side left all uses of the
+        base as they were.
         """
         names = self._sets(at)
         edited = (i for i, change in self.one.changes.items() if change is Change.EDITED)

@@ -1,6 +1,6 @@
 """Finds where one side's changes disturb the other's in a merged file.
 
-Two changes of one function may touch different statements and still not work together.
+Two changes to one function may touch different statements and still not work together.
 Horwitz, Prins and Reps ("Integrating noninterfering versions of programs", 1989) call this
 interference. They compare program slices: what a version changed must depend on the same
 statements after the merge as before it.
@@ -89,7 +89,7 @@ def _interfere(
 
 
 def _named(problem: str, one: str, other: str) -> str:
-    """Say which side is the one, and which is the other."""
+    """Replace `one side` and `the other` by names."""
     for words, name in (("one side", one), ("the other", other)):
         problem = problem.replace(f"{words}'s", f"{name}'").replace(words, name)
     return problem

@@ -14,7 +14,7 @@ class PathRules(Influence):
     """Finds where one side's work skips the other's, or does only a part of it."""
 
     def _leaves(self) -> Iterator[Clash]:
-        """The one side leaves before what the other's work affects is done."""
+        """One side leaves before what the other's work affects is done."""
         affected = self._reverse.sometimes.steps - self.one.changes.keys()
         for exit_, skipped in self._exits():
             lost = {
@@ -46,7 +46,7 @@ class PathRules(Influence):
         return any(not names.isdisjoint(self._sets(i)) for i in range(start, end))
 
     def _guesses(self) -> Iterator[Clash]:
-        """Both insert at one place: the one side an exit, the other a call that it might skip."""
+        """Both insert at one place: one side an exit, the other a call that it might skip."""
         for exit_, _ in self._exits():
             head = self.one.head_of(exit_) or 0
             if self._is_optional(exit_) or self.one.changes.get(head) is not Change.NEW:
@@ -63,7 +63,7 @@ class PathRules(Influence):
                     break
 
     def _halves(self) -> Iterator[Clash]:
-        """The one side's new option leaves with a value of which the other changes more later."""
+        """One side's new option leaves with a value that the other changes again later."""
         always = self.other.always
         for exit_, skipped in self._exits():
             head = self.one.head_of(exit_) or 0
@@ -87,7 +87,7 @@ class PathRules(Influence):
         return frozenset(found)
 
     def _exits(self) -> Iterator[tuple[int, AbstractSet[int]]]:
-        """Yield the one side's new exits under conditions, and the steps that each may skip.
+        """Yield one side's new exits under conditions, and the steps that each may skip.
 
         An exit under a condition that the side edited counts as new. A new
         error is not expected, so a `raise` does not count.
@@ -107,7 +107,7 @@ class PathRules(Influence):
                 yield merged, self.merged.onwards(head) - self.merged.onwards(merged)
 
     def _splits(self) -> Iterator[Clash]:
-        """The one side's new condition covers a part of the other's work, but not all of it."""
+        """One side's new condition covers a part of the other's work, but not all of it."""
         steps, work = self.merged.steps, self.other
         for i in work.always:
             if work.changes[i] not in MEANT:
@@ -121,13 +121,13 @@ class PathRules(Influence):
                         yield self._clash(problem, head, min(outside))
 
     def _is_copied(self, at: int, head: int) -> bool:
-        """Whether the one side has a copy of a step of the other's outside of a condition."""
+        """Whether one side has a copy of the other's step outside of a condition."""
         steps = self.merged.steps
         outside = (steps[i] for i in self.one.changes if head not in steps[i].within)
         return any(extends(steps[at].header, each.header) for each in outside)
 
     def _copies(self) -> Iterator[Clash]:
-        """The other copied a call that the one side changes everywhere."""
+        """The other copied a call that one side changes everywhere."""
         base, one, other, merged = (
             calls_in(graph)
             for graph in (self.one.base, self.one.graph, self.other.graph, self.merged)
@@ -148,7 +148,7 @@ class PathRules(Influence):
             )
 
     def _is_extended(self, before: int) -> bool:
-        """Whether the one side only extended a step of the base."""
+        """Whether one side only extended a step of the base."""
         place = next((own for own, old in self.one.before.items() if old == before), None)
         merged = None if place is None else self.one.places.get(place)
         return merged is not None and self.one.changes.get(merged) is Change.EXTENDED

@@ -39,8 +39,8 @@ class Work:
     Attributes:
         base: The function in the base.
         graph: The function on the side.
-        origins: The side's step that each merged step is, by its index.
-        before: The base's step that each step of the side was, by its index.
+        origins: The side's step for each merged step, by its index.
+        before: The base's step for each step of the side, by its index.
         gone: The steps of the base that the side removed.
         shared: The merged steps that both sides have, so that they count for neither.
     """
@@ -217,7 +217,7 @@ def _value(header: Construct) -> tuple[bytes, ...]:
 
 
 _LEAST_COPIED = 6
-"""The fewest words, brackets included, of a call that is taken for a copy."""
+"""The fewest words of a call, brackets included, that may be a copy."""
 
 
 def calls_in(graph: Graph) -> dict[bytes, list[int]]:

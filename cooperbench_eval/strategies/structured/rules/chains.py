@@ -33,7 +33,7 @@ _LEVELS = (
 )
 _OPERATORS = frozenset[bytes]().union(*_LEVELS)
 _BITS = 2
-"""The first of the levels whose operators other languages rank among arithmetic."""
+"""The first level of operators that other languages rank with arithmetic."""
 _LOOSER_THAN_BITS = frozenset(b"== != === !== < > <= >= is in not instanceof + - ^ !".split())
 _UNCLEAR = frozenset({b"??", b"lambda"})
 _CONSTANTS = frozenset(b"None True False null undefined nil true false".split())
@@ -104,7 +104,7 @@ def merge_chain(merger: Merger, base: Construct, ours: Construct, theirs: Constr
     """Merge three versions of an expression.
 
     Raises:
-        DisagreementError: They cannot be combined, or it is not clear with which brackets.
+        DisagreementError: They cannot be combined, or it is unclear where brackets belong.
     """
     versions = base, ours, theirs
     level = min((found for each in versions if (found := _level(each)) is not None), default=None)

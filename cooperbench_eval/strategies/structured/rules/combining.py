@@ -131,7 +131,7 @@ def _merge_named_returns(
 def _returns(
     base: Elements, ours: Elements, theirs: Elements
 ) -> tuple[Construct, "_Return | None", "_Return | None"]:
-    """Return the base's value and what the sides do with it; `None` for what is no such work."""
+    """Return the base's value and what the sides do with it; `None` if they do anything else."""
     if not base or base[-1].kind != "return":
         return Construct(kind="value", children=()), None, None
     old = value_of(base[-1])

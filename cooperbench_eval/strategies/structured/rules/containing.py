@@ -12,7 +12,7 @@ def containing(base: Elements, ours: Elements, theirs: Elements) -> Elements | N
     """Return the version that has all that the other side made of some statements, and more.
 
     It may have further statements, comments and items in lists, such as arguments, but no words
-    that the other side removed. `None` if neither side's version is so.
+    that the other side removed. `None` if there is none.
     """
     old = _count(base)
     for one, other in ((ours, theirs), (theirs, ours)):

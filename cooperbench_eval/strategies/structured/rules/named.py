@@ -38,8 +38,8 @@ def merge_named(
 ) -> Elements | None:
     """Merge imported names, fields, or entries of an object that both sides changed.
 
-    The items have the order of ours, and the new ones of theirs are after those that they
-    follow. The rule fits if all items have names of their own.
+    The items keep the order of ours; each new one of theirs comes after the item that it follows.
+    The rule fits if all items have names of their own.
     """
     versions = [_by_name(each) for each in (base, ours, theirs)]
     before, mine, other = ({} if each is None else each for each in versions)
@@ -51,7 +51,7 @@ def merge_named(
             raise DisagreementError.at(before[key])
     new = [side.keys() - before.keys() for side in (mine, other)]
     if before.keys() - mine.keys() - other.keys() and new[0] - new[1] and new[1] - new[0]:
-        raise DisagreementError.at(*ours, *theirs)  # both replaced one item, by others
+        raise DisagreementError.at(*ours, *theirs)  # both replaced one item differently
     names = [key for key in mine if key in other or key not in before]
     followers: dict[bytes, list[bytes]] = {}
     last = b""
@@ -101,7 +101,7 @@ def _merged(
 
 
 def check_imports(one: Sequence[Element], other: Sequence[Element]) -> None:
-    """Refuse a name that is imported by what each side inserts.
+    """Refuse a name that both sides' insertions import.
 
     Raises:
         DisagreementError: The later import would replace the earlier one, or not compile.

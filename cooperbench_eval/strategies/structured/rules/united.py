@@ -1,9 +1,9 @@
 """Unites two declarations of data that both sides inserted under one name.
 
-An interface, a struct, an enum, an option type, an object or a parameter with such a type
-may be inserted by both sides with other members. The result has the members of both. A
-member that both have differently is refused, and so is everything that is not data: two
-functions of one name are two behaviours.
+Both sides may insert an interface, a struct, an enum, an option type, an object or a parameter with
+such a type, with different members. The result has the members of both. A member that both have
+differently is refused, and so is everything that is not data: two functions of one name are two
+behaviours.
 """
 
 from collections.abc import Sequence

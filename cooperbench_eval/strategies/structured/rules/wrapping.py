@@ -70,7 +70,7 @@ def _has_one_of(base: Elements, statement: Element) -> bool:
 
 
 def _parted(base: Elements, statements: Elements) -> tuple[Elements, Elements, Elements]:
-    """Part a side that has a new suite into what is before it, itself, and what is after it.
+    """Split a side with a new suite into what precedes it, the suite, and what follows.
 
     The middle is all that has statements of the base, and everything if none has a new suite.
     """
