@@ -143,11 +143,12 @@ class Alternative(NamedTuple):
 
 def are_exclusive(one: Construct, other: Construct) -> bool:
     """Whether the conditions of two headers, of `if` or `elif`, never both hold."""
-    tests = []
+    tests: list[list[Test]] = []
     for header in (one, other):
         words = [word for word in words_of_head(header) if word not in _ENDS]
         at = next((i for i, word in enumerate(words) if word in {b"if", b"elif"}), len(words))
-        tests.append(_condition(words[at + 1 :]))
+        # What a call returns may be another value each time.
+        tests.append([e for e in _condition(words[at + 1 :]) if b"(" not in e.subject])
     return any(each.excludes(test, NO_CLASSES) for each, test in product(*tests))
 
 

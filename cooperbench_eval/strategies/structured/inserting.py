@@ -1,7 +1,6 @@
 """Merges, as two sequences, what both sides insert at one place of a construct."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import permutations
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
-from cooperbench_eval.strategies.structured.flow.facts import changes_for
+from cooperbench_eval.strategies.structured.flow.facts import subjects_of
 
 
 class Piece(NamedTuple):
@@ -120,14 +119,16 @@ def interleave(
 
 
 def _only_in_other_order(first: Sequence[Piece], second: Sequence[Piece]) -> bool:
-    """Whether both have the same statements, which neither act nor change what others read."""
-    if sorted(each.name for each in first) != sorted(each.name for each in second):
+    """Whether both have the same guards, of which none is about what another one is about."""
+    names = [sorted(each.name for each in side) for side in (first, second)]
+    if names[0] != names[1] or any(each.main.kind != "if" for each in first):
         return False
-    statements = [flat([each]) for each in first]
-    acts = any(part.kind == "expression" for each in first for part in each.main.walk())
-    return not acts and not any(changes_for(*pair) for pair in permutations(statements, 2))
+    kinds = {part.kind for each in first for part in each.main.walk()}
+    about = [subjects_of(flat([each])) for each in first]
+    return kinds.isdisjoint(_ACTING) and len(set().union(*about)) == sum(map(len, about))
 
 
+_ACTING = frozenset({"assignment", "break", "continue", "expression", "return"})
 _LISTS = POSITIONAL | {"items", "names", "parameters"}
 
 

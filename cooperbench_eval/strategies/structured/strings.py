@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
@@ -63,42 +63,44 @@ def merge_formatted(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Merge strings with placeholders, such as `f"{one} {other}"`; each placeholder is one value.
 
     Returns:
-        The merged string; `None` if a version is not such a string, or both sides changed one
-        placeholder, or text that no placeholder divides.
+        The merged string; `None` if a version is not such a string, if their prefixes differ, or
+        if both sides changed one placeholder or its surroundings.
     """
     versions = [_FORMATTED.fullmatch(word) for word in (base, ours, theirs)]
     found = [each.groups() for each in versions if each]
     if len(found) < len(versions) or not all(map(names_inserted, (base, ours, theirs))):
         return None
-    pieces = [_PIECE.findall(text) for _, _, text in found]
-    merged = merge_text(
-        *(b"".join(each.hex().encode() + b"\n" for each in side) for side in pieces)
-    )
-    prefix, quote = (changed(*each) for each in list(zip(*found, strict=True))[:2])
-    settled = [chunk for chunk in merged.chunks if isinstance(chunk, bytes)]
-    if len(settled) < len(merged.chunks) or _blends(*pieces):
+    (prefix, *others), quotes, texts = zip(*found, strict=True)
+    pieces = [_PIECE.findall(text) for text in texts]
+    if {*others} != {prefix} or max(map(len, pieces)) > _MOST_TOKENS or _blends(*pieces):
         return None
-    text = bytes.fromhex(b"".join(settled).decode())
-    return None if quote in re.sub(rb"\\.", b"", text) else prefix + quote + text + quote
+    lines = (b"".join(b"%b\n" % each.hex().encode() for each in side) for side in pieces)
+    merged = merge_text(*lines)
+    settled = [chunk for chunk in merged.chunks if isinstance(chunk, bytes)]
+    text, quote = bytes.fromhex(b"".join(settled).decode()), changed(*quotes)
+    if len(settled) < len(merged.chunks) or quote in re.sub(rb"\\.", b"", text):
+        return None
+    return b"%b%b%b%b" % (prefix, quote, text, quote)
 
 
 def _blends(base: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[bytes]) -> bool:
-    """Whether both sides changed text that no placeholder divides."""
+    """Whether a side changed text that belongs to what the other side changed.
+
+    Text belongs to the placeholders beside it, as a unit does to its number.
+    """
     edits = sorted(
-        (each.a_start, each.a_end, at, _are_placeholders(base[each.a_start : each.a_end], new))
+        (each.a_start, each.a_end, at, _has_placeholder(base[each.a_start : each.a_end]))
         for at, side in enumerate((ours, theirs))
         for each in diff_lines(base, side)
-        for new in (side[each.b_start : each.b_end],)
     )
     return any(
-        one[2] != other[2]
-        and not (one[3] or other[3] or any(map(_PLACEHOLDER.match, base[one[1] : other[0]])))
+        one[2] != other[2] and one[3] + other[3] + _has_placeholder(base[one[1] : other[0]]) <= 1
         for one, other in pairwise(edits)
     )
 
 
-def _are_placeholders(*pieces: Sequence[bytes]) -> bool:
-    return all(map(_PLACEHOLDER.match, chain(*pieces)))
+def _has_placeholder(pieces: Sequence[bytes]) -> bool:
+    return any(map(_PLACEHOLDER.match, pieces))
 
 
 _SIGNS = (b"///", b"//!", b"//", b"#")

@@ -1,5 +1,6 @@
 """Finds the variables that a statement sets and reads."""
 
+import builtins
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -78,6 +79,47 @@ def changes_for(one: Elements, other: Elements) -> bool:
             return True
         known |= facts.sets
     return False
+
+
+def subjects_of(statements: Elements) -> set[bytes]:
+    """Return the variables and attributes that some statements read, without what they call."""
+    reads = set[bytes]().union(*(facts.reads for facts in _all_facts(statements)))
+    owners = {name.partition(b".")[0] for name in reads if b"." in name}
+    return {
+        name for name in reads - owners if not hasattr(builtins, name.decode("utf-8", "replace"))
+    }
+
+
+def hands_over(statement: Construct, name: bytes) -> bool:
+    """Whether a statement only passes a variable to other functions, or looks it up as a key.
+
+    The functions of Python itself measure or convert it, so they do not count.
+    """
+    return _hands_over(statement.children, name, is_handed=False)
+
+
+def _hands_over(parts: Sequence[Element], name: bytes, *, is_handed: bool) -> bool:
+    before = after = b""
+    for i, part in enumerate(parts):
+        after = parts[i + 1].plain if i + 1 < len(parts) else b""
+        if isinstance(part, Construct):
+            is_inside = is_handed
+            if part.kind == "group":
+                is_key = part.children[0].plain == b"[" and bool(before)
+                is_passed = bool(i) and is_call(part, parts[i - 1])
+                is_inside = is_key or (is_passed and not _is_builtin(before))
+            if not _hands_over(part.children, name, is_handed=is_inside):
+                return False
+        elif part.plain == name and after not in {b"in", b"not", b"="}:
+            is_alone = not after and before in {b"", b"="}
+            if not (is_handed and is_alone):
+                return False
+        before = part.plain
+    return True
+
+
+def _is_builtin(name: bytes) -> bool:
+    return name.islower() and hasattr(builtins, name.decode("utf-8", "replace"))
 
 
 def _all_facts(elements: Elements) -> Iterator[StepFacts]:

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 from attrs import define, field, frozen
 
 from cooperbench_eval.languages.tree import Construct, Element, Mode, StructureError
-from cooperbench_eval.strategies.structured.flow.facts import StepFacts, facts_of, parameters_of
+from cooperbench_eval.strategies.structured.flow.facts import (
+    StepFacts,
+    facts_of,
+    is_name,
+    parameters_of,
+)
 
 _MOST_STEPS = 10_000
 _MOST_VISITED = 500_000
@@ -16,7 +22,6 @@ _BRANCHING = _LOOPS | {"if", "elif", "case", "arm", "clause", "except", "switch"
 _ALTERNATIVES = frozenset({"elif", "else", "clause"})
 _COMPOUND = _BRANCHING | {"try", "with", "else", "finally", "class", "labeled"}
 _KINDS_INLINE = {word.encode(): word for word in (*_LEAVING, "assert", "del", "import")}
-_ITERATING = frozenset({b"in", b"of", b"range"})
 _HANDLING = frozenset({b"except", b"catch"})
 _WORDS_LEFT = frozenset({"comment", "suite"})
 
@@ -59,10 +64,16 @@ class Step:
         return self.kind in _BRANCHING
 
     @property
+    def repeats(self) -> bool:
+        """Whether it is the head of a loop."""
+        return self.kind in _LOOPS
+
+    @property
     def decides(self) -> bool:
         """Whether it is a condition. A loop over items does the same for each of them."""
-        is_iteration = self.kind == "for" and not _ITERATING.isdisjoint(self.header.words())
-        return self.branches and not is_iteration
+        words = [word for word in self.header.words() if word != b"("]
+        is_iteration = self.kind == "for" and any(map(_iterates, pairwise(words)))
+        return self.branches and not (is_iteration and b";" not in words)
 
 
 @define(eq=False)
@@ -404,6 +415,14 @@ class _Builder:
             else:
                 ends = found
         return out + ends
+
+
+def _iterates(words: tuple[bytes, bytes]) -> bool:
+    """Whether two neighbouring words of a header are in `for x in xs` or `for x := range xs`."""
+    before, word = words
+    if word == b"range":
+        return before in {b"for", b"=", b":="}
+    return word in {b"in", b"of"} and (is_name(before) or before in {b")", b"]", b"}"})
 
 
 def _first_word(clause: Construct) -> bytes:

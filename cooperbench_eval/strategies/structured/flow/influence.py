@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 from attrs import frozen
 
 from cooperbench_eval.languages.tree import Construct
+from cooperbench_eval.strategies.structured.flow.facts import hands_over
 from cooperbench_eval.strategies.structured.flow.graph import Graph
 from cooperbench_eval.strategies.structured.flow.spread import Read, Spread
 from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work
@@ -124,7 +125,12 @@ class Influence:
         reads = (self.one.base.steps[i].facts.reads for i in before)
         is_new = bool(names) and all(self._renews(self.one, at, name) for name in names)
         used = chain(self.merged.steps[at].facts.direct, *reads)
-        return is_new and names.isdisjoint(used)
+        return is_new and names.isdisjoint(used) and all(map(self._only_hands_over, names))
+
+    def _only_hands_over(self, name: bytes) -> bool:
+        """Whether the other's changed steps only pass a variable on."""
+        steps = map(self.other.step, self.other.changes)
+        return all(hands_over(each.header, name) for each in steps if name in each.facts.reads)
 
     def _sets(self, merged: int) -> frozenset[bytes]:
         return self.merged.steps[merged].facts.sets

@@ -36,6 +36,8 @@ class PathRules(Influence):
         """Whether tests of one value around a step and an exit never both hold."""
         steps = self.merged.steps
         inner, outer = ({*steps[at].within, at}, {*steps[exit_].within})
+        if steps[exit_].kind != "continue" and any(steps[head].repeats for head in inner & outer):
+            return False  # a later turn of the loop is skipped as well
         return any(
             are_exclusive(steps[one].header, steps[other].header)
             and not self._is_set_between(steps[one].facts.reads, *sorted((one, other)))

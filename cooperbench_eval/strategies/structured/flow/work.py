@@ -82,14 +82,29 @@ class Work:
     def without_shared(self, other: "Work") -> "Work":
         """Return it without the changes that the other side made as well, or made larger."""
         both = self.origins.keys() & other.origins.keys()
-        return evolve(self, shared=frozenset(i for i in both if self._shares(i, other)))
+        alike = {i for i in both if same(self.step(i).header, other.step(i).header)}
+        larger = {i for i in both - alike if self._is_extended(i, other, alike)}
+        return evolve(self, shared=frozenset(alike | larger))
 
-    def _shares(self, merged: int, other: "Work") -> bool:
-        mine, own = self.step(merged).header, other.step(merged).header
-        if same(mine, own):
-            return True
-        is_larger = extends(mine, own) or extends(own, mine)
-        return is_larger and merged in self.changes and merged in other.changes
+    def _is_extended(self, merged: int, other: "Work", alike: Collection[int]) -> bool:
+        """Whether a change of both sides is larger on one, and the other has no use of its own."""
+        mine, own = self.step(merged), other.step(merged)
+        if merged not in self.changes or merged not in other.changes:
+            return False
+        if extends(mine.header, own.header):
+            return not self.has_use(merged, alike)
+        return extends(own.header, mine.header) and not other.has_use(merged, alike)
+
+    def has_use(self, merged: int, alike: Collection[int]) -> bool:
+        """Whether another change of the side depends on one of its steps."""
+        at = self.origins[merged]
+        uses = set[int]().union(
+            *(self.graph.uses(at, name) for name in self.step(merged).facts.sets)
+        )
+        return any(
+            self.origins[i] in uses or at in self.step(i).within
+            for i in self.changes.keys() - {merged, *alike}
+        )
 
     def step(self, merged: int) -> Step:
         """Return the side's version of a merged step."""

@@ -109,6 +109,8 @@ def merge_returns(
     old, mine, other = _returns(base, ours, theirs)
     if mine is None or other is None or (mine.leaves_early and other.leaves_early):
         return None
+    if mine.changes_value and other.changes_value:
+        return None  # in which order?
     value = merger.merge(old, mine.value, other.value)
     if not isinstance(value, Construct):
         return None
@@ -182,6 +184,16 @@ class _Return:
     @property
     def leaves_early(self) -> bool:
         return any(map(may_leave, self.work))
+
+    @property
+    def changes_value(self) -> bool:
+        """Whether the work makes another value of it, or changes it."""
+        if self.naming is None:
+            return False
+        name = target_of(self.naming).split()[:1]
+        targets = (target_of(part) for each in self.work for part in each.walk())
+        is_set = any(target.split()[:1] == name for target in targets if target)
+        return is_set or [value_of(self.last).plain] != name
 
     def then(self, other: "_Return", value: Construct) -> Elements:
         """Return statements for this side's work on *value*, then the other's on the result."""

@@ -3,9 +3,19 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from cooperbench_eval.languages.tree import ASSIGNING, Element, Elements, Mode, Token, same
+from cooperbench_eval.languages.faults.positions import POSITIONAL
+from cooperbench_eval.languages.tree import (
+    ASSIGNING,
+    Construct,
+    Element,
+    Elements,
+    Mode,
+    Token,
+    same,
+)
 from cooperbench_eval.languages.words import WORD
-from cooperbench_eval.strategies.structured.flow.facts import is_name
+from cooperbench_eval.strategies.structured.flow.facts import changes_for, is_name
+from cooperbench_eval.strategies.structured.ordering import may_leave
 
 
 def containing(base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
@@ -30,24 +40,60 @@ def _count(elements: Elements) -> Counter[bytes]:
 def extends(before: Element, after: Element, *, is_deep: bool = False) -> bool:
     """Whether *after* is *before* with further items in lists, and names for further results.
 
-    With *is_deep*, suites may have further statements.
+    With *is_deep*, suites may have further statements that do not affect the others, and calls
+    only named arguments.
     """
     if isinstance(before, Token) or isinstance(after, Token):
         return same(before, after)
     if before.kind != after.kind:
         return False
-    if before.mode is not Mode.LIST and not (is_deep and before.mode is Mode.MEMBERS):
-        pairs = list(zip(before.children, after.children, strict=False))
-        return len(before.children) == len(after.children) and all(
-            extends(one, other, is_deep=is_deep) or _names_result(pairs, i)
-            for i, (one, other) in enumerate(pairs)
-        )
-    return _extend(before.children, after.children, is_deep=is_deep)
+    if is_deep and before.mode is Mode.MEMBERS:
+        return _extend(before.children, after.children, is_deep=True)
+    if before.mode is Mode.LIST:
+        return _has_items(before, after, is_deep=is_deep)
+    pairs = list(zip(before.children, after.children, strict=False))
+    return len(before.children) == len(after.children) and all(
+        extends(one, other, is_deep=is_deep) or _names_result(pairs, i)
+        for i, (one, other) in enumerate(pairs)
+    )
+
+
+def _has_items(before: Construct, after: Construct, *, is_deep: bool) -> bool:
+    """Whether a list has the items of another one in order, possibly among others."""
+    places = _places(before.children, after.children, is_deep=is_deep)
+    if places is None or not is_deep or after.kind not in POSITIONAL | {"items"}:
+        return places is not None
+    new = [i for i in range(len(after.children)) if i not in places]
+    is_named = all(_is_named(after.children[i]) for i in new)
+    is_last = after.kind == "items" and all(i >= len(places) for i in new)
+    return is_named or is_last
+
+
+def _is_named(item: Element) -> bool:
+    words = [child.plain for child in item.children[:2]]
+    return words[1:] in ([b"="], [b":"]) or words[:1] == [b"**"]
+
+
+def _places(before: Elements, after: Elements, *, is_deep: bool) -> list[int] | None:
+    """Return where elements are among others that may extend them; `None` if one is not there."""
+    left = iter(enumerate(after))
+    found = [
+        next((i for i, other in left if extends(each, other, is_deep=is_deep)), None)
+        for each in before
+    ]
+    places = [i for i in found if i is not None]
+    return places if len(places) == len(found) else None
 
 
 def _extend(before: Elements, after: Elements, *, is_deep: bool) -> bool:
-    left = iter(after)
-    return all(any(extends(each, other, is_deep=is_deep) for other in left) for each in before)
+    """Whether statements are others and more, which neither leave nor affect those."""
+    places = _places(before, after, is_deep=is_deep)
+    if places is None:
+        return False
+    new = [i for i in range(len(after)) if i not in places]
+    return not any(
+        may_leave(after[i]) or changes_for(after[i : i + 1], after[i + 1 :]) for i in new
+    )
 
 
 def _names_result(pairs: Sequence[tuple[Element, Element]], i: int) -> bool:

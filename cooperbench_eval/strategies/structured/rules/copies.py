@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from cooperbench_eval.languages.alignment import align, similarity
+from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.tree import (
     Construct,
     Element,
@@ -10,9 +10,10 @@ from cooperbench_eval.languages.tree import (
     Mode,
     StructureError,
 )
+from cooperbench_eval.strategies.structured.rules.containing import extends
 from cooperbench_eval.strategies.structured.rules.statements import Merger, replaced
 
-_LEAST_ALIKE = 0.8
+_MOST_COPIES = 20
 
 
 def merge_copies(
@@ -20,13 +21,13 @@ def merge_copies(
 ) -> Elements | None:
     """One side repeats a statement, as in a retry or in both branches, and the other edits it.
 
-    The edit is made in each copy, since they do the same. What the other side put before and
-    after the statement stays around all of it.
+    A copy is the same statement, possibly with further arguments. What the other side put before
+    and after the statement stays around all of it.
     """
     for one, other, is_theirs in ((ours, theirs, False), (theirs, ours, True)):
         place = align(base, other, Mode.MEMBERS)[0] if len(base) == 1 else None
         copies = list(_copies(base[0], one)) if place is not None else []
-        if place is None or len(copies) <= 1:
+        if place is None or not 1 < len(copies) <= _MOST_COPIES:
             continue
         edited, new = other[place], one
         try:
@@ -42,14 +43,9 @@ def merge_copies(
 
 
 def _copies(statement: Element, statements: Elements) -> Iterator[Construct]:
-    """Yield the statements that do nearly the same, from the outermost suite."""
+    """Yield the copies of a statement."""
     for each in statements:
-        if isinstance(each, Construct) and each.kind == statement.kind and _is_simple(each):
-            if similarity(statement.words(), each.words()) >= _LEAST_ALIKE:
-                yield each
-        else:
+        if isinstance(each, Construct) and extends(statement, each):
+            yield each
+        elif not (isinstance(each, Construct) and each.kind == statement.kind):
             yield from _copies(statement, each.children)
-
-
-def _is_simple(element: Element) -> bool:
-    return all(each.kind != "suite" for each in element.walk())
