@@ -61,8 +61,9 @@ def find_repositioned(path: str, versions: tuple[bytes, bytes, bytes], merged: b
         if len(set(map(len, found))) > 1:
             continue
         for base, mine, other, now in zip(*found, strict=True):
-            grows = len(base.items) not in {len(mine.items), len(other.items)}
-            if not (grows and now.items not in (mine.items, other.items)):
+            less, more = sorted((mine.items, other.items), key=len)
+            is_longer = now.items == more and more[: len(less)] == less
+            if is_longer or len(base.items) in {len(less), len(more)}:
                 continue
             if not (has_parameters and now.is_call):
                 items = (b", ".join(each.items).replace(b"\x1f", b" ") for each in (mine, other))

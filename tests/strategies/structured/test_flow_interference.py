@@ -242,17 +242,20 @@ def test_a_value_that_a_side_always_changes_is_not_handed_over_by_the_other():
 
 
 def test_a_value_that_a_side_only_prepares_is_handed_over_by_the_other():
-    """All uses of the base stay as they were, so the new value is one of the same kind."""
+    """All uses of the base stay as they were, and the other side neither tests nor converts it."""
     base = function("g() / k(x) / return z")
     prepared = function("x = q(x) / g() / k(x) / return z")
     counted = function("x = x + 1 / g() / k(x) / return z")
     theirs = function("g() / w(x) / k(x) / return z")
-    decides = function("g() / if x > 2 / > w() / k(x) / return z")
+    looks_up = function("g() / if x in m / > u = m[x] / k(x) / return z")
+    others = "if x > 2 / > w()", "u = len(x)", "u = w(x + 1)", "u = x.w()", "u = [x]"
     before = function("w(x) / g() / k(x) / return z")
     in_turn = "in 'f', one side changes 'x' where the other's new work reads it"
 
     assert interference(base, prepared, theirs) == ""
-    assert interference(base, prepared, decides) == ""
+    assert interference(base, prepared, looks_up) == ""
+    for each in others:
+        assert interference(base, prepared, function(f"g() / {each} / k(x) / return z"))
     assert interference(base, counted, theirs) == HANDED
     assert interference(base, prepared, before) == in_turn
 
@@ -555,21 +558,43 @@ CASES = (
 
 
 def test_an_exit_under_a_test_that_excludes_the_others_does_not_skip_its_work():
-    """Unless both may hold, or the value is another one by then."""
+    """Unless both may hold, the value is another one by then, or later turns are skipped."""
     base, ours, theirs = map(function, CASES)
     both = theirs.replace("'b'", "'a'")
     renewed = theirs.replace("u = h(y)", "y = u = h(y)")
 
     left = "in 'f', one side leaves the function before the other's work is done"
+    ended, called = (
+        ours.replace("continue", "break"),
+        [each.replace("y ==", "h(y) ==") for each in (ours, theirs)],
+    )
     assert interference(base, ours, theirs) == ""
     assert interference(base, ours, both) == left
     assert interference(base, ours, renewed) == left
+    assert interference(base, ended, theirs) == left
+    assert interference(base, *called) == left
+
+
+def test_what_looks_like_a_loop_over_items_may_have_a_condition():
+    """A variable may be called `range`, `of` or `in` in other languages."""
+    loop = "for (let i = 0; i < range; i++) {\n    n += 1;\n  }"
+    base = f"function f(range, ok) {{\n  let n = 0;\n  {loop}\n  return n;\n}}\n"
+    ours, theirs = base.replace("i < range;", "i < range && ok;"), base.replace("+= 1", "+= 2")
+    trees = read_versions("a.js", [text.encode() for text in (base, ours, theirs)])
+
+    assert find_interference(*trees, TreeMerge().merge(*trees))
 
 
 def test_a_shared_change_that_one_side_made_larger_counts_for_neither():
-    """An argument more does not change what the rest depends on."""
+    """Unless the other side works with the value."""
     base = function("y = g(x) / return h(y)")
     ours = function("with g(x) as y: / > z = h(y) / return z")
     theirs = function("with g(x, n=1) as y: / > z = h(y) / return z")
 
     assert interference(base, ours, theirs) == ""
+
+    base = function("z = h(x) / return z")
+    ours = function("low = g(x) / z = h(x) / return low if z else x")
+    theirs = function("low = g(x, last=1) / z = h(x) / return z")
+
+    assert interference(base, ours, theirs)

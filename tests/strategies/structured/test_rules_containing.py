@@ -36,6 +36,16 @@ def test_of_two_changes_the_one_that_contains_the_other_is_taken(more):
 
 
 OTHERS = {
+    "a positional argument": ("one()", "with g(a, 1) as v:", "    log(v)", "return v"),
+    "a changed value": ("one()", "with g(a) as v:", "    v = h(v)", "    log(v)", "return v"),
+    "a way out": (
+        "one()",
+        "with g(a) as v:",
+        "    if a:",
+        "        return v",
+        "    log(v)",
+        "return v",
+    ),
     "another argument": ("one()", "with g(b) as v:", "    log(v)", "return v"),
     "an argument that the other side removed": (
         "one()",
@@ -78,3 +88,12 @@ def test_statements_whose_order_matters_are_refused_in_different_orders(steps):
     """They act."""
     with pytest.raises(DisagreementError):
         merge(("one()",), (*steps, "one()"), (*steps[::-1], "one()"))
+
+
+def test_guards_of_one_value_are_refused_in_different_orders():
+    """The first one that fails decides which error is raised."""
+    steps = ("if a > 0:", "    raise E(1)"), ("if a > -5:", "    raise E(2)")
+    first, second = (*steps[0], *steps[1]), (*steps[1], *steps[0])
+
+    with pytest.raises(DisagreementError):
+        merge(("one()",), (*first, "one()"), (*second, "one()"))

@@ -78,11 +78,11 @@ FORMATTED = {
         b'f"{a} {y}"',
         b'f"{x} {y}"',
     ),
-    "text that a placeholder divides": (
-        b"f'one {a} two'",
-        b"f'three {a} two'",
-        b"f'one {a} four'",
-        b"f'three {a} four'",
+    "text that two placeholders divide": (
+        b"f'one {a} {b} two'",
+        b"f'three {x} {b} two'",
+        b"f'one {a} {b} four'",
+        b"f'three {x} {b} four'",
     ),
     "a template": (b"`${a}-${b}`", b"`${x}-${b}`", b"`${a}-${b.c}`", b"`${x}-${b.c}`"),
     "braces that are text": (
@@ -103,6 +103,9 @@ def test_strings_with_placeholders_are_merged_by_them(base, ours, theirs, expect
 
 BLENDED = {
     "one placeholder": (b"f'{a.b} {c}'", b"f'{a.x} {c}'", b"f'{y.b} {c}'"),
+    "text around one placeholder": (b"f'a {b} c'", b"f'x {b} c'", b"f'a {b} z'"),
+    "a unit": (b"f'{a} m'", b"f'{a * 100} m'", b"f'{a} cm'"),
+    "a prefix": (b"f'{a} {b}'", b"rf'{a} {b}'", b"f'{a} {x}'"),
     "one phrase": (b"f'hello world {a}'", b"f'goodbye world {a}'", b"f'hello moon {a}'"),
     "touching placeholders": (b"f'{a}{b}'", b"f'{x}{b}'", b"f'{a}{y}'"),
     "no placeholder": (b"'one two'", b"'three two'", b"'one four'"),

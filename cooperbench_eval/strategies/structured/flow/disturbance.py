@@ -186,7 +186,7 @@ class Disturbance(PathRules):
 
     def _both(self) -> Iterator[Clash]:
         """Both introduce a variable, and the other uses one side's."""
-        common = self.one.origins.keys() & self.other.origins.keys()
+        common = self.one.origins.keys() & self.other.origins.keys() - self.one.changes.keys()
         shared = {name for i in common for name in self._sets(i)}
         for i in self.one.changes:
             for name in self._sets(i) - self._known - shared:

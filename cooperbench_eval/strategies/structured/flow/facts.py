@@ -2,7 +2,7 @@
 
 import builtins
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -82,12 +82,13 @@ def changes_for(one: Elements, other: Elements) -> bool:
 
 
 def subjects_of(statements: Elements) -> set[bytes]:
-    """Return the variables and attributes that some statements read, without what they call."""
-    reads = set[bytes]().union(*(facts.reads for facts in _all_facts(statements)))
+    """Return the variables and attributes that statements read, apart from errors they raise."""
+    reads = set[bytes]().union(*(facts.reads for facts in _all_facts(statements, _RAISING)))
     owners = {name.partition(b".")[0] for name in reads if b"." in name}
-    return {
-        name for name in reads - owners if not hasattr(builtins, name.decode("utf-8", "replace"))
-    }
+    return {name for name in reads - owners if not _is_builtin(name)}
+
+
+_RAISING = frozenset({"raise", "throw"})
 
 
 def hands_over(statement: Construct, name: bytes) -> bool:
@@ -105,7 +106,7 @@ def _hands_over(parts: Sequence[Element], name: bytes, *, is_handed: bool) -> bo
         if isinstance(part, Construct):
             is_inside = is_handed
             if part.kind == "group":
-                is_key = part.children[0].plain == b"[" and bool(before)
+                is_key = part.children[0].plain == b"[" and is_name(before)
                 is_passed = bool(i) and is_call(part, parts[i - 1])
                 is_inside = is_key or (is_passed and not _is_builtin(before))
             if not _hands_over(part.children, name, is_handed=is_inside):
@@ -122,17 +123,17 @@ def _is_builtin(name: bytes) -> bool:
     return name.islower() and hasattr(builtins, name.decode("utf-8", "replace"))
 
 
-def _all_facts(elements: Elements) -> Iterator[StepFacts]:
+def _all_facts(elements: Elements, skipped: Collection[str] = frozenset()) -> Iterator[StepFacts]:
     """Yield the facts of statements and of those in their suites, in order."""
     for each in elements:
-        if isinstance(each, Construct) and each.kind not in {"def", "class"}:
+        if isinstance(each, Construct) and each.kind not in {"def", "class", *skipped}:
             if each.mode is not Mode.MEMBERS:
                 parts = tuple(part for part in each.children if part.kind not in {"suite", "def"})
                 yield facts_of(Construct(kind=each.kind, children=parts, key=each.key))
             inner = (
                 part for part in each.parts if each.mode is Mode.MEMBERS or part.kind == "suite"
             )
-            yield from _all_facts(tuple(inner))
+            yield from _all_facts(tuple(inner), skipped)
 
 
 # The facts of a statement of a thousand bytes take about four thousand.
