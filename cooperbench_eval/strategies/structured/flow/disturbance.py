@@ -186,14 +186,23 @@ class Disturbance(PathRules):
 
     def _both(self) -> Iterator[Clash]:
         """Both introduce a variable, and the other uses one side's."""
-        common = self.one.origins.keys() & self.other.origins.keys() - self.one.changes.keys()
-        shared = {name for i in common for name in self._sets(i)}
+        shared = {
+            name
+            for i in self.one.origins.keys() & self.other.origins.keys()
+            for name in self._sets(i) - self._set_by_both(i)
+        }
         for i in self.one.changes:
             for name in self._sets(i) - self._known - shared:
                 for use in self.merged.uses(i, name):
                     is_theirs = use in self.other.changes and use not in self.one.changes
                     if is_theirs and name in self.other.step(use).facts.reads:
                         yield self._clash(f"both sides introduce {shown(name)}", i, use)
+
+    def _set_by_both(self, merged: int) -> frozenset[bytes]:
+        """Return the variables that both sides' changes of a step set, though not alike."""
+        if merged not in self.one.changes or merged not in self.other.changes:
+            return frozenset()
+        return self.one.step(merged).facts.sets & self.other.step(merged).facts.sets
 
     def _orders(self) -> Iterator[Clash]:
         """One side sets a variable again where the other's new work reads it."""
