@@ -575,6 +575,15 @@ def test_an_exit_under_a_test_that_excludes_the_others_does_not_skip_its_work():
     assert interference(base, *called) == left
 
 
+def test_another_argument_of_a_range_is_another_value():
+    """What was its end becomes its start, so the other side's branch may be dead."""
+    base = function("for i in range(len(x)) / > g(x[i]) / return z")
+    ours = function("for i in range(1, len(x)) / > g(x[i]) / return z")
+    theirs = function("for i in range(len(x)) / > if i == 0 / > > z = h(z) / > g(x[i]) / return z")
+
+    assert interference(base, ours, theirs)
+
+
 def test_what_looks_like_a_loop_over_items_may_have_a_condition():
     """A variable may be called `range`, `of` or `in` in other languages."""
     loop = "for (let i = 0; i < range; i++) {\n    n += 1;\n  }"

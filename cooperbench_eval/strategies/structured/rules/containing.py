@@ -53,9 +53,15 @@ def extends(before: Element, after: Element, *, is_deep: bool = False) -> bool:
         return _has_items(before, after, is_deep=is_deep)
     pairs = list(zip(before.children, after.children, strict=False))
     return len(before.children) == len(after.children) and all(
-        extends(one, other, is_deep=is_deep) or _names_result(pairs, i)
+        (extends(one, other, is_deep=is_deep) and not _moves_range(pairs, i))
+        or _names_result(pairs, i)
         for i, (one, other) in enumerate(pairs)
     )
+
+
+def _moves_range(pairs: Sequence[tuple[Element, Element]], i: int) -> bool:
+    """Whether the arguments of `range` differ, of which another one gives the others new roles."""
+    return i > 0 and pairs[i - 1][0].plain in {b"range", b"slice"} and not same(*pairs[i])
 
 
 def _has_items(before: Construct, after: Construct, *, is_deep: bool) -> bool:
