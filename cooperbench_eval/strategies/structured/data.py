@@ -32,6 +32,7 @@ from cooperbench_eval.languages.tree import (
 )
 from cooperbench_eval.strategies.structured.data_values import (
     bare_words,
+    check_raised,
     check_revision,
     check_versions,
     has_edits,
@@ -150,6 +151,7 @@ class DataMerge:
     def _mapping(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         old, mine, other = map(_by_key, (base, ours, theirs))
         check_revision(old, mine, other)
+        check_raised(old, mine, other)
         is_part = mine.keys() <= other.keys() or other.keys() <= mine.keys()
         is_replaced = bool(old) and old.keys().isdisjoint({*mine, *other}) and not is_part
         if is_replaced and base.kind == MAPPING:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cooperbench_eval.git.merging.line_diff import diff_lines
-from cooperbench_eval.languages.readers.data import NUMBER, package_name
+from cooperbench_eval.languages.readers.data import LINES, NUMBER, package_name
 from cooperbench_eval.languages.readers.yaml import unquoted
 from cooperbench_eval.languages.sequences import CLASHING, clashing_options
 from cooperbench_eval.languages.tree import (
@@ -13,6 +13,7 @@ from cooperbench_eval.languages.tree import (
     DisagreementError,
     Element,
     Elements,
+    StructureError,
     Token,
     excerpt,
     one_line,
@@ -112,11 +113,7 @@ def check_revision(
     Raises:
         DisagreementError: There are such changes.
     """
-    scalars = {
-        key: words_of(old)
-        for key, old in base.items()
-        if not any(part.children for part in old.children)
-    }
+    scalars = {key: words_of(old) for key, old in base.items() if _scalar(old)}
     mine, other = (
         {key for key, old in scalars.items() if key in side and words_of(side[key]) != old}
         for side in (ours, theirs)
@@ -130,12 +127,63 @@ def check_revision(
             )
 
 
+_CHECKSUM = re.compile(
+    rb"(?i)(?<![a-z-])(checksums?|digest|hash(es)?|integrity|resolved|rev|sha(\d{3})?)\W{0,2}[:=]"
+)
+"""Matches a key whose value belongs to one version only."""
+_COUNTED = re.compile(rb"(.*([-_.]|[a-z](?=[A-Z])))?(?i:address|cidr|date|host|id|ip|serial)s? \d")
+"""Matches a key before numbers that are not a version."""
+_RANGE = re.compile(rb"(?P<name>\S{0,80}\w[:@=])?(?:[v^~=<>]+ ?\d|\d+\.)[\w.*^~=<>|, +-]*|\*")
+"""Matches versions of a package, and its name."""
+
+
+def check_raised(
+    base: Mapping[bytes, Element], ours: Mapping[bytes, Element], theirs: Mapping[bytes, Element]
+) -> None:
+    """Refuse a version that both sides raise if the rest may not go with the higher one.
+
+    Raises:
+        StructureError: There is such a version, so that no block can be merged alone.
+    """
+    for high, low in ((ours, theirs), (theirs, ours)):
+        entries = {key: (base.get(key), high.get(key), low.get(key)) for key in {**base, **low}}
+        raised = [key for key, each in entries.items() if _is_raised(*map(_scalar, each))]
+        bound = [key for key, each in entries.items() if raised and _is_bound(*each)]
+        for key in raised:
+            if (others := [each for each in bound if each != key]) or _is_counted(base[key]):
+                name, *_, other = (each.decode("utf-8", "replace") for each in (key, key, *others))
+                raise StructureError(f"both sides raise {name!r}, maybe wrongly for {other!r}")
+
+
+def _is_bound(base: Element | None, high: Element | None, low: Element | None) -> bool:
+    """Whether an entry is a checksum that *high* leaves, or a scalar that *low* changes."""
+    before, mine, there = (words_of(each) if each else () for each in (base, high, low))
+    if any(_CHECKSUM.search(each.plain) for each in (base, high, low) if each):
+        return before == mine or there not in (before, mine)
+    edits = [each for each in (base, low) if each and there not in (before, mine)]
+    found = [not _is_counted(each) and _RANGE.fullmatch(_scalar(each)) for each in edits]
+    names = {each["name"] for each in found if each}
+    return any(map(_scalar, edits)) and (not all(found) or len(names) > 1)
+
+
+def _is_counted(entry: Element) -> bool:
+    return bool(_COUNTED.match(entry.key + b" " + _scalar(entry)))
+
+
+def _scalar(entry: Element | None) -> bytes:
+    """Return an entry's scalar; empty for others. A number in quotes counts as a version."""
+    parts = split_comments(entry)[1] if isinstance(entry, Construct) else ()
+    *_, value = Token(b"", b""), *parts
+    words = b" ".join(words_of(value)) if value.kind == LINES or not value.children else b""
+    return b"v" + words[1:-1] if words.startswith(b'"') else words
+
+
 def has_edits(base: Sequence[bytes], side: Sequence[bytes], other: Sequence[bytes]) -> bool:
     """Whether a side made every edit that the other made to the words of a value.
 
     If both sides raise a version, the higher one has all edits of the lower one.
     """
-    if _is_raised(*(_VERSION.fullmatch(b" ".join(words)) for words in (base, side, other))):
+    if _is_raised(*map(b" ".join, (base, side, other))):
         return True
     before, *sides = (
         [word for each in words for word in _WORD.findall(each)] for words in (base, side, other)
@@ -151,25 +199,26 @@ def has_edits(base: Sequence[bytes], side: Sequence[bytes], other: Sequence[byte
 
 
 _WORD = re.compile(rb"\s+|[^\s]+")
-_Version = re.Match[bytes] | None
 
 
-def _is_raised(base: _Version, side: _Version, other: _Version) -> bool:
-    """Whether both sides raise a version, and a side's is higher."""
+def _is_raised(*values: bytes) -> bool:
+    """Whether both sides raise a version of the base, and the first side's is higher."""
+    base, side, other = map(_VERSION.fullmatch, values)
     if not (base and side and other) or len({each["text"] for each in (base, side, other)}) > 1:
         return False
-    before, mine, there = (
-        [int(number) for number in each["numbers"].split(b".")] for each in (base, side, other)
-    )
-    return before <= there < mine
+    versions = [each["numbers"] for each in (base, side, other)]
+    before, mine, there = ([int(number) for number in each.split(b".")] for each in versions)
+    is_early = not base["stage"] and (side["stage"] or other["stage"])
+    return before <= there < mine and not is_early
 
 
 _VERSION = re.compile(
     rb"""
+    (?!(?:19\d\d|20\d\d|2100)\.(?:0?[1-9]|1[0-2])\.(?:0?[1-9]|[12]\d|3[01])\b)
     (?P<text>(?:[^\s<!]{0,80}[^\s\w.<!])?v?)
-    (?P<numbers>(?:(?<=[v^~@])|(?<=[=>~]=))\d{1,9}(?:\.\d{1,9}){1,5}|\d{1,9}(?:\.\d{1,9}){2})
-    (?:[-.]?(?:a|b|rc|alpha|beta|dev|pre|next|experimental|canary|snapshot)[-.\d]{0,20})?
+    (?P<numbers>(?:(?<=[v^@])|(?<=[=>~]=))\d{1,9}(?:\.\d{1,9}){1,5}|\d{1,9}(?:\.\d{1,9}){2})
+    (?P<stage>[-.]?(?:a|b|rc|alpha|beta|dev|pre|next|experimental|canary|snapshot)[-.\d]{0,20})?
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Matches a version: three numbers, or several after an operator, and the text before them."""
+"""Matches three numbers that are no date, or several after an operator, and the text before."""
