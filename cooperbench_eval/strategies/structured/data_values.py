@@ -208,8 +208,8 @@ def _is_raised(*values: bytes) -> bool:
         return False
     versions = [each["numbers"] for each in (base, side, other)]
     before, mine, there = ([int(number) for number in each.split(b".")] for each in versions)
-    is_early = not base["stage"] and (side["stage"] or other["stage"])
-    return before <= there < mine and not is_early
+    is_lowered = other["stage"] and not base["stage"] and there == before
+    return before <= there < mine and not is_lowered
 
 
 _VERSION = re.compile(
