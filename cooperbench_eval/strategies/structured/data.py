@@ -33,6 +33,7 @@ from cooperbench_eval.languages.tree import (
 from cooperbench_eval.strategies.structured.data_values import (
     bare_words,
     check_raised,
+    check_renamed,
     check_revision,
     check_versions,
     has_edits,
@@ -150,6 +151,8 @@ class DataMerge:
 
     def _mapping(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
         old, mine, other = map(_by_key, (base, ours, theirs))
+        if base.kind == MAPPING:
+            check_renamed(old, mine, other)
         check_revision(old, mine, other)
         check_raised(old, mine, other)
         is_part = mine.keys() <= other.keys() or other.keys() <= mine.keys()

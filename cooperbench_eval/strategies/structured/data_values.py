@@ -127,6 +127,24 @@ def check_revision(
             )
 
 
+def check_renamed(
+    base: Mapping[bytes, Element], ours: Mapping[bytes, Element], theirs: Mapping[bytes, Element]
+) -> None:
+    """Refuse two new keys for one value.
+
+    Raises:
+        DisagreementError: Each side gives an entry another key.
+    """
+    for old in base.keys() - ours.keys() - theirs.keys():
+        value = words_of(base[old])[1:]
+        mine, other = (
+            [key for key in side.keys() - base.keys() if words_of(side[key])[1:] == value]
+            for side in (ours, theirs)
+        )
+        if mine and other and set(mine).isdisjoint(other):
+            raise DisagreementError.at(base[old])
+
+
 _CHECKSUM = re.compile(
     rb"(?i)(?<![a-z-])(checksums?|digest|hash(es)?|integrity|resolved|rev|sha(\d{3})?)\W{0,2}[:=]"
 )

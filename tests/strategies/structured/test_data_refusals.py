@@ -84,6 +84,12 @@ def test_what_many_programs_read_is_merged(texts, strategy):
 
 
 REFUSED = {
+    "two new keys for one value": (
+        "a.json",
+        '{\n  "x": 1,\n  "q": 2\n}\n',
+        '{\n  "y": 1,\n  "q": 2\n}\n',
+        '{\n  "z": 1,\n  "q": 2\n}\n',
+    ),
     "a tag and its value": ("a.yml", "a: !b c\n", "a: !x c\n", "a: !b y\n"),
     "a word that is true": ("a.yml", "a: 1\n", "a: 1\non: 2\n", "a: 1\ntrue: 3\n"),
     "a mapping of one key": (
