@@ -61,15 +61,21 @@ def find_repositioned(path: str, versions: tuple[bytes, bytes, bytes], merged: b
         if len(set(map(len, found))) > 1:
             continue
         for base, mine, other, now in zip(*found, strict=True):
-            less, more = sorted((mine.items, other.items), key=len)
-            is_longer = now.items == more and more[: len(less)] == less
-            if is_longer or len(base.items) in {len(less), len(more)}:
+            grows = len(base.items) not in {len(mine.items), len(other.items)}
+            sides = sorted((mine.items, other.items), key=len)
+            if not grows or (now.items in sides and not _moves(*sides)):
                 continue
             if not (has_parameters and now.is_call):
                 items = (b", ".join(each.items).replace(b"\x1f", b" ") for each in (mine, other))
                 pair = (repr(one_line(each)) for each in items)
                 return "both sides change the number of items, to " + " and ".join(pair)
     return ""
+
+
+def _moves(less: Sequence[bytes], more: Sequence[bytes]) -> bool:
+    """Whether the longer of two lists has all items of the other one, but at other places."""
+    left = iter(more)
+    return more[: len(less)] != less and all(item in left for item in less)
 
 
 class _Tuple(NamedTuple):

@@ -71,6 +71,16 @@ def test_items_known_by_their_places_are_refused(suffix, base):
     assert fault.startswith("both sides change the number of items, to ")
 
 
+def test_a_longer_list_that_moves_the_other_sides_item_is_refused():
+    """Either side's list may be taken, but not as if it had the other's item in its place."""
+    texts = [f"def f():\n    g({items})\n" for items in ("a", "a, c", "a, b, c", "a, c, d")]
+    base, less, moved, more = (each.encode() for each in texts)
+
+    assert find_repositioned("a.py", (base, less, moved), moved)
+    assert not find_repositioned("a.py", (base, less, more), more)
+    assert not find_repositioned("a.py", (base, more, moved), moved)
+
+
 @pytest.mark.parametrize(
     ("suffix", "base", "new"),
     [
