@@ -15,7 +15,7 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
-from cooperbench_eval.strategies.structured.flow.facts import subjects_of
+from cooperbench_eval.strategies.structured.flow.uses import subjects_of
 
 
 class Piece(NamedTuple):

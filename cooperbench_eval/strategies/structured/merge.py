@@ -24,7 +24,7 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
-from cooperbench_eval.strategies.structured.flow.facts import changes_for
+from cooperbench_eval.strategies.structured.flow.uses import changes_for
 from cooperbench_eval.strategies.structured.inserting import flat, interleave
 from cooperbench_eval.strategies.structured.one_sided import changed, taken_by_words, taken_whole
 from cooperbench_eval.strategies.structured.ordering import check_repeated, join_blocks, spread

@@ -9,9 +9,9 @@ from typing import NamedTuple, Self
 from attrs import frozen
 
 from cooperbench_eval.languages.tree import Construct
-from cooperbench_eval.strategies.structured.flow.facts import hands_over
 from cooperbench_eval.strategies.structured.flow.graph import Graph
 from cooperbench_eval.strategies.structured.flow.spread import Read, Spread
+from cooperbench_eval.strategies.structured.flow.uses import hands_over
 from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work
 
 

@@ -14,7 +14,8 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.languages.words import WORD
-from cooperbench_eval.strategies.structured.flow.facts import changes_for, is_name
+from cooperbench_eval.strategies.structured.flow.facts import is_name
+from cooperbench_eval.strategies.structured.flow.uses import changes_for
 from cooperbench_eval.strategies.structured.ordering import may_leave
 
 

@@ -1,0 +1,73 @@
+"""Tells what statements do with variables: read, change, hand over or look up."""
+
+import builtins
+from collections.abc import Collection, Iterator, Sequence
+
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode
+from cooperbench_eval.strategies.structured.flow.facts import StepFacts, facts_of, is_call, is_name
+
+
+def changes_for(one: Elements, other: Elements) -> bool:
+    """Whether some statements set a variable whose value from before *other* reads."""
+    changed = {name for facts in _all_facts(one) for name in facts.sets}
+    known: set[bytes] = set()
+    for facts in _all_facts(other):
+        if not changed.isdisjoint(facts.reads - known):
+            return True
+        known |= facts.sets
+    return False
+
+
+def subjects_of(statements: Elements) -> set[bytes]:
+    """Return the variables and attributes that statements read, apart from errors they raise."""
+    reads = set[bytes]().union(*(facts.reads for facts in _all_facts(statements, _RAISING)))
+    owners = {name.partition(b".")[0] for name in reads if b"." in name}
+    return {name for name in reads - owners if not _is_builtin(name)}
+
+
+_RAISING = frozenset({"raise", "throw"})
+
+
+def hands_over(statement: Construct, name: bytes) -> bool:
+    """Whether a statement only passes a variable to other functions, or looks it up as a key.
+
+    The functions of Python itself measure or convert it, so they do not count.
+    """
+    return _hands_over(statement.children, name, is_handed=False)
+
+
+def _hands_over(parts: Sequence[Element], name: bytes, *, is_handed: bool) -> bool:
+    before = after = b""
+    for i, part in enumerate(parts):
+        after = parts[i + 1].plain if i + 1 < len(parts) else b""
+        if isinstance(part, Construct):
+            is_inside = is_handed
+            if part.kind == "group":
+                is_key = part.children[0].plain == b"[" and is_name(before)
+                is_passed = bool(i) and is_call(part, parts[i - 1])
+                is_inside = is_key or (is_passed and not _is_builtin(before))
+            if not _hands_over(part.children, name, is_handed=is_inside):
+                return False
+        elif part.plain == name and after not in {b"in", b"not", b"="}:
+            is_alone = not after and before in {b"", b"="}
+            if not (is_handed and is_alone):
+                return False
+        before = part.plain
+    return True
+
+
+def _is_builtin(name: bytes) -> bool:
+    return name.islower() and hasattr(builtins, name.decode("utf-8", "replace"))
+
+
+def _all_facts(elements: Elements, skipped: Collection[str] = frozenset()) -> Iterator[StepFacts]:
+    """Yield the facts of statements and of those in their suites, in order."""
+    for each in elements:
+        if isinstance(each, Construct) and each.kind not in {"def", "class", *skipped}:
+            if each.mode is not Mode.MEMBERS:
+                parts = tuple(part for part in each.children if part.kind not in {"suite", "def"})
+                yield facts_of(Construct(kind=each.kind, children=parts, key=each.key))
+            inner = (
+                part for part in each.parts if each.mode is Mode.MEMBERS or part.kind == "suite"
+            )
+            yield from _all_facts(tuple(inner), skipped)
