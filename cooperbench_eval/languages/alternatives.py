@@ -8,7 +8,7 @@ understood; two conditions of any other kind may both hold.
 import builtins
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import accumulate, product
+from itertools import accumulate, product, starmap
 from typing import NamedTuple
 
 from cooperbench_eval.languages.tree import Construct, Element, words_of_head
@@ -74,7 +74,7 @@ class Test(NamedTuple):
             return False
         pairs = product(self.values, other.values)
         if self.kind == "is":
-            return all(one != each and _is_literal(one) == _is_literal(each) for one, each in pairs)
+            return all(starmap(_differ, pairs))
         return not any(
             may_be_under(one, each, classes) or may_be_under(each, one, classes)
             for one, each in pairs
@@ -257,6 +257,29 @@ def _of_class(words: Sequence[bytes]) -> Test | None:
     names = [word for part in given for word in part if word not in {b"(", b")"}]
     found = frozenset(b"".join(each) for each in _split(names, {b",", b"|"}) if each)
     return Test(tuple(subject), "type", found) if found else None
+
+
+def _differ(one: bytes, other: bytes) -> bool:
+    """Whether it is certain that two constants are not equal."""
+    if not (_is_literal(one) and _is_literal(other)):
+        return one != other and _is_literal(one) == _is_literal(other)
+    mine, there = _value(one), _value(other)
+    is_mixed = isinstance(mine, str) != isinstance(there, str) and None not in {mine, there}
+    return mine != there and not is_mixed
+
+
+def _value(literal: bytes) -> str | float | None:
+    if literal in _SINGLES:
+        return {b"true": True, b"false": False}.get(literal.lower())
+    text = literal.decode("utf-8", "replace").replace("_", "")
+    try:
+        return float(int(text, 0))
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text.lstrip("bruBRU").strip("\"'`")
 
 
 def _is_literal(value: bytes) -> bool:

@@ -15,7 +15,7 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured import ordering
-from cooperbench_eval.strategies.structured.flow.uses import subjects_of
+from cooperbench_eval.strategies.structured.flow.uses import calls_functions, subjects_of
 
 
 class Piece(NamedTuple):
@@ -122,6 +122,8 @@ def _only_in_other_order(first: Sequence[Piece], second: Sequence[Piece]) -> boo
     """Whether both have the same guards, of which none is about what another one is about."""
     names = [sorted(each.name for each in side) for side in (first, second)]
     if names[0] != names[1] or any(each.main.kind != "if" for each in first):
+        return False
+    if any(calls_functions(each.main) for each in first):
         return False
     kinds = {part.kind for each in first for part in each.main.walk()}
     about = [subjects_of(flat([each])) for each in first]

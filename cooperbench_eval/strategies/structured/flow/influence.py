@@ -125,12 +125,31 @@ class Influence:
         reads = (self.one.base.steps[i].facts.reads for i in before)
         is_new = bool(names) and all(self._renews(self.one, at, name) for name in names)
         used = chain(self.merged.steps[at].facts.direct, *reads)
-        return is_new and names.isdisjoint(used) and all(map(self._only_hands_over, names))
+        return is_new and names.isdisjoint(used) and all(map(self._goes_on, names))
 
-    def _only_hands_over(self, name: bytes) -> bool:
-        """Whether the other's changed steps only pass a variable on."""
-        steps = map(self.other.step, self.other.changes)
-        return all(hands_over(each.header, name) for each in steps if name in each.facts.reads)
+    def _goes_on(self, name: bytes) -> bool:
+        """Whether the other's new steps only make another value from a variable, as `u = f(name)`.
+
+        The uses in the base must take that value instead.
+        """
+        other, before = self.other, self.other.base.steps
+        steps = {i: other.step(i) for i in other.changes}
+        taken = {
+            result
+            for i, step in steps.items()
+            if other.changes[i] is Change.EDITED
+            and name not in step.facts.reads
+            and name in before[other.before[other.origins[i]]].facts.reads
+            for result in step.facts.reads
+        }
+        return all(
+            other.changes[i] is Change.NEW
+            and hands_over(step.header, name)
+            and step.facts.sets
+            and step.facts.sets <= taken
+            for i, step in steps.items()
+            if name in step.facts.reads
+        )
 
     def _sets(self, merged: int) -> frozenset[bytes]:
         return self.merged.steps[merged].facts.sets

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from itertools import product
+from itertools import pairwise, product
 
 from cooperbench_eval.languages.alternatives import are_exclusive
 from cooperbench_eval.strategies.structured.flow.influence import Clash, Influence, shown
@@ -35,14 +35,22 @@ class PathRules(Influence):
     def _are_exclusive(self, at: int, exit_: int) -> bool:
         """Whether tests of one value around a step and an exit never both hold."""
         steps = self.merged.steps
-        inner, outer = ({*steps[at].within, at}, {*steps[exit_].within})
-        if steps[exit_].kind != "continue" and any(steps[head].repeats for head in inner & outer):
+        inner, outer = map(self._tests_around, (at, exit_))
+        loops = (head for head in steps[at].within if steps[head].repeats)
+        if steps[exit_].kind != "continue" and any(head in steps[exit_].within for head in loops):
             return False  # a later turn of the loop is skipped as well
         return any(
             are_exclusive(steps[one].header, steps[other].header)
             and not self._is_set_between(steps[one].facts.reads, *sorted((one, other)))
             for one, other in product(inner - outer, outer - inner)
         )
+
+    def _tests_around(self, at: int) -> set[int]:
+        """Return the conditions that hold where a step is executed, not those of other clauses."""
+        steps, within = self.merged.steps, self.merged.steps[at].within
+        others = {head for head, inner in pairwise(within) if steps[inner].is_alternative}
+        own = {at} if steps[at].branches else set[int]()
+        return {*within, *own} - others
 
     def _is_set_between(self, names: AbstractSet[bytes], start: int, end: int) -> bool:
         return any(not names.isdisjoint(self._sets(i)) for i in range(start, end))

@@ -2,8 +2,9 @@
 
 import builtins
 from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
-from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, words_of_head
 from cooperbench_eval.strategies.structured.flow.facts import StepFacts, facts_of, is_call, is_name
 
 
@@ -19,17 +20,25 @@ def changes_for(one: Elements, other: Elements) -> bool:
 
 
 def subjects_of(statements: Elements) -> set[bytes]:
-    """Return the variables and attributes that statements read, apart from errors they raise."""
+    """Return what statements read, apart from errors they raise: variables, and parts of `self`."""
     reads = set[bytes]().union(*(facts.reads for facts in _all_facts(statements, _RAISING)))
-    owners = {name.partition(b".")[0] for name in reads if b"." in name}
-    return {name for name in reads - owners if not _is_builtin(name)}
+    found = {name if name.startswith(_OWN) else name.partition(b".")[0] for name in reads}
+    return {name for name in found - _SELVES if not _is_builtin(name)}
 
 
+def calls_functions(statement: Element) -> bool:
+    """Whether the condition of an `if` calls more than functions of Python that only look."""
+    words = words_of_head(statement)
+    called = {one for one, sign in pairwise(words) if sign == b"(" and is_name(one)}
+    return any(name == b"next" or not _is_builtin(name) for name in called)
+
+
+_OWN, _SELVES = (b"self.", b"this."), frozenset({b"self", b"this"})
 _RAISING = frozenset({"raise", "throw"})
 
 
 def hands_over(statement: Construct, name: bytes) -> bool:
-    """Whether a statement only passes a variable to other functions, or looks it up as a key.
+    """Whether a statement only passes a variable on, as `a.f(name)` does.
 
     The functions of Python itself measure or convert it, so they do not count.
     """
@@ -37,19 +46,16 @@ def hands_over(statement: Construct, name: bytes) -> bool:
 
 
 def _hands_over(parts: Sequence[Element], name: bytes, *, is_handed: bool) -> bool:
-    before = after = b""
+    before = b""
     for i, part in enumerate(parts):
-        after = parts[i + 1].plain if i + 1 < len(parts) else b""
         if isinstance(part, Construct):
             is_inside = is_handed
             if part.kind == "group":
-                is_key = part.children[0].plain == b"[" and is_name(before)
-                is_passed = bool(i) and is_call(part, parts[i - 1])
-                is_inside = is_key or (is_passed and not _is_builtin(before))
+                is_inside = i > 0 and is_call(part, parts[i - 1]) and not _is_builtin(before)
             if not _hands_over(part.children, name, is_handed=is_inside):
                 return False
-        elif part.plain == name and after not in {b"in", b"not", b"="}:
-            is_alone = not after and before in {b"", b"="}
+        elif part.plain == name:
+            is_alone = i == len(parts) - 1 and before in {b"", b"="}
             if not (is_handed and is_alone):
                 return False
         before = part.plain

@@ -1,6 +1,6 @@
 """Makes one side's edit of a statement in each of the copies that the other side made of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.tree import (
@@ -30,6 +30,8 @@ def merge_copies(
         if place is None or not 1 < len(copies) <= _MOST_COPIES:
             continue
         edited, new = other[place], one
+        if place and any(map(_may_change, _between(one, copies))):
+            continue  # what the edited statement is given may be old in a later copy
         try:
             for copy in copies:
                 sides = (edited, copy) if is_theirs else (copy, edited)
@@ -40,6 +42,25 @@ def merge_copies(
             continue
         return (*other[:place], *new, *other[place + 1 :])
     return None
+
+
+def _between(statements: Elements, copies: Sequence[Construct]) -> Iterator[Element]:
+    """Yield the statements before copies in their suites, apart from copies."""
+    before: list[Element] = []
+    for each in statements:
+        if any(each is copy for copy in copies):
+            yield from before
+        elif isinstance(each, Construct):
+            yield from _between(each.children, copies)
+            before.append(each)
+
+
+def _may_change(statement: Element) -> bool:
+    """Whether a statement may change a value, unlike one that only leaves."""
+    return any(part.kind in _CHANGING for part in statement.walk())
+
+
+_CHANGING = frozenset({"assignment", "del", "expression", "for", "while", "with"})
 
 
 def _copies(statement: Element, statements: Elements) -> Iterator[Construct]:
