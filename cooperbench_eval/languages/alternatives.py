@@ -263,9 +263,14 @@ def _differ(one: bytes, other: bytes) -> bool:
     """Whether it is certain that two constants are not equal."""
     if not (_is_literal(one) and _is_literal(other)):
         return one != other and _is_literal(one) == _is_literal(other)
-    mine, there = _value(one), _value(other)
-    is_mixed = isinstance(mine, str) != isinstance(there, str) and None not in {mine, there}
-    return mine != there and not is_mixed
+    # In JavaScript, `1 == "1"` holds.
+    is_number = [each[:1].isdigit() or each[:1] == b"-" for each in (one, other)]
+    is_quoted = [each[-1:] in _QUOTES for each in (one, other)]
+    is_mixed = is_number == is_quoted[::-1] and any(is_number)
+    return _value(one) != _value(other) and not is_mixed
+
+
+_QUOTES = frozenset({b'"', b"'", b"`"})
 
 
 def _value(literal: bytes) -> str | float | None:

@@ -178,9 +178,8 @@ def load(self, name):
 """,
         """\
 def load(self, name):
-    if found := self.cache.get(name):
-        return found
-    parts = split(name)
+    changed = self.rename(name)
+    parts = split(changed)
     for folder in self.folders:
         if found := look(folder, *parts):
             return found
@@ -189,9 +188,8 @@ def load(self, name):
         """\
 def load(self, name):
     name = clean(name)
-    if found := self.cache.get(name):
-        return found
-    parts = split(name)
+    changed = self.rename(name)
+    parts = split(changed)
     for folder in self.folders:
         if found := look(folder, *parts):
             return found

@@ -241,23 +241,24 @@ def test_a_value_that_a_side_always_changes_is_not_handed_over_by_the_other():
     assert interference(base, sometimes, theirs) == ""
 
 
-def test_a_value_that_a_side_only_prepares_is_handed_over_by_the_other():
-    """All uses of the base stay as they were, and the other side neither tests nor converts it."""
+def test_a_value_that_a_side_only_prepares_is_the_start_of_the_others_work():
+    """All uses of the base stay as they were, or take what the other side makes from it."""
     base = function("g() / k(x) / return z")
     prepared = function("x = q(x) / g() / k(x) / return z")
-    counted = function("x = x + 1 / g() / k(x) / return z")
-    theirs = function("g() / w(x) / k(x) / return z")
-    looks_up = function("g() / if x in m / > u = m[x] / k(x) / return z")
-    others = "if x > 2 / > w()", "u = len(x)", "u = w(x + 1)", "u = x.w()", "u = [x]"
-    before = function("w(x) / g() / k(x) / return z")
-    in_turn = "in 'f', one side changes 'x' where the other's new work reads it"
+    goes_on = function("g() / u = w(x) / k(u) / return z")
+    merged = function("x = q(x) / g() / u = w(x) / k(u) / return z")
+    beside = "w(x)", "u = w(x)", "u = len(x)", "if x > 2 / > w()", "u = m[x]", "if x in m / > w()"
+    changes_it = "u = len(x)", "u = w(x + 1)", "u = x.w()", "u = [x]"
 
-    assert interference(base, prepared, theirs) == ""
-    assert interference(base, prepared, looks_up) == ""
-    for each in others:
+    def check(ours, theirs):
+        trees = read_versions("a.py", [each.encode() for each in (base, ours, theirs, merged)])
+        return find_interference(*trees)
+
+    assert check(prepared, goes_on) == ""
+    for each in beside:
         assert interference(base, prepared, function(f"g() / {each} / k(x) / return z"))
-    assert interference(base, counted, theirs) == HANDED
-    assert interference(base, prepared, before) == in_turn
+    for each in changes_it:
+        assert interference(base, prepared, function(f"g() / {each} / k(u) / return z"))
 
 
 def test_the_value_that_a_side_works_with_is_not_taken_before_the_other_changes_it():

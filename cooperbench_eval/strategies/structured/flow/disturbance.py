@@ -49,7 +49,8 @@ class Disturbance(PathRules):
                     yield self._clash(problem, at, i)
             for head in self.merged.steps[i].within:
                 is_new = self.one.changes.get(head) is Change.NEW
-                if head in affected and not is_new and self.merged.steps[head].decides:
+                decides = self.merged.steps[head].decides or head in self._carrying
+                if head in affected and not is_new and decides:
                     yield self._clash(_CONDITION, self.cause({head}), i)
             own = self.other.step(i).within
             if any(self.other.before.get(head) in self.one.gone for head in own):

@@ -14,6 +14,9 @@ from cooperbench_eval.strategies.structured.flow.spread import Read, Spread
 from cooperbench_eval.strategies.structured.flow.uses import hands_over
 from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, Work
 
+_TAKING = frozenset({b"next", b"pop", b"popleft", b"shift", b"read", b"readline", b"len"})
+"""Functions whose results depend on how often something was done."""
+
 
 class Clash(NamedTuple):
     """How the sides interfere in a function, and a statement of each that takes part."""
@@ -80,7 +83,24 @@ class Influence:
 
     def _spread(self, starts: Collection[int], orphans: Collection[Read]) -> Spread:
         # Skipping the other side's steps leaves the side's own version.
-        return Spread.of(self.merged, starts, orphans, self.other.changes)
+        return Spread.of(self.merged, starts, orphans, self.other.changes, self._carrying)
+
+    @cached_property
+    def _carrying(self) -> frozenset[int]:
+        """The loops in which the other's changes take a value from one turn to the next."""
+        steps = self.merged.steps
+        return frozenset(
+            head
+            for i in self.other.changes
+            for head in steps[i].within
+            if steps[head].repeats and self._carries(i, head)
+        )
+
+    def _carries(self, at: int, head: int) -> bool:
+        step = self.merged.steps[at]
+        sources = set[int]().union(*(self.merged.sources(at, each) for each in step.facts.reads))
+        is_later = any(i >= at and head in self.merged.steps[i].within for i in sources)
+        return is_later or not _TAKING.isdisjoint(step.header.words())
 
     @cached_property
     def _orphans(self) -> frozenset[Read]:

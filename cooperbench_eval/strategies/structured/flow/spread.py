@@ -31,6 +31,7 @@ class Spread:
         starts: Collection[int],
         orphans: Collection[Read],
         exempt: Collection[int],
+        carrying: Collection[int] = (),
     ) -> "Spread":
         """Follow the effects of some steps.
 
@@ -43,6 +44,7 @@ class Spread:
             starts: The steps.
             orphans: Reads of values whose sources were removed.
             exempt: Steps that conditions around them do not affect.
+            carrying: Loops over items whose number or order matters.
 
         Raises:
             StructureError: The search would take too long.
@@ -58,7 +60,7 @@ class Spread:
                 uses = [i for i in graph.uses(at, name) if name in steps[i].facts.direct]
                 flows.update((at, use, name) for use in uses)
                 stack += uses
-            if steps[at].decides:
+            if steps[at].decides or at in carrying:
                 stack += (i for i in _controlled(graph, at) if i not in exempt)
         reads = {(use, name) for _, use, name in flows}.union(orphans)
         return cls(frozenset(found), frozenset(reads), frozenset(flows))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from cooperbench_eval.languages.faults.positions import POSITIONAL
 from cooperbench_eval.languages.tree import (
@@ -53,11 +54,18 @@ def extends(before: Element, after: Element, *, is_deep: bool = False) -> bool:
     if before.mode is Mode.LIST:
         return _has_items(before, after, is_deep=is_deep)
     pairs = list(zip(before.children, after.children, strict=False))
+    if is_deep and before.kind in _DECIDING:
+        pairs = [pair for pair in pairs if pair[0].kind == "suite" or not same(*pair)]
+        if any(one.kind != "suite" for one, _ in pairs):
+            return False
     return len(before.children) == len(after.children) and all(
         (extends(one, other, is_deep=is_deep) and not _moves_range(pairs, i))
         or _names_result(pairs, i)
         for i, (one, other) in enumerate(pairs)
     )
+
+
+_DECIDING = frozenset({"case", "elif", "for", "if", "match", "switch", "while"})
 
 
 def _moves_range(pairs: Sequence[tuple[Element, Element]], i: int) -> bool:
@@ -68,17 +76,20 @@ def _moves_range(pairs: Sequence[tuple[Element, Element]], i: int) -> bool:
 def _has_items(before: Construct, after: Construct, *, is_deep: bool) -> bool:
     """Whether a list has the items of another one in order, possibly among others."""
     places = _places(before.children, after.children, is_deep=is_deep)
-    if places is None or not is_deep or after.kind not in POSITIONAL | {"items"}:
+    if places is None or not is_deep:
         return places is not None
     new = [i for i in range(len(after.children)) if i not in places]
-    is_named = all(_is_named(after.children[i]) for i in new)
-    is_last = after.kind == "items" and all(i >= len(places) for i in new)
-    return is_named or is_last
+    if after.kind == "items" and all(i >= len(places) for i in new):
+        return True
+    signs = {b"=", b":"} if after.kind == "items" else {b"="}
+    is_positional = after.kind in POSITIONAL | {"items", "parameters"}
+    return not is_positional or all(_is_named(after.children[i], signs) for i in new)
 
 
-def _is_named(item: Element) -> bool:
-    words = [child.plain for child in item.children[:2]]
-    return words[1:] in ([b"="], [b":"]) or words[:1] == [b"**"]
+def _is_named(item: Element, signs: AbstractSet[bytes]) -> bool:
+    """Whether an argument, an entry or a parameter has a name, and if needed a default."""
+    first, *others = [child.plain for child in item.children]
+    return first == b"**" or not signs.isdisjoint(others)
 
 
 def _places(before: Elements, after: Elements, *, is_deep: bool) -> list[int] | None:
