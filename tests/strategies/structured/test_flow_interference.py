@@ -585,6 +585,43 @@ def test_another_argument_of_a_range_is_another_value():
     assert interference(base, ours, theirs)
 
 
+def test_an_exit_under_else_is_not_under_the_test_before_it():
+    """Here the other side's test may hold where it leaves."""
+    base = function("g(z) / return z")
+    ours = function("if x == 1 / > a() / else / > return 0 / g(z) / return z")
+    theirs = function("g(z, 1) / if x == 2 / > z = h(z) / return z")
+
+    assert interference(base, ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("'a'", '"a"'), ("1", "1.0"), ("1", "True"), ("1", "'1'")]
+)
+def test_tests_against_equal_constants_do_not_exclude_each_other(one, other):
+    """However they are written."""
+    base = function("g(z) / return z")
+    ours = function(f"if x == {one} / > return 0 / g(z) / return z")
+    theirs = function(f"g(z, 1) / if x == {other} / > z = h(z) / return z")
+
+    assert interference(base, ours, theirs)
+
+
+CARRIED = (
+    "for y in x / > r(y, z[n]) / > n += 1 / return z",
+    "for y in x / > u = next(m) / > r(y, u) / return z",
+)
+
+
+@pytest.mark.parametrize("work", CARRIED)
+def test_a_loop_over_other_items_disturbs_what_goes_from_one_turn_to_the_next(work):
+    """A counter would count something else."""
+    base = function("n = 0 / for y in x / > r(y) / return z")
+    ours = function("n = 0 / for y in x[1:] / > r(y) / return z")
+    theirs = function(f"n = 0 / {work}")
+
+    assert interference(base, ours, theirs)
+
+
 def test_what_looks_like_a_loop_over_items_may_have_a_condition():
     """A variable may be called `range`, `of` or `in` in other languages."""
     loop = "for (let i = 0; i < range; i++) {\n    n += 1;\n  }"

@@ -63,6 +63,15 @@ def test_a_similar_statement_is_no_copy(other):
     assert merge(("two(a)",), branches, ("two(a, 1)",)) == expected
 
 
+def test_an_edit_is_not_made_in_a_copy_after_what_may_change_its_value():
+    """What was computed before all copies would be old."""
+    edited = ("key = s.key", "two(s, key)")
+    copied = ("try:", "    two(s)", "except E:", "    s.rotate()", "    two(s)")
+
+    with pytest.raises(DisagreementError):
+        merge(("two(s)",), edited, copied)
+
+
 @pytest.mark.parametrize("placeholder", ["pass", "..."])
 def test_both_may_fill_in_what_was_left_out(placeholder):
     """Neither is put into the other, though it may still say `pass` somewhere."""

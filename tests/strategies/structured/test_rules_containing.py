@@ -90,6 +90,28 @@ def test_statements_whose_order_matters_are_refused_in_different_orders(steps):
         merge(("one()",), (*steps, "one()"), (*steps[::-1], "one()"))
 
 
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        (("def k(b: int, a):", "    return a"), ("def k(a):", "    return a")),
+        (("if ok(a, least=3):", "    two(a)"), ("if ok(a):", "    two(a)")),
+        (("v = d[0:3, 1]",), ("v = d[1]",)),
+    ],
+)
+def test_what_changes_the_rest_is_not_only_more(more, less):
+    """A parameter before another one, a condition, a slice."""
+    with pytest.raises(DisagreementError):
+        merge(("one()", "v = g(a)"), ("one()", *more), ("one()", *less))
+
+
+def test_guards_of_a_value_and_of_its_part_are_refused_in_different_orders():
+    """One protects the other."""
+    guards = ("if a is None:", "    raise E(1)"), ("if a.name == '':", "    raise E(2)")
+
+    with pytest.raises(DisagreementError):
+        merge(("one()",), (*guards[0], *guards[1], "one()"), (*guards[1], *guards[0], "one()"))
+
+
 def test_guards_of_one_value_are_refused_in_different_orders():
     """The first one that fails decides which error is raised."""
     steps = ("if a > 0:", "    raise E(1)"), ("if a > -5:", "    raise E(2)")

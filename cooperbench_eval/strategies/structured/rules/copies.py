@@ -10,6 +10,7 @@ from cooperbench_eval.languages.tree import (
     Mode,
     StructureError,
 )
+from cooperbench_eval.strategies.structured.flow.facts import facts_of
 from cooperbench_eval.strategies.structured.rules.containing import extends
 from cooperbench_eval.strategies.structured.rules.statements import Merger, replaced
 
@@ -30,7 +31,7 @@ def merge_copies(
         if place is None or not 1 < len(copies) <= _MOST_COPIES:
             continue
         edited, new = other[place], one
-        if place and any(map(_may_change, _between(one, copies))):
+        if _reads(edited) - _reads(base[0]) and any(map(_may_change, _between(one, copies))):
             continue  # what the edited statement is given may be old in a later copy
         try:
             for copy in copies:
@@ -53,6 +54,10 @@ def _between(statements: Elements, copies: Sequence[Construct]) -> Iterator[Elem
         elif isinstance(each, Construct):
             yield from _between(each.children, copies)
             before.append(each)
+
+
+def _reads(statement: Element) -> frozenset[bytes]:
+    return facts_of(statement).reads if isinstance(statement, Construct) else frozenset()
 
 
 def _may_change(statement: Element) -> bool:
