@@ -247,6 +247,7 @@ def test_a_value_that_a_side_only_prepares_is_the_start_of_the_others_work():
     prepared = function("x = q(x) / g() / k(x) / return z")
     goes_on = function("g() / u = w(x) / k(u) / return z")
     merged = function("x = q(x) / g() / u = w(x) / k(u) / return z")
+    raising = function("g() / if m / > raise E(x) / k(x) / return z")
     beside = "w(x)", "u = w(x)", "u = len(x)", "if x > 2 / > w()", "u = m[x]", "if x in m / > w()"
     changes_it = "u = len(x)", "u = w(x + 1)", "u = x.w()", "u = [x]"
 
@@ -255,6 +256,7 @@ def test_a_value_that_a_side_only_prepares_is_the_start_of_the_others_work():
         return find_interference(*trees)
 
     assert check(prepared, goes_on) == ""
+    assert interference(base, prepared, raising) == ""
     for each in beside:
         assert interference(base, prepared, function(f"g() / {each} / k(x) / return z"))
     for each in changes_it:

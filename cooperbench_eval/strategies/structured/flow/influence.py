@@ -148,28 +148,29 @@ class Influence:
         return is_new and names.isdisjoint(used) and all(map(self._goes_on, names))
 
     def _goes_on(self, name: bytes) -> bool:
-        """Whether the other's new steps only make another value from a variable, as `u = f(name)`.
+        """Whether the other's changes only make another value from a variable, as `u = f(name)`.
 
-        The uses in the base must take that value instead.
+        The uses in the base must take that value instead, or still pass the variable on. Errors
+        may name it.
         """
         other, before = self.other, self.other.base.steps
-        steps = {i: other.step(i) for i in other.changes}
-        taken = {
-            result
-            for i, step in steps.items()
-            if other.changes[i] is Change.EDITED
-            and name not in step.facts.reads
-            and name in before[other.before[other.origins[i]]].facts.reads
-            for result in step.facts.reads
-        }
+        taken, left = set[bytes](), list[int]()
+        for i, change in other.changes.items():
+            facts = other.step(i).facts
+            known = change is not Change.NEW and other.before.get(other.origins[i])
+            if known and name in before[known].facts.reads - facts.reads:
+                taken |= facts.reads
+            elif name in facts.reads and other.step(i).kind != "raise":
+                left.append(i)
         return all(
-            other.changes[i] is Change.NEW
-            and hands_over(step.header, name)
-            and step.facts.sets
-            and step.facts.sets <= taken
-            for i, step in steps.items()
-            if name in step.facts.reads
+            hands_over(other.step(i).header, name)
+            and (other.changes[i] is not Change.NEW or self._makes_one_of(i, taken))
+            for i in left
         )
+
+    def _makes_one_of(self, merged: int, taken: Collection[bytes]) -> bool:
+        sets = self.other.step(merged).facts.sets
+        return bool(sets) and all(name in taken for name in sets)
 
     def _sets(self, merged: int) -> frozenset[bytes]:
         return self.merged.steps[merged].facts.sets
