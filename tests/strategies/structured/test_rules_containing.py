@@ -38,6 +38,7 @@ def test_of_two_changes_the_one_that_contains_the_other_is_taken(more):
 OTHERS = {
     "a positional argument": ("one()", "with g(a, 1) as v:", "    log(v)", "return v"),
     "a changed value": ("one()", "with g(a) as v:", "    v = h(v)", "    log(v)", "return v"),
+    "a call of a method": (*LESS[:2], "    v.clear()", *LESS[2:]),
     "a way out": (
         "one()",
         "with g(a) as v:",

@@ -108,10 +108,16 @@ def _extend(before: Elements, after: Elements, *, is_deep: bool) -> bool:
     places = _places(before, after, is_deep=is_deep)
     if places is None:
         return False
-    new = [i for i in range(len(after)) if i not in places]
-    return not any(
-        may_leave(after[i]) or changes_for(after[i : i + 1], after[i + 1 :]) for i in new
-    )
+    new = (i for i in range(len(after)) if i not in places)
+    return not any(may_leave(after[i]) or _affects(after[i], after[i + 1 :]) for i in new)
+
+
+def _affects(statement: Element, following: Elements) -> bool:
+    """Whether a statement sets a variable that others read, or calls a method of its object."""
+    words = statement.words()
+    has_method = statement.kind == "expression" and words[1:2] == [b"."]
+    is_read = has_method and any(words[0] in each.words() for each in following)
+    return is_read or changes_for((statement,), following)
 
 
 def _names_result(pairs: Sequence[tuple[Element, Element]], i: int) -> bool:
