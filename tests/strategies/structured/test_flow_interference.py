@@ -608,6 +608,16 @@ def test_tests_against_equal_constants_do_not_exclude_each_other(one, other):
     assert interference(base, ours, theirs)
 
 
+@pytest.mark.parametrize("value", ["state", "self.state", "x.state"])
+def test_tests_of_what_a_call_may_change_do_not_exclude_each_other(value):
+    """A global variable, or a part of an object that the call gets."""
+    base = function("g(x) / return z")
+    ours = function(f"if {value} == 1 / > return 0 / g(x) / return z")
+    theirs = function(f"g(x, 1) / if {value} == 2 / > z = h(z) / return z")
+
+    assert interference(base, ours, theirs)
+
+
 CARRIED = (
     "for y in x / > r(y, z[n]) / > n += 1 / return z",
     "for y in x / > u = next(m) / > r(y, u) / return z",

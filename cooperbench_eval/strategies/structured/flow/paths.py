@@ -5,9 +5,12 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise, product
 
 from cooperbench_eval.languages.alternatives import are_exclusive
+from cooperbench_eval.strategies.structured.flow.facts import ACCESS
 from cooperbench_eval.strategies.structured.flow.influence import Clash, Influence, shown
 from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, calls_in
 from cooperbench_eval.strategies.structured.rules.containing import extends
+
+_SELVES = frozenset({b"self", b"this", b"cls"})
 
 
 class PathRules(Influence):
@@ -41,7 +44,7 @@ class PathRules(Influence):
             return False  # a later turn of the loop is skipped as well
         return any(
             are_exclusive(steps[one].header, steps[other].header)
-            and not self._is_set_between(steps[one].facts.reads, *sorted((one, other)))
+            and not self._may_change(steps[one].facts.reads, *sorted((one, other)))
             for one, other in product(inner - outer, outer - inner)
         )
 
@@ -52,8 +55,20 @@ class PathRules(Influence):
         own = {at} if steps[at].branches else set[int]()
         return {*within, *own} - others
 
-    def _is_set_between(self, names: AbstractSet[bytes], start: int, end: int) -> bool:
-        return any(not names.isdisjoint(self._sets(i)) for i in range(start, end))
+    def _may_change(self, names: AbstractSet[bytes], start: int, end: int) -> bool:
+        """Whether a step between two others sets a variable, or a call may change its value.
+
+        Any call may change a global variable and `self`, and one that gets an object its parts.
+        """
+        if any(not names.isdisjoint(self._sets(i)) for i in range(start, end)):
+            return True
+        between = (self.merged.steps[i].header.words() for i in range(start, end))
+        calls = [words for words in between if b"(" in words]
+        own = {name for sets in self.merged.sets for name in sets} - _SELVES
+        variables = {name.partition(b".")[0] for name in names if not name.isupper()}
+        parts = {name.partition(b".")[0] for name in names if b"." in name}
+        given = {one for words in calls for one, sign in pairwise(words) if sign not in ACCESS}
+        return bool(calls and variables - own) or not parts.isdisjoint(given)
 
     def _guesses(self) -> Iterator[Clash]:
         """Both insert at one place: one side an exit, the other a call that it might skip."""
