@@ -621,6 +621,8 @@ def test_tests_of_what_a_call_may_change_do_not_exclude_each_other(value):
 CARRIED = (
     "for y in x / > r(y, z[n]) / > n += 1 / return z",
     "for y in x / > u = next(m) / > r(y, u) / return z",
+    "for y in x / > r(y, next(m)) / return z",
+    "for y in x / > r(y, m.pop(0)) / return z",
 )
 
 

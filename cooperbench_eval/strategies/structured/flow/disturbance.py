@@ -34,7 +34,7 @@ class Disturbance(PathRules):
     def _uses(self) -> Iterator[Clash]:
         """The value or condition that the other's new work relies on has changed."""
         for i, change in self.other.changes.items():
-            if change not in MEANT:
+            if change not in MEANT and not self._takes(i):
                 continue
             is_optional = self.other.is_optional(self.other.origins[i])
             affected = self.always if is_optional else self.sometimes.steps

@@ -100,7 +100,11 @@ class Influence:
         step = self.merged.steps[at]
         sources = set[int]().union(*(self.merged.sources(at, each) for each in step.facts.reads))
         is_later = any(i >= at and head in self.merged.steps[i].within for i in sources)
-        return is_later or not _TAKING.isdisjoint(step.header.words())
+        return is_later or self._takes(at)
+
+    def _takes(self, at: int) -> bool:
+        """Whether a step calls a function whose result depends on how often it was called."""
+        return not _TAKING.isdisjoint(self.merged.steps[at].header.words())
 
     @cached_property
     def _orphans(self) -> frozenset[Read]:
