@@ -67,16 +67,14 @@ def _replaced_in_copies(token: bytes, base: Counter[bytes], sides: Sequence[Coun
         for line in base - other:
             words = PART.findall(line)
             if token in words:
-                copies = (
-                    sum(times for each, times in version.items() if _is_copy(words, each))
-                    for version in (one, base)
-                )
-                count += max(next(copies) - next(copies), 0) * words.count(token)
+                added = _count_alike(words, one) - _count_alike(words, base)
+                count += max(added, 0) * words.count(token)
     return count
 
 
-def _is_copy(words: Sequence[bytes], line: bytes) -> bool:
-    return similarity(words, PART.findall(line)) >= _LEAST_COPIED
+def _count_alike(words: Sequence[bytes], lines: Counter[bytes]) -> int:
+    found = (line for line in lines if similarity(words, PART.findall(line)) >= _LEAST_COPIED)
+    return sum(lines[line] for line in found)
 
 
 @lru_cache(maxsize=4)

@@ -239,4 +239,4 @@ _VERSION = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Matches three numbers that are no date, or several after an operator, and the text before."""
+"""Matches three numbers that are not a date, or two to six after an operator, with what precedes."""

@@ -83,10 +83,10 @@ class Work:
         """Return it without the changes that the other side made as well, or made larger."""
         both = self.origins.keys() & other.origins.keys()
         alike = {i for i in both if same(self.step(i).header, other.step(i).header)}
-        larger = {i for i in both - alike if self._is_extended(i, other, alike)}
+        larger = {i for i in both - alike if self._is_larger(i, other, alike)}
         return evolve(self, shared=frozenset(alike | larger))
 
-    def _is_extended(self, merged: int, other: "Work", alike: Collection[int]) -> bool:
+    def _is_larger(self, merged: int, other: "Work", alike: Collection[int]) -> bool:
         """Whether a change of both sides is larger on one, and the other has no use of its own."""
         mine, own = self.step(merged), other.step(merged)
         if merged not in self.changes or merged not in other.changes:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.languages.alignment import align, similarity
-from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
+from cooperbench_eval.languages.alignment import similarity
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode
 from cooperbench_eval.strategies.structured.ordering import may_leave
 from cooperbench_eval.strategies.structured.rules.copies import merge_copies
 from cooperbench_eval.strategies.structured.rules.statements import (
@@ -37,18 +37,6 @@ def _fill(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> E
     if any(each.plain not in PLACEHOLDERS for each in base):
         return None
     return merger.merge_children((), ours, theirs, Mode.MEMBERS)
-
-
-def _take_containing(
-    _merger: Merger, base: Elements, ours: Elements, theirs: Elements
-) -> Elements | None:
-    """Both sides replaced all statements, and one side has the other's new ones, too."""
-    for one, other in ((ours, theirs), (theirs, ours)):
-        left = iter(one)
-        if other and all(any(same(each, found) for found in left) for each in other):
-            places = align(base, one, Mode.MEMBERS)
-            return one if all(place is None for place in places) else None
-    return None
 
 
 _SHORTEST = 3
@@ -223,7 +211,6 @@ def _are_alike(one: Construct, other: Construct) -> bool:
 _RULES: tuple[Rule, ...] = (
     _fill,
     lambda _merger, *versions: merge_comments(*versions),
-    _take_containing,
     merge_headers,
     _merge_named_returns,
     merge_wrapped,
