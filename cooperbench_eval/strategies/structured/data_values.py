@@ -239,4 +239,4 @@ _VERSION = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Matches three numbers that are not a date, or two to six after an operator, with what precedes."""
+"""Matches three numbers that are not a date, or several after an operator, and what precedes."""

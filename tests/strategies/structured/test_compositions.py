@@ -4,6 +4,20 @@ import pytest
 
 from cooperbench_eval import Changes, MergeStatus, Snapshot, merge
 
+LAZY = """\
+def walk(root, name, left):
+    with root.open(name, left.copy(), lazy=True) as node:
+        left = node.rest + node.left
+
+        while left:
+            name, child, left = node.find(left)
+            with child.open(name, left, lazy=True) as inner:
+                node = inner
+                left = node.rest + node.left
+
+    return node
+"""
+
 CASES = {
     "an edit follows the copies in a retry": (
         """\
@@ -118,19 +132,7 @@ def walk(root, name, left):
 
     return node
 """,
-        """\
-def walk(root, name, left):
-    with root.open(name, left.copy(), lazy=True) as node:
-        left = node.rest + node.left
-
-        while left:
-            name, child, left = node.find(left)
-            with child.open(name, left, lazy=True) as inner:
-                node = inner
-                left = node.rest + node.left
-
-    return node
-""",
+        LAZY,
         """\
 def walk(root, name, left):
     with root.open(name, left.copy()) as node:
@@ -144,19 +146,7 @@ def walk(root, name, left):
 
     return node
 """,
-        """\
-def walk(root, name, left):
-    with root.open(name, left.copy(), lazy=True) as node:
-        left = node.rest + node.left
-
-        while left:
-            name, child, left = node.find(left)
-            with child.open(name, left, lazy=True) as inner:
-                node = inner
-                left = node.rest + node.left
-
-    return node
-""",
+        LAZY,
     ),
     "a value is prepared before the other side's new work": (
         """\

@@ -19,8 +19,8 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured.edit_lines import EditPlaces, with_edits
+from cooperbench_eval.strategies.structured.flow.building import graph_of
 from cooperbench_eval.strategies.structured.flow.disturbance import Disturbance
-from cooperbench_eval.strategies.structured.flow.graph import graph_of
 from cooperbench_eval.strategies.structured.flow.influence import Clash
 from cooperbench_eval.strategies.structured.flow.work import Work
 
