@@ -16,7 +16,7 @@ from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.token_merge import shares_kept
 from cooperbench_eval.strategies.judge import MOST_TRIES, ConflictFile, Fault, FaultKind, ours_of
-from cooperbench_eval.strategies.judging import reopen_marked
+from cooperbench_eval.strategies.judging import reopen_marked, reopen_misfits
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.support.arguments import checked, checked_fields
 
@@ -136,7 +136,7 @@ def resolve_files(
         ledger=(*rows, *others),
         merge=resolved,
     )
-    return reopen_marked(merge_input, outcome)
+    return reopen_misfits(merge_input, reopen_marked(merge_input, outcome))
 
 
 def _choose(file: BlockFile, proposal: Proposal) -> list[Resolution] | Resolution:

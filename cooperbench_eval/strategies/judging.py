@@ -10,6 +10,10 @@ from cooperbench_eval.git.merging.locating_resolutions import locate_conflicts
 from cooperbench_eval.git.merging.text_merge import Answer
 from cooperbench_eval.git.merging.three_way_merge import ThreeWayMerge
 from cooperbench_eval.git.trees.entries import Entry
+from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.hazards.finding import find_misfits
+from cooperbench_eval.languages.hazards.project import Project
+from cooperbench_eval.languages.hazards.versions import Merged
 from cooperbench_eval.strategies.judge import ConflictFile, Fault
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 
@@ -54,7 +58,7 @@ def judge_outcome(
             kept[file.path] = [a for i, unit in enumerate(units) if i not in faults for a in unit]
             rows = [row for row in rows if row.path != file.path]
             rows += file.rows(of_file, outcome.strategy, units, faults)
-    return _reopened(outcome, before, after, kept, rows) if kept else outcome
+    return _reopened(outcome, before, after, kept, rows) if kept else reopen_misfits(given, outcome)
 
 
 def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
@@ -83,6 +87,29 @@ def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
     rows = [row for row in outcome.ledger if row.path not in marked]
     rows += (LedgerRow.left_open(c, reason) for c in before.conflicts if c.path in marked)
     return _reopened(outcome, before, after, dict.fromkeys(marked, ()), rows)
+
+
+def reopen_misfits(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
+    """Open conflicts again if the files of the merged tree do not fit together.
+
+    One file may call a function that another file no longer has, or that has other parameters
+    there. Then no conflict is left to find this, so all resolved conflicts of the file with the
+    call are opened, or those of all source files if that file has none.
+    """
+    before, after = given.merge, outcome.merge or given.merge.concluded(outcome.changes)
+    touched = {path for path in {*given.ours, *given.theirs} if is_code(path)}
+    resolved = {c.path for c in before.conflicts if c.has_lines and c.path in touched}
+    if outcome.conflicts or not resolved or len(touched) == 1:
+        return outcome
+    sides = {1: given.ours, 2: given.theirs}
+    tree = Merged.of(given.base, sides, after.changes, {1: "ours", 2: "theirs"})
+    found = next(find_misfits(Project.of(tree)), None)
+    if found is None:
+        return outcome
+    opened = {found.path} & resolved or resolved
+    rows = [row for row in outcome.ledger if row.path not in opened]
+    rows += (LedgerRow.left_open(c, found.message) for c in before.conflicts if c.path in opened)
+    return _reopened(outcome, before, after, dict.fromkeys(opened, ()), rows)
 
 
 def _markers(entry: Entry | None) -> set[bytes]:

@@ -47,14 +47,19 @@ def find_hazards(
     for find in (files_broken, migrations_split, numbers_shared, versions_shared):
         found.update(find(tree))
     project = Project.of(tree)
-    for look in (declared_twice, names_removed, signatures_changed):
-        found.update(look(project))
+    found.update(find_misfits(project))
     known = {(each.path, each.name) for each in found}
     found.update(each for each in names_unbound(project) if (each.path, each.name) not in known)
     in_order = sorted(
         found, key=lambda each: (each.path, each.line or 0, each.kind, each.name, each.message)
     )
     return tuple(in_order[:_MOST])
+
+
+def find_misfits(project: Project) -> Iterator[Hazard]:
+    """Yield hazards for definitions and uses that do not fit together, also across files."""
+    for look in (declared_twice, names_removed, signatures_changed):
+        yield from look(project)
 
 
 def files_broken(merged: Merged) -> Iterator[Hazard]:

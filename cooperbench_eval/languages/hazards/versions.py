@@ -35,13 +35,15 @@ class Side:
     Attributes:
         version: Its index among the versions of a file.
         feature: The number of its feature.
+        name: What messages call it; empty for its feature.
     """
 
     version: int
     feature: int
+    name: str = ""
 
     def __str__(self) -> str:
-        return f"feature {self.feature}"
+        return self.name or f"feature {self.feature}"
 
 
 @define(slots=False, eq=False)
@@ -137,11 +139,23 @@ class Merged:
     files: dict[str, FileVersions] = field(repr=False)
 
     @classmethod
-    def of(cls, base: Snapshot, sides: Mapping[int, Changes], merged: Changes) -> "Merged":
-        """Collect the versions of each file that the merge or a side changes."""
+    def of(
+        cls,
+        base: Snapshot,
+        sides: Mapping[int, Changes],
+        merged: Changes,
+        names: Mapping[int, str] | None = None,
+    ) -> "Merged":
+        """Collect the versions of each file that the merge or a side changes.
+
+        *names* are what messages call the sides, instead of the features' numbers.
+        """
         files = dict(_files(base, tuple(sides.values()), merged))
-        numbered = tuple(Side(version, feature) for version, feature in enumerate(sides, 1))
-        return cls(base, base.overlay(merged), numbered, files)
+        found = (
+            Side(version, feature, (names or {}).get(feature, ""))
+            for version, feature in enumerate(sides, 1)
+        )
+        return cls(base, base.overlay(merged), tuple(found), files)
 
     @property
     def each_side(self) -> Iterator[tuple[Side, tuple[Side, ...]]]:
