@@ -18,7 +18,7 @@ from cooperbench_eval.support.memo import Memo
 _BETWEEN = b"\x1f"  # ASCII's separators, which readers refuse in source text
 _OPEN, _CLOSE = b"\x1d", b"\x1e"
 ABSOLUTE = b"\0"  # precedes an indentation that does not start with the suite's
-_RELATIVE = b"\v"  # starts a docstring's relative line; any merge takes it for white space
+RELATIVE = b"\v"  # starts a docstring's relative line; any merge takes it for white space
 
 RESERVED = re.compile(rb"[\0\v\x1d-\x1f]")
 """The bytes that trees use internally, so that no source may contain them."""
@@ -326,7 +326,7 @@ def indented(space: bytes, indent: bytes) -> bytes:
 
 def relative_lines(word: bytes, indent: bytes) -> bytes:
     """Make the lines of a docstring relative to *indent*."""
-    return word.replace(b"\n" + indent, b"\n" + _RELATIVE) if indent else word
+    return word.replace(b"\n" + indent, b"\n" + RELATIVE) if indent else word
 
 
 def render(element: Element, indent: bytes = b"") -> bytes:
@@ -334,7 +334,7 @@ def render(element: Element, indent: bytes = b"") -> bytes:
     return _text(element).replace(_INDENTED, b"\n" + indent)
 
 
-_INDENTED = b"\n" + _RELATIVE  # in a text: a newline, and the indentation to be put after it
+_INDENTED = b"\n" + RELATIVE  # in a text: a newline, and the indentation to be put after it
 
 
 def _text(element: Element) -> bytes:

@@ -5,7 +5,7 @@ what each member returns. So neither accepts a text that it refuses.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
@@ -26,6 +26,7 @@ from cooperbench_eval.strategies.structured.edit_lines import EditPlaces, with_e
 from cooperbench_eval.strategies.structured.flow.interference import find_interference
 from cooperbench_eval.strategies.structured.misplaced import find_misplaced
 from cooperbench_eval.strategies.structured.ordered import Versions, why_not_merged
+from cooperbench_eval.strategies.structured.refactorings.replaying import replay
 from cooperbench_eval.strategies.structured.taking import take_functions
 from cooperbench_eval.support.memo import WeighedMemo
 
@@ -140,13 +141,17 @@ class ConflictFile(Generic[_Place]):
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text, without regard to how it combines the sides."""
         fault = _fault(self.path, self.versions, text, self.may_invent)
-        if not (fault and self.takes_sides):
+        if not fault:
             return fault
-        taken = take_functions(self.path, self.versions)
-        is_taken = any(
-            not _fault(self.path, each.versions, text, self.may_invent) for each in taken
-        )
-        return Fault() if is_taken else fault
+        others = (_fault(self.path, each, text, self.may_invent) for each in self._readings())
+        return fault if all(others) else Fault()
+
+    def _readings(self) -> Iterator[Versions]:
+        """Yield what the versions may be taken for: refactored, or with functions of one side."""
+        if replayed := replay(self.path, self.versions):
+            yield replayed
+        for taken in take_functions(self.path, self.versions) if self.takes_sides else ():
+            yield taken.versions
 
     def faults_of(self, units: Sequence[Sequence[Answer]]) -> Mapping[int, Fault]:
         """Return the units of answers that must be withdrawn, each with its fault.
@@ -232,9 +237,8 @@ class ConflictFile(Generic[_Place]):
 
     def _why_other_text(self, text: bytes, *versions: Versions) -> str:
         """Return why a text is not a merge by structure of *versions* or the file's own."""
-        taken = take_functions(self.path, self.versions) if self.takes_sides else ()
         reasons = []
-        for each in chain((*versions, self.versions), (each.versions for each in taken)):
+        for each in chain((*versions, self.versions), self._readings()):
             reasons.append(why_not_merged(self.path, each, text, self.versions))
             if not reasons[-1]:
                 return ""

@@ -1,6 +1,8 @@
 """Finds names that a merged file declares twice or no longer, and probable mistakes."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from cooperbench_eval.languages.faults.calls import find_call_fault
 from cooperbench_eval.languages.faults.losses import more_often
@@ -27,7 +29,7 @@ def find_name_fault(
         now = read_source(grammar, merged)
     except StructureError:
         return ""
-    fault = _double(before, now) or next(more_often([each.slips for each in before], now.slips), "")
+    fault = _double(before, now) or _slip(before, now)
     if fault or not is_whole:
         return fault
     fault = _unbound(before, now) if now.known is not None else _undeclared(grammar, before, now)
@@ -42,6 +44,28 @@ def _double(before: Sequence[Source], now: Source) -> str:
         if now.excess[name] > max(each.excess[name] for each in before):
             return f"{name!r} would be declared {len(clash.lines)} times"
     return ""
+
+
+def _slip(before: Sequence[Source], now: Source) -> str:
+    """Find a probable mistake that is not just one of a function that a side renamed."""
+    versions = [each.slips for each in before]
+    places = (_without_places(each) for each in versions)
+    more = set(more_often(list(places), _without_places(now.slips)))
+    return next((each for each in more_often(versions, now.slips) if _place_free(each) in more), "")
+
+
+def _without_places(slips: Mapping[str, int]) -> Counter[str]:
+    found = Counter[str]()
+    for slip, number in slips.items():
+        found[_place_free(slip)] += number
+    return found
+
+
+def _place_free(slip: str) -> str:
+    return _PLACE.sub("", slip)
+
+
+_PLACE = re.compile(" in '[^']*'")
 
 
 def _early(before: Sequence[Source], now: Source) -> str:

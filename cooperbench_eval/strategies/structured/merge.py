@@ -127,6 +127,11 @@ class TreeMerge:
             named = merge_named(self, base, ours, theirs)
             if named is not None:
                 return named
+        new = [each[:1] if _is_documented(each) else () for each in (ours, theirs)]
+        if mode is Mode.MEMBERS and any(new) and not _is_documented(base):
+            first = (_united(new[0][0], new[1][0]),) if all(new) else new[0] or new[1]
+            ours, theirs = (each[len(own) :] for each, own in zip((ours, theirs), new, strict=True))
+            return (*first, *self.merge_children(base, ours, theirs, mode, kind))
         mine, other = (AlignedVersion.of(base, side, mode) for side in (ours, theirs))
         out: list[Element] = []
         at = 0
@@ -254,6 +259,11 @@ class TreeMerge:
             # What a side only reads is as it was in that side's version if it comes first.
             theirs_first = self.theirs_first != changes_for(ours, theirs)
         return (theirs, ours) if theirs_first else (ours, theirs)
+
+
+def _is_documented(members: Elements) -> bool:
+    """Whether members begin with the docstring of what contains them."""
+    return bool(members) and members[0].key == b"docstring"
 
 
 def _documents(insertion: Elements) -> bool:

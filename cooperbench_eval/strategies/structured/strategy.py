@@ -23,6 +23,7 @@ from cooperbench_eval.strategies.structured.ordered import (
     UnreadError,
     Versions,
 )
+from cooperbench_eval.strategies.structured.refactorings.replaying import replay
 from cooperbench_eval.strategies.structured.taking import take_functions
 
 _MOST_SOURCE, _MOST_TEXT = 10_000_000, 500_000
@@ -93,10 +94,17 @@ class StructuredStrategy:
             return [Resolution(text=text, rule=rule) for text, rule in found.items()]
 
         texts = (Resolution(text=each.text, rule=each.rule) for each in whole.good)
-        merges = chain(texts, self._taken(file) if self.takes_sides else ())
+        others = self._replayed(file), self._taken(file) if self.takes_sides else ()
+        merges = chain(texts, *others)
         return Proposal(
             whole=merges, resettles=self.resettles, takes_sides=self.takes_sides, each=each
         )
+
+    def _replayed(self, file: BlockFile) -> Iterator[Resolution]:
+        """Yield the merges of the versions in which each side's refactorings were made in all."""
+        if versions := replay(file.path, file.versions):
+            for merge in self._merges(file.path, versions).good:
+                yield Resolution(text=merge.text, rule=f"{merge.rule}, after refactorings")
 
     def _taken(self, file: BlockFile) -> Iterator[Resolution]:
         """Yield the merges in which functions of one side are taken as a whole."""

@@ -8,7 +8,7 @@ from cooperbench_eval.git.merging.line_diff import diff_lines
 from cooperbench_eval.git.merging.text_merge import TextConflict, merge_text
 from cooperbench_eval.languages.sequences import join_lines
 from cooperbench_eval.languages.token_merge import TokenMergeError, merge_tokens
-from cooperbench_eval.languages.tree import Elements, Token
+from cooperbench_eval.languages.tree import RELATIVE, Elements, Token
 from cooperbench_eval.languages.words import TEXT
 from cooperbench_eval.strategies.structured.flow.facts import names_inserted
 from cooperbench_eval.strategies.structured.one_sided import changed
@@ -27,6 +27,25 @@ def merge_strings(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     if not all(word.endswith(_QUOTES) and b"\n" in word for word in (ours, theirs)):
         return None
     return merge_lines(base, ours, theirs)
+
+
+def join_docstrings(one: bytes, other: bytes) -> bytes | None:
+    """Return a docstring with the text of two, one after the other; `None` if they differ in form.
+
+    If one has the other's text, it is the result.
+    """
+    quote = one[:3]
+    if quote not in _QUOTES or other[:3] != quote:
+        return None
+    texts = [word[3:-3].strip() for word in (one, other)]
+    longer = max((one, other), key=len)
+    if all(_in_one_line(text) in _in_one_line(longer) for text in texts):
+        return longer
+    return quote + texts[0] + b"\n\n" + RELATIVE + texts[1] + b"\n" + RELATIVE + quote
+
+
+def _in_one_line(text: bytes) -> bytes:
+    return b" ".join(text.split())
 
 
 def merge_lines(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:

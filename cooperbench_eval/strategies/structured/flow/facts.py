@@ -381,9 +381,14 @@ def is_name(word: bytes) -> bool:
     return bool(_NAME.match(word)) and word not in _KEYWORDS
 
 
+def is_formatted(word: bytes) -> bool:
+    """Whether a word is a string in which names in braces stand for their values."""
+    return bool(_FORMATTED.match(word))
+
+
 def names_inserted(word: bytes) -> set[bytes]:
     """Return the names in a format string or a template; empty for any other word."""
-    if not _FORMATTED.match(word):
+    if not is_formatted(word):
         return set()
     found = {name for part in _INSERTED.findall(word) for name in _NAMES.findall(part)}
     return {name for name in found if is_name(name)}

@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode, Token, same
+from cooperbench_eval.strategies.structured.flow.facts import is_call
 from cooperbench_eval.strategies.structured.flow.graph import Graph, Step
 from cooperbench_eval.strategies.structured.rules.containing import extends
 from cooperbench_eval.support.memo import WeighedMemo
@@ -23,7 +24,7 @@ class Change(Enum):
     """It was changed otherwise than by additions to lists."""
     EXTENDED = auto()
     """Only items were added to lists in brackets, such as arguments to a call, or names to
-    results that had none."""
+    results that had none; or an assigned call has other arguments."""
     NAMING = auto()
     """It gives a name to a value that the base computed in another statement."""
 
@@ -122,7 +123,8 @@ class Work:
         before = self.base.steps[self.before[own]].header
         if same(before, after):
             return None
-        return Change.EXTENDED if extends(before, after) else Change.EDITED
+        is_kept = extends(before, after) or _is_same_call(before, after)
+        return Change.EXTENDED if is_kept else Change.EDITED
 
     @cached_property
     def _values_gone(self) -> Collection[tuple[bytes, ...]]:
@@ -218,6 +220,19 @@ def places_in(base: Graph, side: Graph) -> list[int | None]:
     headers = [tuple(step.header for step in graph.steps[1:]) for graph in (base, side)]
     found = align(headers[0], headers[1], Mode.MEMBERS)
     return [0, *(None if place is None else place + 1 for place in found)]
+
+
+def _is_same_call(before: Construct, after: Construct) -> bool:
+    """Whether an assignment calls the same functions, with other arguments."""
+    if not before.kind == after.kind == "assignment":
+        return False
+    one, other = (_without_arguments(each) for each in (before, after))
+    return one == other and b"()" in one
+
+
+def _without_arguments(header: Construct) -> list[bytes]:
+    parts = zip((None, *header.children), header.children, strict=False)
+    return [b"()" if is_call(each, last) else each.plain for last, each in parts]
 
 
 def _value(header: Construct) -> tuple[bytes, ...]:

@@ -19,6 +19,7 @@ from cooperbench_eval.languages.tree import (
     Token,
     same,
 )
+from cooperbench_eval.strategies.structured.strings import join_docstrings
 
 _UNITED = frozenset({"assignment", "class", "const", "declaration", "enum", "field", "group"}) | {
     *("interface", "item", "items", "spec", "struct", "suite", "type", "var")
@@ -37,6 +38,8 @@ def unite(one: Element, other: Element) -> Element | None:
         return one
     if not isinstance(one, Construct) or not isinstance(other, Construct):
         return None
+    if one.kind == other.kind == "docstring":
+        return _unite_docstrings(one, other)
     if one.kind != other.kind or one.kind not in _UNITED or one.mode is not other.mode:
         return None
     if one.kind == "suite":
@@ -46,6 +49,14 @@ def unite(one: Element, other: Element) -> Element | None:
     else:
         children = _unite_parts(one.children, other.children)
     return None if children is None else evolve(one, children=children)
+
+
+def _unite_docstrings(one: Construct, other: Construct) -> Construct | None:
+    """Unite docstrings that both sides add to a definition: the text of both is kept."""
+    tokens = [each.children[0] for each in (one, other)]
+    first, second = (each for each in tokens if isinstance(each, Token))
+    text = join_docstrings(first.word, second.word)
+    return None if text is None else evolve(one, children=(first._replace(word=text),))
 
 
 def separated(members: Elements) -> Elements:

@@ -1,0 +1,198 @@
+"""Refactorings of one side are made in the other versions as well, and then merged."""
+
+import textwrap
+
+import pytest
+
+import cooperbench_eval as ce
+from cooperbench_eval.strategies.structured.refactorings.replaying import replay
+
+BASE = """
+import os
+
+
+class Editor:
+    def edit(self, name):
+        command = self.find()
+        environ = dict(os.environ)
+        process = run(command, name, environ)
+        code = process.wait()
+        if code != 0:
+            raise ValueError(f"{command} failed with {code}")
+        return code
+
+    def other(self):
+        return 1
+"""
+BODY = BASE[BASE.index("        command =") : BASE.index("    def other")]
+MOVED = BASE.replace(
+    BODY,
+    """        with self.lock(name):
+            return self._open(name)
+
+    def _open(self, name):
+"""
+    + BODY,
+)
+LATER = BASE.replace("process.wait()", "process.wait(self.timeout)").replace(
+    "        return code\n", "        self.count += 1\n        return code\n"
+)
+
+
+def merge(base, ours, theirs, path="a.py", strategy="structured"):
+    """Merge three texts; return the merged text, or `None` if a conflict is left."""
+    tree, *sides = (
+        ce.Snapshot.from_files({path: textwrap.dedent(each).encode()})
+        for each in (base, ours, theirs)
+    )
+    outcome = ce.merge(tree, *(ce.Changes.between(tree, side) for side in sides), strategy=strategy)
+    return None if outcome.conflicts else outcome.changes[path].data.decode()
+
+
+def both_ways(base, ours, theirs, path="a.py"):
+    """Merge in both directions, also with a cascade; return the one merged text."""
+    found = {
+        merge(base, *sides, path, strategy)
+        for sides in ((ours, theirs), (theirs, ours))
+        for strategy in ("structured", "cascade")
+    }
+    assert len(found) == 1
+    return found.pop()
+
+
+# --- renamed variables -----------------------------------------------------------------------
+
+
+def test_a_renamed_variable_is_renamed_in_what_the_other_side_adds():
+    """In statements, arguments, format strings and functions inside; not in names of arguments."""
+    ours = BASE.replace("process", "child").replace("name)", "name, shell=True)", 1)
+    ours = BASE.replace("process", "child").replace(", environ)", ", environ, shell=True)")
+    theirs = BASE.replace(
+        "        if code",
+        """        if process.killed:
+            log(process=process, text=f"{process.pid} {process.name}: process")
+            later(lambda: self.process(process))
+        if code""",
+    )
+    assert both_ways(BASE, ours, theirs) == ours.replace(
+        "        if code",
+        """        if child.killed:
+            log(process=child, text=f"{child.pid} {child.name}: process")
+            later(lambda: self.process(child))
+        if code""",
+    )
+
+
+REFUSED = {
+    "the new name is taken": "child = 1\n        show(child)",
+    "the names of all variables are read": "show(locals(), process)",
+    "a format string has strings of its own": """show(f"{process['process']}")""",
+    "a function inside has a parameter of this name": "def f(process=process):\n            pass",
+}
+
+
+@pytest.mark.parametrize("added", REFUSED.values(), ids=REFUSED)
+def test_a_variable_is_renamed_only_if_all_its_uses_are_known(added):
+    """Otherwise the conflict stays open."""
+    ours = BASE.replace("process", "child").replace(", environ)", ", environ, shell=True)")
+    theirs = BASE.replace("        code =", f"        {added}\n        code =")
+    assert both_ways(BASE, ours, theirs) is None
+
+
+def test_a_parameter_is_not_renamed():
+    """A caller may pass it by its name."""
+    ours = BASE.replace("name", "path").replace(", environ)", ", environ, shell=True)")
+    theirs = BASE.replace("        code =", "        show(name)\n        code =")
+    assert both_ways(BASE, ours, theirs) is None
+
+
+# --- extracted functions ---------------------------------------------------------------------
+
+
+def test_an_edit_follows_a_body_into_the_function_to_which_it_moved():
+    """The new function gets the edits, and the old one keeps only the call."""
+    assert both_ways(BASE, MOVED, LATER) == MOVED.replace(
+        "process.wait()", "process.wait(self.timeout)"
+    ).replace("        return code\n", "        self.count += 1\n        return code\n")
+
+
+def test_an_edit_follows_a_part_of_a_body_whose_parameter_has_another_name():
+    """The added statement uses the parameter's name."""
+    part = "".join(BODY.splitlines(keepends=True)[1:4])
+    moved = "".join(
+        line.replace("name", "path").replace("code =", "return")
+        for line in part.splitlines(keepends=True)
+    )
+    ours = BASE.replace(part, "        code = self._run(command, name)\n").replace(
+        "    def other", f"    def _run(self, command, path):\n{moved}\n    def other"
+    )
+    theirs = BASE.replace(
+        "environ = dict(os.environ)\n", 'environ = dict(os.environ)\n        environ["F"] = name\n'
+    )
+    merged = both_ways(BASE, ours, theirs)
+    assert 'environ["F"] = path\n' in merged[merged.index("def _run") :]
+    assert merged.replace('        environ["F"] = path\n', "") == ours
+
+
+def test_both_sides_may_move_a_body_to_one_function():
+    """What each keeps around the call is combined."""
+    ours = MOVED.replace("return self._open", "self._open")
+    theirs = ours.replace(
+        "        with self.lock(name):\n            self", "        self.save(name)\n        self"
+    )
+    merged = both_ways(BASE, ours, theirs)
+    assert merged == ours.replace("        with", "        self.save(name)\n        with")
+
+
+SHELL = MOVED.replace(", environ)", ", environ, shell=True)")
+NOT_MOVED = {
+    "would only leave the new function": (
+        SHELL.replace("return self._open(name)", "self._open(name)\n            self.end()"),
+        BASE.replace(
+            "        code =", "        if not process:\n            return 0\n        code ="
+        ),
+    ),
+    "uses a new parameter of the old function": (
+        SHELL,
+        BASE.replace("(self, name)", "(self, name, more)").replace("wait()", "wait(more)"),
+    ),
+    "sets a variable that is used later": (
+        SHELL.replace("return self._open(name)", "code = self._open(name)\n        return code"),
+        BASE.replace("        code = process", "        code = more = process").replace(
+            "        return code", "        show(more)\n        return code"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("ours", "theirs"), NOT_MOVED.values(), ids=NOT_MOVED)
+def test_an_edit_does_not_follow_if_it(ours, theirs):
+    """It would do something else in the new function."""
+    assert replay("a.py", tuple(map(str.encode, (BASE, ours, theirs)))) is None
+
+
+def test_docstrings_of_both_sides_are_kept_as_one():
+    """The text of both is there once; code never comes before it."""
+    ours = BASE.replace(
+        "    def other(self):\n",
+        '    def other(self):\n        """Return a number."""\n        check()\n',
+    )
+    theirs = BASE.replace(
+        "    def other(self):\n",
+        '    def other(self):\n        """Count.\n\n        Always 1.\n        """\n',
+    )
+    merged = merge(BASE, ours, theirs)
+    start = merged.index("    def other")
+    assert (
+        merged[start:]
+        == '''    def other(self):
+        """Return a number.
+
+        Count.
+
+        Always 1.
+        """
+        check()
+        return 1
+'''
+    )
