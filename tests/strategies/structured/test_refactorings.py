@@ -38,6 +38,15 @@ LATER = BASE.replace("process.wait()", "process.wait(self.timeout)").replace(
     "        return code\n", "        self.count += 1\n        return code\n"
 )
 
+PART = "".join(BODY.splitlines(keepends=True)[1:4])
+PATHS = "".join(
+    line.replace("name", "path").replace("code =", "return")
+    for line in PART.splitlines(keepends=True)
+)
+PART_MOVED = BASE.replace(PART, "        code = self._run(command, name)\n").replace(
+    "    def other", f"    def _run(self, command, path):\n{PATHS}\n    def other"
+)
+
 
 def merge(base, ours, theirs, path="a.py", strategy="structured"):
     """Merge three texts; return the merged text, or `None` if a conflict is left."""
@@ -118,20 +127,12 @@ def test_an_edit_follows_a_body_into_the_function_to_which_it_moved():
 
 def test_an_edit_follows_a_part_of_a_body_whose_parameter_has_another_name():
     """The added statement uses the parameter's name."""
-    part = "".join(BODY.splitlines(keepends=True)[1:4])
-    moved = "".join(
-        line.replace("name", "path").replace("code =", "return")
-        for line in part.splitlines(keepends=True)
-    )
-    ours = BASE.replace(part, "        code = self._run(command, name)\n").replace(
-        "    def other", f"    def _run(self, command, path):\n{moved}\n    def other"
-    )
     theirs = BASE.replace(
         "environ = dict(os.environ)\n", 'environ = dict(os.environ)\n        environ["F"] = name\n'
     )
-    merged = both_ways(BASE, ours, theirs)
+    merged = both_ways(BASE, PART_MOVED, theirs)
     assert 'environ["F"] = path\n' in merged[merged.index("def _run") :]
-    assert merged.replace('        environ["F"] = path\n', "") == ours
+    assert merged.replace('        environ["F"] = path\n', "") == PART_MOVED
 
 
 def test_both_sides_may_move_a_body_to_one_function():
@@ -157,10 +158,8 @@ NOT_MOVED = {
         BASE.replace("(self, name)", "(self, name, more)").replace("wait()", "wait(more)"),
     ),
     "sets a variable that is used later": (
-        SHELL.replace("return self._open(name)", "code = self._open(name)\n        return code"),
-        BASE.replace("        code = process", "        code = more = process").replace(
-            "        return code", "        show(more)\n        return code"
-        ),
+        PART_MOVED,
+        BASE.replace("environ = dict", "environ = more = dict").replace("{code}", "{code}{more}"),
     ),
 }
 
