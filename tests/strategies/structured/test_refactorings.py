@@ -195,3 +195,31 @@ def test_docstrings_of_both_sides_are_kept_as_one():
         return 1
 '''
     )
+
+
+STUBS = "import typing as t\n\n\ndef edit(a: int, b: int = 1) -> int:\n    return a\n"
+
+
+def overloads(*added):
+    """Return the file with two overloads, with parameters that a side adds everywhere."""
+    more = "".join(f", {each}" for each in added)
+    stubs = "".join(
+        f"@t.overload\ndef edit(a: {kind}, b: int = 1{more}) -> {kind}: ...\n\n\n"
+        for kind in ("int", "str")
+    )
+    return STUBS.replace("def edit", f"{stubs}def edit").replace("= 1)", f"= 1{more})")
+
+
+def test_overloads_that_both_sides_add_get_the_parameters_of_both():
+    """A stub only declares parameters, so it is data."""
+    merged = merge(STUBS, overloads("c: int = 2"), overloads("d: int = 3"))
+    assert merged == overloads("c: int = 2", "d: int = 3")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("...", "pass; a()"), ("c: int = 2", "*c: int"), ("-> str", "-> bytes")]
+)
+def test_overloads_that_differ_otherwise_stay_open(old, new):
+    """A body, a parameter for all others, or another type of the result."""
+    ours = overloads("c: int = 2").replace(old, new, 1)
+    assert merge(STUBS, ours, overloads("d: int = 3")) is None

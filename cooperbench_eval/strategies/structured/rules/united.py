@@ -3,7 +3,7 @@
 Both sides may insert an interface, a struct, an enum, an option type, an object or a parameter with
 such a type, with different members. The result has the members of both. A member that both have
 differently is refused, and so is everything that is not data: two functions of one name are two
-behaviours.
+behaviours. But a function without a body, such as an overload, only declares parameters.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,11 @@ from cooperbench_eval.languages.tree import (
     Token,
     same,
 )
+from cooperbench_eval.strategies.structured.rules.statements import PLACEHOLDERS
 from cooperbench_eval.strategies.structured.strings import join_docstrings
 
 _UNITED = frozenset({"assignment", "class", "const", "declaration", "enum", "field", "group"}) | {
-    *("interface", "item", "items", "spec", "struct", "suite", "type", "var")
+    *("interface", "item", "items", "spec", "struct", "type", "var")
 }
 """The kinds of constructs that may be data."""
 _MEMBERS = frozenset({"assignment", "declaration", "field", "signature", "spec"})
@@ -38,12 +39,12 @@ def unite(one: Element, other: Element) -> Element | None:
         return one
     if not isinstance(one, Construct) or not isinstance(other, Construct):
         return None
-    if one.kind == other.kind == "docstring":
-        return _unite_docstrings(one, other)
-    if one.kind != other.kind or one.kind not in _UNITED or one.mode is not other.mode:
+    if one.kind != other.kind or one.mode is not other.mode:
         return None
-    if one.kind == "suite":
-        return _unite_suites(one, other)
+    if (rule := _RULES.get(one.kind)) is not None:
+        return rule(one, other)
+    if one.kind not in _UNITED:
+        return None
     if one.kind == "group" and one.children[0].plain == b"{":
         children = _unite_braces(one, other)
     else:
@@ -57,6 +58,45 @@ def _unite_docstrings(one: Construct, other: Construct) -> Construct | None:
     first, second = (each for each in tokens if isinstance(each, Token))
     text = join_docstrings(first.word, second.word)
     return None if text is None else evolve(one, children=(first._replace(word=text),))
+
+
+def _unite_stubs(one: Construct, other: Construct) -> Construct | None:
+    """Unite functions without bodies, such as overloads, if they differ only in new parameters."""
+    if len(one.children) != len(other.children) or not all(map(_is_stub, (one, other))):
+        return None
+    children: list[Element | None] = []
+    for mine, added in zip(one.children, other.children, strict=True):
+        if same(mine, added):
+            children.append(mine)
+        elif not isinstance(mine, Construct) or not isinstance(added, Construct):
+            return None
+        elif mine.kind == "def":
+            children.append(_unite_stubs(mine, added))
+        elif mine.kind == added.kind == "group":
+            children.append(_unite_parameters(mine, added))
+        else:
+            return None
+    found = tuple(each for each in children if each is not None)
+    return evolve(one, children=found) if len(found) == len(children) else None
+
+
+def _is_stub(function: Construct) -> bool:
+    suites = (each for each in function.walk() if each.kind == "suite")
+    return all(child.plain in PLACEHOLDERS for each in suites for child in each.children)
+
+
+def _unite_parameters(one: Construct, other: Construct) -> Construct | None:
+    lists = [each.parts for each in (one, other)]
+    if any([part.kind for part in parts] != ["parameters"] for parts in lists):
+        return None
+    body, added = (parts[0] for parts in lists)
+    if any(is_spread(each) for each in (*body.children, *added.children)):
+        return None
+    found = _unite_named([(each,) for each in body.children], [(each,) for each in added.children])
+    if found is None:
+        return None
+    items = evolve(body, children=_formatted(found, body, added))
+    return one.with_parts(lambda _: items)
 
 
 def separated(members: Elements) -> Elements:
@@ -179,3 +219,6 @@ def _formatted(items: Elements, one: Element, other: Element) -> Elements:
         comma = (b"" if is_ended else None) if is_last else item.comma or b""
         out.append(evolve(item, comma=comma).with_space(space))
     return tuple(out)
+
+
+_RULES = {"def": _unite_stubs, "docstring": _unite_docstrings, "suite": _unite_suites}
