@@ -223,3 +223,46 @@ def test_overloads_that_differ_otherwise_stay_open(old, new):
     """A body, a parameter for all others, or another type of the result."""
     ours = overloads("c: int = 2").replace(old, new, 1)
     assert merge(STUBS, ours, overloads("d: int = 3")) is None
+
+
+PATHS_BASE = """
+class Loader:
+    def __init__(self, paths):
+        if isinstance(paths, str):
+            paths = [paths]
+        self.paths = [str(each) for each in paths]
+        self.count = 0
+"""
+PATHS_MOVED = """
+class Loader:
+    def __init__(self, paths, others=()):
+        self.paths = self._listed(paths)
+        self.count = 0
+        self.others = self._listed(others)
+
+    @staticmethod
+    def _listed(paths):
+        if isinstance(paths, str):
+            paths = [paths]
+        return [str(each) for each in paths]
+"""
+
+
+def test_an_edit_follows_an_assignment_that_became_a_result():
+    """The edited value is returned, for both calls."""
+    theirs = PATHS_BASE.replace(
+        "        self.paths = [str(each) for each in paths]",
+        "        paths = sorted(paths)\n        self.paths = [str(each[0]) for each in paths]",
+    )
+    assert both_ways(PATHS_BASE, PATHS_MOVED, theirs) == PATHS_MOVED.replace(
+        "        return [str(each)", "        paths = sorted(paths)\n        return [str(each[0])"
+    )
+
+
+def test_an_edit_does_not_follow_if_the_assignment_is_not_the_last_statement_any_more():
+    """What comes after it would not be done."""
+    theirs = PATHS_BASE.replace(
+        "        self.paths = [str(each) for each in paths]",
+        "        self.paths = [str(each[0]) for each in paths]\n        paths.clear()",
+    ).replace("self.count = 0", "self.count = len(self.paths)")
+    assert both_ways(PATHS_BASE, PATHS_MOVED, theirs) is None

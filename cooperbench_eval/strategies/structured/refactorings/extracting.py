@@ -11,6 +11,7 @@ from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, suite, words_of_head
 from cooperbench_eval.strategies.structured.flow.facts import facts_of, is_name, parameters_of
 from cooperbench_eval.strategies.structured.refactorings.renaming import rename
+from cooperbench_eval.strategies.structured.rules.statements import target_of, value_of, with_value
 
 _LEAST_MOVED = 0.6
 _LEAST_WORDS = 8
@@ -34,12 +35,14 @@ class Extraction:
     """Statements of a function that a side moved into a new function.
 
     Attributes:
-        moved: The statements, in the base.
+        base: The function in the base.
+        moved: The statements.
         helper: The new function.
         call: The statement that calls it.
         names: The parameter that stands for a variable, where their names differ.
     """
 
+    base: Construct
     moved: _Span
     helper: Construct
     call: Construct
@@ -49,19 +52,19 @@ class Extraction:
     def of(cls, base: Construct, side: Construct, helper: Construct) -> "Extraction | None":
         """Match a function in the base and on a side with a new function on that side."""
         calls = list(_calling(side, name_of(helper)))
-        if len(calls) != 1:
-            return None
-        moved = _best(base, _body(helper))
-        if moved is None or _remains(moved.statements, side):
-            return None
-        names = _matched(calls[0], helper)
-        if names is None:
-            return None
-        return cls(moved=moved, helper=helper, call=calls[0], names=names)
+        is_value = any(each.kind == "assignment" for each in calls)
+        for call in calls if is_value or len(calls) == 1 else ():
+            moved = _best(base, _with_results(_body(helper), call))
+            names = _matched(call, helper)
+            if moved and names is not None and not _remains(moved.statements, side):
+                found = cls(base=base, moved=moved, helper=helper, call=call, names=names)
+                if found._returning(moved.statements):
+                    return found
+        return None
 
-    def in_base(self, function: Construct) -> tuple[Construct, Construct] | None:
+    def in_base(self) -> tuple[Construct, Construct] | None:
         """Return the base's function with the call, and the new function with its statements."""
-        return self._made(function, self.moved)
+        return self._made(self.base, self.moved)
 
     def in_other(self, function: Construct) -> tuple[Construct, Construct] | None:
         """Do the same to another version of the function; `None` if that may change its result."""
@@ -77,14 +80,29 @@ class Extraction:
         call = self.call.with_space(span.statements[0].space)
         children = (*span.suite.children[: span.start], call, *span.suite.children[span.end :])
         left = _with_suite(function, span.suite, children)
-        there, body = _suite_of(self.helper), suite(span.statements)
+        there, statements = _suite_of(self.helper), self._returning(span.statements)
+        body = suite(statements)
         renamed = rename(body, self.names) if self.names else body
-        if there is None or renamed is None:
+        if there is None or renamed is None or not statements:
             return None
         first, *others = renamed.children
         if not _docstrings(there):
             first = first.with_space(there.space)
         return left, _with_suite(self.helper, there, (first, *others))
+
+    def _returning(self, statements: Elements) -> Elements:
+        """Return statements with a `return` instead of the assignment that the call makes now.
+
+        Nothing, if they do not end with that assignment.
+        """
+        if self.call.kind != "assignment":
+            return statements
+        *others, last = statements
+        result = _body(self.helper)[-1]
+        if target_of(last) != target_of(self.call) or not isinstance(result, Construct):
+            return ()
+        value = value_of(last).children
+        return (*others, with_value(result, value).with_space(last.space))
 
     def _found_in(self, function: Construct, *, is_wide: bool) -> _Span | None:
         """Find the statements in another version, in a wide or in the narrowest sense."""
@@ -114,17 +132,13 @@ class Extraction:
         more = Counter(_leaving(new)) - Counter(_leaving(old))
         if more and self.call.kind != "return":
             return False
-        outside = _with_suite(
-            function,
-            span.suite,
-            (*span.suite.children[: span.start], *span.suite.children[span.end :]),
-        )
-        rest = _Variables.of((outside,))
+        rest, rest_before = _around(function, span), _around(self.base, self.moved)
         before, inside = _Variables.of(old), _Variables.of(new)
         given = {self.names.get(name, name) for name in rest.own & inside.reads - before.reads}
         if given - parameters_of(self.helper):
             return False
-        return not (inside.sets - before.sets) & (rest.reads | rest.own)
+        later = rest.reads - rest_before.reads - {target_of(self.call)}
+        return not (inside.sets - before.sets) & (rest.reads | rest.own) | inside.sets & later
 
 
 def name_of(function: Construct) -> bytes:
@@ -182,6 +196,12 @@ def _best(base: Construct, body: Elements) -> _Span | None:
         if kept >= max(_LEAST_MOVED * size, _LEAST_WORDS) and (best is None or kept > best.kept):
             best = _Span(there, start, end, kept)
     return best
+
+
+def _with_results(body: Elements, call: Construct) -> Elements:
+    """Return a function's body that assigns its result to what a call of it is assigned to."""
+    is_assigned = call.kind == "assignment" and body and body[-1].kind == "return"
+    return (*body[:-1], with_value(call, value_of(body[-1]).children)) if is_assigned else body
 
 
 def _words_kept(before: Element, after: Element) -> float:
@@ -258,6 +278,14 @@ class _Variables(NamedTuple):
         own |= sets
         found = ({name for name in each if b"." not in name} for each in (reads, sets, own))
         return cls(*map(frozenset, found))
+
+
+def _around(function: Construct, span: _Span) -> _Variables:
+    """Return the variables of a function without some of its statements."""
+    left = (*span.suite.children[: span.start], *span.suite.children[span.end :])
+    body = _suite_of(_with_suite(function, span.suite, left))
+    found = _Variables.of(body.children if body else ())
+    return found._replace(own=found.own | parameters_of(function))
 
 
 def _without_suites(construct: Construct) -> Construct:

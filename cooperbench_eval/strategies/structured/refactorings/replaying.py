@@ -112,7 +112,7 @@ def _made(
     found = Extraction.of(base, side, helper)
     if found is None or (same_name and Extraction.of(base, other, same_name) is None):
         return ()
-    pairs = [found.in_base(base)] if same_name else [found.in_base(base), found.in_other(other)]
+    pairs = [found.in_base()] if same_name else [found.in_base(), found.in_other(other)]
     return tuple(pair for pair in pairs if pair) if all(pairs) else ()
 
 
