@@ -20,6 +20,7 @@ from executed_edits import (
     change_statement,
     delete,
     insert,
+    move_rest,
     rename_local,
     wrap,
 )
@@ -73,6 +74,22 @@ class Author:
             makers = self._suite_makers(suite, place.index)
         kind = self._chance.choice(sorted(makers))
         return Edit(kind, tuple(makers[kind]()))
+
+    def refactoring(self, place: Place) -> Edit | None:
+        """Return a refactoring of the function at a place, or of `run`."""
+        at = next((f for f in self._program.functions if f.body.key == place.suite), None)
+        function = at or self._program.functions[-1]
+        declared = [each for each in function.body.statements if declares(each)]
+        names = [each.name for each in declared if isinstance(each, Assign)]
+        if "box" in names:
+            return None
+        if names and self._chance.randrange(2):
+            step = rename_local(function.name, self._chance.choice(names), self._new.word())
+            return Edit("rename variable", (step,))
+        statements = function.body.statements
+        index = self._chance.randrange(len(declared), len(statements))
+        step = move_rest(statements[index].key, index, function.name, self._new.word())
+        return Edit("move the rest", (step,))
 
     def _suite_makers(self, suite: Suite, index: int) -> dict[str, Maker]:
         near = min(max(index + self._chance.choice([-1, 0, 0, 0, 0, 1]), 0), len(suite.statements))

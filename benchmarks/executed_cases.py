@@ -12,7 +12,7 @@ from enum import StrEnum
 from attrs import field, frozen
 from executed_authors import Author, Place
 from executed_bases import Builder
-from executed_edits import ContradictionError, Edit, Insert, combine, insert
+from executed_edits import REFACTORING, ContradictionError, Edit, Insert, combine, insert
 from executed_inventing import INPUTS
 from executed_programs import Do, Program
 from executed_rendering import render
@@ -91,6 +91,8 @@ def _sides(chance: random.Random, base: Program) -> tuple[tuple[Edit, ...], tupl
         author = Author(chance, base, name)
         count = chance.randrange(0 if both else 1, 3)
         sides.append([author.edit(place) for _ in range(count)])
+        if chance.randrange(5) == 0 and (edit := author.refactoring(place)):
+            sides[-1].append(edit)
     if both:
         author = Author(chance, base, "s")
         # If there are two, the sides may have them in different orders.
@@ -172,9 +174,14 @@ def _fails(run: Run | str) -> bool:
 
 
 def _all_seen(base: Program, *sides: Sequence[Edit]) -> bool:
-    """Whether the program with the edits of the sides runs differently without any of them."""
+    """Whether the program with the edits of the sides runs differently without any of them.
+
+    Refactorings are never seen.
+    """
     without = []
     for edit in dict.fromkeys(each for side in sides for each in side):
+        if edit.kind in REFACTORING:
+            continue
         rest = ([each for each in side if each is not edit] for side in sides)
         try:
             without.append(combine(base, *rest))

@@ -11,9 +11,22 @@ from typing import Any, TypeVar
 
 import attrs
 from attrs import field, frozen
-from executed_programs import Branch, Function, Program, Protect, Repeat, Statement, Suite
+from executed_programs import (
+    Assign,
+    Branch,
+    Call,
+    Function,
+    Program,
+    Protect,
+    Repeat,
+    Return,
+    Statement,
+    Suite,
+)
 
-PREPARING, INSERTING, CHANGING, WRAPPING, DELETING, RENAMING = range(6)
+PREPARING, INSERTING, CHANGING, WRAPPING, DELETING, RENAMING, MOVING = range(7)
+REFACTORING = frozenset({"rename variable", "move the rest"})
+"""The kinds of edits that no run can show."""
 
 T = TypeVar("T")
 _OF_AN_EDIT = re.compile(r"[ots]\d")
@@ -259,6 +272,29 @@ def rename_function(old: str, new: str) -> Change:
         program.box = _renamed(program.box, old, new)
 
     return Change(RENAMING, ("rename", old), new, apply)
+
+
+def move_rest(key: str, index: int, function: str, name: str) -> Change:
+    """Move a statement and all after it into a new function, which gets the local variables.
+
+    *index* is where it is in the base. Of two moves, that of the later statement comes first.
+    """
+
+    def apply(program: Program) -> None:
+        place = program.place(key)
+        at = next((i for i, each in enumerate(program.functions) if each.name == function), None)
+        if place is None or at is None or place[0] is not program.functions[at].body:
+            raise ContradictionError("the statement is gone, or wrapped")
+        suite, start = place
+        before = suite.statements[:start]
+        local = [each.name for each in before if isinstance(each, Assign) and each.declares]
+        moved = Suite(f"{name}-body", suite.statements[start:])
+        call = Call(name, ("x",), tuple((each, each) for each in local))
+        suite.statements[start:] = [Return(f"{name}-call", [call])]
+        new = Function(name, [(each, "0") for each in local], moved)
+        program.functions.insert(at, new)
+
+    return Change(MOVING + 1 / (1 + index), ("move", function, key), name, apply)
 
 
 def _renamed(value: T, old: str, new: str) -> T:

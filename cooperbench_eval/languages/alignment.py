@@ -117,7 +117,7 @@ def _likeness_of_words(one: _Words, other: _Words) -> float:
 
 def _share(one: _Words, other: _Words) -> float:
     """Return the share of the shorter one's words that the longer one has."""
-    return one.shared(other) / min(one.size, other.size)
+    return one.shared(other) / (min(one.size, other.size) or 1)
 
 
 class _Child:
@@ -228,18 +228,16 @@ def _likeness(one: _Child, other: _Child, mode: Mode) -> float:
         return float(old.kind == "text")
     if mode is Mode.SEQUENCE:
         return 1.0
-    alike = _likeness_of_words(one.words, other.words)
+    alike, share = _likeness_of_words(one.words, other.words), _share(one.words, other.words)
+    # An edit that only adds or only removes words is likelier than one that replaces some.
+    likely = 1 - (1 - alike) / _MORE_ALIKE if share == 1 else alike
     if old.key and old.key == new.key:
-        return _NAMESAKE + alike
-    if (old.mode is Mode.MEMBERS or has_suite(old)) and _share(
-        one.words, other.words
-    ) >= _LEAST_KEPT:
+        return _NAMESAKE + likely
+    if (old.mode is Mode.MEMBERS or has_suite(old)) and share >= _LEAST_KEPT:
         return max(alike, _LEAST_ALIKE)
     least = _LEAST_RENAMED if old.kind in _NAMED else _LEAST_ALIKE
     is_alike = alike >= least and (mode is not Mode.MEMBERS or one.shares_name(other))
-    # An edit that only adds or only removes words is likelier than one that replaces some.
-    is_contained = is_alike and _share(one.words, other.words) == 1
-    return is_alike * (1 - (1 - alike) / _MORE_ALIKE if is_contained else alike)
+    return is_alike * likely
 
 
 def _drop_renames(

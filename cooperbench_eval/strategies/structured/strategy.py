@@ -33,6 +33,9 @@ Of source, only the definitions that differ are read again.
 """
 
 
+_REFACTORED = "a side moved or renamed what the other side changed"
+
+
 @frozen(kw_only=True)
 class StructuredStrategy:
     """Merges constructs instead of lines: definitions, statements, parameters, items.
@@ -75,6 +78,10 @@ class StructuredStrategy:
         whole = self._merges(file.path, file.versions)
 
         def each(block: ConflictBlock) -> list[Resolution]:
+            if versions := replay(file.path, file.versions):
+                # The lines around a block may be in another function on one of the sides.
+                again = self._merges(file.path, versions)
+                return [_refusal(again.problem or StructureError(_REFACTORED), again, again)]
             at = file.places.index(block)
             most = _MOST_SOURCE if is_code(file.path) else _MOST_TEXT
             if at and (at + 1) * max(map(len, file.versions)) > most:

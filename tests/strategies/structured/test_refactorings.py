@@ -266,3 +266,29 @@ def test_an_edit_does_not_follow_if_the_assignment_is_not_the_last_statement_any
         "        self.paths = [str(each[0]) for each in paths]\n        paths.clear()",
     ).replace("self.count = 0", "self.count = len(self.paths)")
     assert both_ways(PATHS_BASE, PATHS_MOVED, theirs) is None
+
+
+SCRIPT = """
+function run(x) {
+  let total = x;
+  total = total + read(x, {});
+  return total;
+}
+"""
+
+
+@pytest.mark.parametrize("added", ["{ total: total }", "{ total }", "{ total: 1, more: total }"])
+def test_a_variable_is_not_renamed_where_an_object_may_have_it_as_a_key(added):
+    """In other languages than Python, a name before a colon is no variable."""
+    ours = SCRIPT.replace("total", "sum").replace("return sum", "return sum + 1")
+    theirs = SCRIPT.replace("  return", f"  show({added});\n  return")
+    assert both_ways(SCRIPT, ours, theirs, "a.js") is None
+
+
+def test_a_variable_is_renamed_in_a_script():
+    """In templates, calls and comparisons; an attribute keeps its name."""
+    ours = SCRIPT.replace("total", "sum").replace("return sum", "return sum + 1")
+    line = "  show(`${total} total`, total.total, total > 1 ? total : 0);\n"
+    theirs = SCRIPT.replace("  return", f"{line}  return")
+    renamed = "  show(`${sum} total`, sum.total, sum > 1 ? sum : 0);\n"
+    assert both_ways(SCRIPT, ours, theirs, "a.js") == ours.replace("  return", f"{renamed}  return")

@@ -101,10 +101,14 @@ def _renamed(element: Construct, names: Mapping[bytes, bytes]) -> Construct:
             children.append(child)  # the name of an argument
         else:
             children.append(_token(child, names))
-    if element.kind == "group" and element.children[0].plain == b"{":
-        items = (item for part in element.parts for item in part.children)
-        if any(item.plain in names for item in items):
-            raise _UnclearError  # `{name}` may be an object with this key
+    if element.kind == "group" and element.children[0].plain in {b"{", b"("}:
+        items = [item for part in element.parts for item in part.children]
+        starts = [[each.plain for each in item.children[:2]] for item in items]
+        is_braced = element.children[0].plain == b"{"
+        if any(start[1:] == [b":"] and start[0] in names for start in starts) or (
+            is_braced and any(item.plain in names for item in items)
+        ):
+            raise _UnclearError  # `{name}` and `{name: 1}` may be objects with this key
     return evolve(element, children=tuple(children))
 
 

@@ -73,9 +73,11 @@ def _rename(base: Construct, side: Construct, other: Construct) -> _Trees:
     """Give local variables the names that a side gave them."""
     changed: tuple[dict[int, Elements], dict[int, Elements]] = ({}, {})
     for _, before, mine, theirs in _changed_by_both(base, side, other):
-        if names := renamed_in(before, mine):
-            there = {old: new for old, new in names.items() if old in theirs.words()}
-            found = rename(before, names), rename(theirs, there) if there else theirs
+        # A variable that the other side renamed as well, or removed, is left alone.
+        words = set(theirs.words())
+        names = {old: new for old, new in renamed_in(before, mine).items() if old in words}
+        if names:
+            found = rename(before, names), rename(theirs, names)
             if found[0] is not None and found[1] is not None:
                 changed[0][id(before)] = (found[0],)
                 changed[1][id(theirs)] = (found[1],)
