@@ -292,3 +292,50 @@ def test_a_variable_is_renamed_in_a_script():
     theirs = SCRIPT.replace("  return", f"{line}  return")
     renamed = "  show(`${sum} total`, sum.total, sum > 1 ? sum : 0);\n"
     assert both_ways(SCRIPT, ours, theirs, "a.js") == ours.replace("  return", f"{renamed}  return")
+
+
+# --- named expressions -----------------------------------------------------------------------
+
+CALL = """
+def run(editor, name, env):
+    show(editor)
+    child = start(path(editor, name), env=env)
+    return child.wait()
+"""
+NAMED = CALL.replace(
+    "    child = start(path(editor, name)",
+    "    command = path(editor, name, quoted=True)\n    log(command)\n    child = start(command",
+)
+
+
+def test_an_edit_follows_an_expression_that_a_side_named():
+    """The edit is made where the name gets its value; other edits of the statement stay there."""
+    theirs = CALL.replace("path(editor, name)", "path(editor, str(name))")
+    theirs = theirs.replace("env=env)", "env=env, shell=True)")
+    merged = NAMED.replace("(editor, name, q", "(editor, str(name), q")
+    assert both_ways(CALL, NAMED, theirs) == merged.replace("env=env)", "env=env, shell=True)")
+
+
+NOT_NAMED = {
+    "the other side has the name": CALL.replace("show(editor)", "command = show(editor)"),
+    "the expression is another one": CALL.replace("path(editor, name)", "find(env)"),
+    "the statement is gone": CALL.replace("    child = start(path(editor, name), env=env)\n", ""),
+}
+
+
+@pytest.mark.parametrize("theirs", NOT_NAMED.values(), ids=NOT_NAMED)
+def test_an_expression_is_not_named_if(theirs):
+    """The versions stay as they are."""
+    theirs = theirs.replace("child.wait()", "child.wait(1)")
+    assert replay("a.py", tuple(map(str.encode, (CALL, NAMED, theirs)))) is None
+
+
+def test_an_expression_of_a_comprehension_is_not_named():
+    """It is computed for each item, so its names may not be known before."""
+    base = "def run(items, key):\n    return [take(find(key, items), each) for each in items]\n"
+    ours = base.replace("find(key, items)", "found").replace(
+        "    return", "    found = find(key, items, first=True)\n    return"
+    )
+    theirs = base.replace("find(key, items)", "find(each, items)")
+    assert replay("a.py", tuple(map(str.encode, (base, ours, theirs)))) is None
+    assert both_ways(base, ours, theirs) is None

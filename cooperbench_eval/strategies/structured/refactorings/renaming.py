@@ -26,7 +26,7 @@ def renamed_in(base: Construct, side: Construct) -> Mapping[bytes, bytes]:
     The old name must be gone, the new one must be new, and the statements that set it must be the
     same but for few words.
     """
-    old, new = _names(base), _names(side)
+    old, new = names_in(base), names_in(side)
     gone = {name: found for name, found in _setting(base).items() if name not in new}
     added = {name: found for name, found in _setting(side).items() if name not in old}
     pairs = [
@@ -64,7 +64,8 @@ def _functions(function: Construct) -> Iterator[Construct]:
     return (each for each in function.walk() if each.kind in {"def", "lambda"})
 
 
-def _names(function: Construct) -> frozenset[bytes]:
+def names_in(function: Construct) -> frozenset[bytes]:
+    """Return the words of a function, and the names in its format strings."""
     words = set(function.words())
     return frozenset(words.union(*map(names_inserted, words)))
 
@@ -75,7 +76,7 @@ def rename(function: Construct, names: Mapping[bytes, bytes]) -> Construct | Non
     `None` if that may change what it does: it has a new name already, a function inside it has a
     parameter of an old name, or a name may be used in a way that cannot be followed.
     """
-    there = _names(function)
+    there = names_in(function)
     inner = set[bytes]().union(*map(parameters_of, _functions(function)))
     if inner & names.keys() or there & {*names.values(), *_REFLECTING}:
         return None

@@ -21,7 +21,13 @@ from cooperbench_eval.languages.tree import (
     same,
 )
 from cooperbench_eval.strategies.structured.refactorings.extracting import Extraction
-from cooperbench_eval.strategies.structured.refactorings.renaming import rename, renamed_in
+from cooperbench_eval.strategies.structured.refactorings.naming import namings_in, statement_like
+from cooperbench_eval.strategies.structured.refactorings.renaming import (
+    names_in,
+    rename,
+    renamed_in,
+)
+from cooperbench_eval.strategies.structured.rules.statements import target_of
 from cooperbench_eval.support.memo import WeighedMemo
 
 Versions = tuple[bytes, bytes, bytes]
@@ -56,7 +62,7 @@ def _replay(path: str, versions: Versions) -> Versions | None:
     except StructureError:
         return None
     before = base, ours, theirs
-    for step in (_rename, _extract):
+    for step in (_rename, _extract, _name, _rename):
         base, ours, theirs = step(base, ours, theirs)
         base, theirs, ours = step(base, theirs, ours)
     if all(map(same, before, (base, ours, theirs))):
@@ -81,6 +87,24 @@ def _rename(base: Construct, side: Construct, other: Construct) -> _Trees:
             if found[0] is not None and found[1] is not None:
                 changed[0][id(before)] = (found[0],)
                 changed[1][id(theirs)] = (found[1],)
+    return _rebuilt(base, changed[0]), side, _rebuilt(other, changed[1])
+
+
+def _name(base: Construct, side: Construct, other: Construct) -> _Trees:
+    """Give expressions the names that a side gave them."""
+    changed: tuple[dict[int, Elements], dict[int, Elements]] = ({}, {})
+    for _, before, mine, theirs in _changed_by_both(base, side, other):
+        taken = names_in(theirs)
+        for suite, naming in namings_in(before, mine):
+            there = statement_like(suite, naming.statement, theirs)
+            found = (
+                there is not None
+                and target_of(naming.naming) not in taken
+                and naming.in_other(there)
+            )
+            if there is not None and found:
+                changed[0][id(naming.statement)] = naming.in_base()
+                changed[1][id(there)] = found
     return _rebuilt(base, changed[0]), side, _rebuilt(other, changed[1])
 
 
