@@ -29,21 +29,26 @@ def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes
         if any(label in labels for label in merged - (mine | other)):
             return head
         deeper = [side.total() - base.total() for side in (mine, other)]
-        shared = 0
+        shared = [0]
         if min(deeper) > 0:
-            shared = min(*deeper, _count_alike(mine - base, other - base))
+            new = mine - base, other - base
+            shared = [min(*deeper, _count_alike(*new, nests=nests)) for nests in (False, True)]
         elif max(deeper) < 0:
-            shared = max(*deeper, -((base - mine) & (base - other)).total())
-        if merged.total() != base.total() + sum(deeper) - shared:
+            shared = [max(*deeper, -((base - mine) & (base - other)).total())]
+        if base.total() + sum(deeper) - merged.total() not in range(shared[-1], shared[0] + 1):
             return head
     return b""
 
 
-def _count_alike(one: Counter[bytes], other: Counter[bytes]) -> int:
-    """Return how many of some blocks occur in both, possibly with another condition or argument."""
+def _count_alike(one: Counter[bytes], other: Counter[bytes], *, nests: bool) -> int:
+    """Return how many of some blocks occur in both, possibly with another condition or argument.
+
+    If conditions may be nested, those that are only similar do not count.
+    """
     left = list(other.elements())
     for label in one.elements():
-        alike = (each for each in left if similarity(label.split(), each.split()) >= _LEAST_ALIKE)
+        least = 1 if nests and label.split()[:1] == [b"if"] else _LEAST_ALIKE
+        alike = (each for each in left if similarity(label.split(), each.split()) >= least)
         if (found := next(alike, None)) is not None:
             left.remove(found)
     return other.total() - len(left)

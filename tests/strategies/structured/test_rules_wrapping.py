@@ -22,15 +22,25 @@ def assert_merged(base, ours, theirs, expected, path="a.py"):
     assert merge(base, theirs, ours, path=path) == expected
 
 
-def is_open(base, ours, theirs):
+def is_open(*versions):
     """Whether a conflict is left if three versions of a function are merged by structure."""
+    return merged_body(*versions) is None
+
+
+def merged_body(*versions, path="a.py"):
+    """Merge three versions of a function's body; return `None` if a conflict is left."""
+    head, *end = ["def f():"] if path == "a.py" else ["function f() {", "}"]
     files = [
-        "".join(f"{line}\n" for line in ("def f():", *(f"    {each}" for each in version)))
-        for version in (base, ours, theirs)
+        "".join(f"{line}\n" for line in (head, *(f"    {each}" for each in version), *end))
+        for version in versions
     ]
-    tree, *sides = (ce.Snapshot.from_files({"a.py": each.encode()}) for each in files)
+    tree, *sides = (ce.Snapshot.from_files({path: each.encode()}) for each in files)
     changes = (ce.Changes.between(tree, side) for side in sides)
-    return bool(ce.merge(tree, *changes, strategy="structured").conflicts)
+    outcome = ce.merge(tree, *changes, strategy="structured")
+    if outcome.conflicts:
+        return None
+    lines = outcome.changes[path].data.decode().splitlines()
+    return [line[4:] for line in lines[1 : len(lines) - len(end)]]
 
 
 BASE = ["v = make(a, b)", "use(v)", "end()"]
@@ -117,3 +127,70 @@ def test_a_deletion_does_not_empty_the_suite_that_the_other_side_made():
 
     with pytest.raises(DisagreementError):
         merge(base, wrapped, ["if a:", "    pass"])
+
+
+CALL = ["a(1);", "end();"]
+GUARDED = ["if (c.x || !n) {", "    a(1);", "}", "end();"]
+
+
+def test_conditions_of_both_sides_nest_if_one_of_them_calls_nothing():
+    """Brackets are not calls, and two short conditions are not one because they are similar."""
+    for condition in ("n", "p(n)"):
+        other = [f"if ({condition}) {{", *GUARDED[1:]]
+        inside = ["    " + line for line in other[:3]]
+        expected = [GUARDED[0], *inside, *GUARDED[2:]]
+        assert merged_body(CALL, GUARDED, other, path="a.ts") == expected
+    assert merged_body(["a(1)"], ["if c:", "    a(1)"], ["if (n and m[0]):", "    a(1)"])
+
+
+@pytest.mark.parametrize("condition", ["p()", "new P", "(n = 1)", "n++", "a && p(n)", "await n"])
+def test_conditions_that_both_act_do_not_nest(condition):
+    """One would no longer be asked if the other is false."""
+    ours = ["if (q()) {", *GUARDED[1:]]
+    theirs = [f"if ({condition}) {{", *GUARDED[1:]]
+    assert merged_body(CALL, ours, theirs, path="a.ts") is None
+    assert merged_body(CALL, theirs, ours, path="a.ts") is None
+
+
+@pytest.mark.parametrize("change", ["c.x = 1", "n = 1"])
+def test_a_condition_is_not_nested_where_what_it_reads_is_changed(change):
+    """It is not clear which value it should see."""
+    other = ["if (m) {", f"    {change};", *GUARDED[1:]]
+    assert merged_body(CALL, GUARDED, other, path="a.ts") is None
+    assert merged_body(CALL, other, GUARDED, path="a.ts") is None
+
+
+def later(first):
+    """A side that calls the statement from a function, after another statement."""
+    return ["const run = () => {", f"    {first}", "    a(1);", "};", "later(run);", "end();"]
+
+
+def test_a_condition_follows_the_statements_into_a_new_function():
+    """It is asked when they are executed, and does not keep back the other side's new work."""
+    other = later("const d = 2;")
+    inside = ["    " + line for line in GUARDED[:3]]
+    expected = [*other[:2], *inside, *other[3:]]
+    assert merged_body(CALL, GUARDED, other, path="a.ts") == expected
+    assert merged_body(CALL, other, GUARDED, path="a.ts") == expected
+
+
+def test_a_condition_does_not_follow_into_a_function_where_its_names_mean_something_else():
+    """Nor does one that calls a function, whose time would change."""
+    for first in ("const n = 2;", "const { c } = d;"):
+        assert merged_body(CALL, GUARDED, later(first), path="a.ts") is None
+        assert merged_body(CALL, later(first), GUARDED, path="a.ts") is None
+    for condition in ("p()", "this.x"):
+        guarded = [f"if ({condition}) {{", *GUARDED[1:]]
+        assert merged_body(CALL, guarded, later("d();"), path="a.ts") is None
+
+
+def test_a_condition_does_not_keep_back_new_work_of_the_other_side():
+    """So it is inside; if both sides add work to their suites, none may contain the other."""
+    ours = ["if c:", "    log()", "    a(1)", "end()"]
+    theirs = ["if n:", "    a(1)", "else:", "    fail()", "end()"]
+    expected = ["if c:", "    log()", "    if n:", "        a(1)", "end()"]
+    simple = [*theirs[:2], theirs[-1]]
+    assert merged_body(["a(1)", "end()"], simple, ours) == expected
+    assert merged_body(["a(1)", "end()"], ours, simple) == expected
+    assert is_open(["a(1)", "end()"], ours, theirs)
+    assert is_open(["a(1)", "end()"], theirs, ours)

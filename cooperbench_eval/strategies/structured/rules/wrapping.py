@@ -1,6 +1,9 @@
 """Makes one side's edits of statements in the suite into which the other side moved them."""
 
-from attrs import evolve
+from collections.abc import Iterator
+from itertools import pairwise
+
+from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import (
@@ -11,6 +14,7 @@ from cooperbench_eval.languages.tree import (
     OrderError,
     StructureError,
 )
+from cooperbench_eval.strategies.structured.flow.facts import facts_of, is_call, parameters_of
 from cooperbench_eval.strategies.structured.rules.statements import (
     PLACEHOLDERS,
     Merger,
@@ -19,6 +23,8 @@ from cooperbench_eval.strategies.structured.rules.statements import (
 
 _LEAST_WRAPPED = 0.5
 _LEAST_REPEATED = 0.8
+_ACTING = frozenset({b"await", b"delete", b"new", b"yield"})
+"""Words of an expression that does more than read values."""
 
 
 def merge_wrapped(
@@ -29,12 +35,18 @@ def merge_wrapped(
     If both sides moved them, the order in which the suites nest must not matter. A side that
     moved only some of them does not take the other's edits of the rest, and nothing is left to
     move where the other side removed all of them. What the other side inserted beside its own
-    new suite stays beside it.
+    new suite stays beside it. No suite contains other new work of the other side. A condition is
+    put into the other side's function, so that it holds when the statements are executed.
     """
-    around = [(side, _suite_around(base, _new(base, side))) for side in (ours, theirs)]
-    if all(suite and not _is_guarded(side, suite) for side, suite in around):
-        return None
-    for one, other, is_theirs in ((ours, theirs, False), (theirs, ours, True)):
+    first, second = (_Wrap.of(base, side) for side in (ours, theirs))
+    sides = [(ours, theirs, False), (theirs, ours, True)]
+    if first and second:
+        if not (first.may_nest(second) or second.may_nest(first)):
+            return None
+        sides = [
+            each for each, inner in zip(sides, (second, first), strict=True) if not inner.has_work
+        ]
+    for one, other, is_theirs in sides:
         suite = _suite_around(base, _new(base, one))
         if suite is None or _keeps_beside(base, one) or _is_empty(other):
             continue
@@ -85,13 +97,87 @@ def _parted(base: Elements, statements: Elements) -> tuple[Elements, Elements, E
     return statements[:start], statements[start:end], statements[end:]
 
 
-def _is_guarded(statements: Elements, suite: Construct) -> bool:
-    """Whether a suite belongs to an `if` whose conditions call nothing."""
-    around = next(each for each in statements if any(part is suite for part in each.walk()))
-    heads = [child for clause in around.children for child in clause.children]
-    return around.kind == "if" and not any(
-        isinstance(child, Construct) and child.kind != "suite" for child in heads
+@frozen(kw_only=True)
+class _Wrap:
+    """The suite into which a side moved statements.
+
+    Attributes:
+        around: The statement that contains the suite.
+        suite: The suite.
+        function: The new function to which it belongs, if any.
+        has_work: Whether it is in a function, or the statement also contains new statements.
+        known: The names in the statements of the base.
+    """
+
+    around: Construct
+    suite: Construct
+    function: Construct | None
+    has_work: bool
+    known: frozenset[bytes]
+
+    @classmethod
+    def of(cls, base: Elements, statements: Elements) -> "_Wrap | None":
+        suite = _suite_around(base, _new(base, statements))
+        if suite is None:
+            return None
+        around = next(
+            each for each in statements if isinstance(each, Construct) and _has(each, suite)
+        )
+        functions = [part for part in around.walk() if part.kind == "def" and _has(part, suite)]
+        return cls(
+            around=around,
+            suite=suite,
+            function=functions[-1] if functions else None,
+            has_work=bool(functions) or any(_new_work(base, around, suite)),
+            known=frozenset(word for each in base for word in each.words()),
+        )
+
+    def may_nest(self, other: "_Wrap") -> bool:
+        """Whether this is an `if` that may be around or in the other side's suite.
+
+        Its conditions must call nothing. In a function, their names must mean the same.
+        """
+        if self.around.kind != "if" or self.function:
+            return False
+        headers = [_without_suite(each) for each in self.around.parts]
+        if not all(map(_calls_nothing, headers)):
+            return False
+        names = {word for each in headers for word in each.words()} - self.known
+        return names.isdisjoint(_bound_in(other.function)) if other.function else True
+
+
+def _new_work(base: Elements, around: Construct, suite: Construct) -> Iterator[Element]:
+    """Yield the statements around moved ones that do not contain them, apart from comments."""
+    beside = (part for part in around.walk() if part.kind == "suite" and not _has(suite, part))
+    statements = (each for part in beside for each in part.children if not _has(each, suite))
+    yield from (
+        each for each in (*_new(base, suite.children), *statements) if each.kind != "comment"
     )
+
+
+def _without_suite(clause: Construct) -> Construct:
+    return evolve(clause, children=tuple(e for e in clause.children if e.kind != "suite"))
+
+
+def _calls_nothing(header: Construct) -> bool:
+    """Whether the condition of a clause neither calls a function nor sets a variable."""
+    parts = list(header.walk())
+    pairs = (pair for each in parts for pair in pairwise(each.children))
+    is_acting = any(is_call(part, before) for before, part in pairs)
+    is_acting = is_acting or any(facts_of(each).sets for each in parts)
+    return not (is_acting or _ACTING.intersection(header.words()))
+
+
+def _bound_in(function: Construct) -> set[bytes]:
+    """Return the names that have a meaning of their own in a function."""
+    found = {b"this", b"arguments"}
+    for each in function.walk():
+        found |= parameters_of(each) if each.kind == "def" else facts_of(_without_suite(each)).sets
+    return found
+
+
+def _has(element: Element, part: Construct) -> bool:
+    return any(each is part for each in element.walk())
 
 
 def _suite_around(base: Elements, statements: Elements) -> Construct | None:
@@ -117,13 +203,9 @@ def _suite_around(base: Elements, statements: Elements) -> Construct | None:
         repeated = [len(words) for words, now in there if similarity(words, now) >= _LEAST_REPEATED]
         if there and sum(repeated) >= total * _LEAST_WRAPPED:
             copies.append(suite)
-    if best and not all(_is_within(best, each) or _is_within(each, best) for each in copies):
+    if best and not all(_has(each, best) or _has(best, each) for each in copies):
         return None
     return best
-
-
-def _is_within(one: Construct, other: Construct) -> bool:
-    return any(each is one for each in other.walk())
 
 
 def _new(base: Elements, statements: Elements) -> Elements:
