@@ -1,6 +1,6 @@
 """Reads files in the language that their names imply, and finds their syntax errors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from cooperbench_eval.languages.data import (
     read_data_versions,
 )
 from cooperbench_eval.languages.readers.grammars import Grammar
-from cooperbench_eval.languages.readers.prose import read_prose
+from cooperbench_eval.languages.readers.prose import Fence, FencedCode, fences, read_prose
 from cooperbench_eval.languages.readers.python_syntax import check_python
 from cooperbench_eval.languages.readers.regions import TOLERANT, parse_readable
 from cooperbench_eval.languages.readers.syntax import read_syntax
@@ -51,6 +51,14 @@ _OTHERS: Mapping[str, Grammar] = {
     ".php": Grammar.PHP,
     ".rb": Grammar.RUBY,
 }
+_FENCED: Mapping[bytes, str] = {
+    b"golang": ".go",
+    b"javascript": ".js",
+    b"python": ".py",
+    b"rust": ".rs",
+    b"typescript": ".ts",
+} | {suffix[1:].encode(): suffix for suffix in GRAMMARS}
+"""The suffixes of files by what a fence in Markdown calls their language."""
 _LAYOUTS = frozenset({None, Grammar.CSS, Grammar.HTML})
 """No grammar, or one without statements; the order is checked line by line."""
 
@@ -113,8 +121,49 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
     if not all(version.endswith(b"\n") for version in versions):
         raise StructureError("the last line of a version has no newline")
     if grammar is None:
-        return read_prose(versions)
+        return read_prose(versions, _read_code(path, versions))
     return list(read_syntax(grammar, tuple(versions)))
+
+
+def _read_code(path: str, versions: Sequence[bytes]) -> list[list[FencedCode]]:
+    """Read the code in the fences of versions of a document, where they differ."""
+    found: list[list[FencedCode]] = [[] for _ in versions]
+    for name, row in _fences_of(path, versions):
+        code = tuple(text[each.code] for each, text in zip(row, versions, strict=True))
+        try:
+            trees = read_syntax(GRAMMARS[PurePosixPath(name).suffix], code)
+        except StructureError:
+            continue
+        for known, fence, tree in zip(found, row, trees, strict=True):
+            known.append((fence, tree))
+    return found
+
+
+def code_in(path: str, versions: Sequence[bytes]) -> Iterator[tuple[str, list[bytes]]]:
+    """Yield the code in each fence of versions of a document, where it differs, as files.
+
+    Its lines have the same numbers as in the document.
+    """
+    for name, row in _fences_of(path, versions):
+        pairs = zip(row, versions, strict=True)
+        yield name, [b"\n" * text[: e.code.start].count(b"\n") + text[e.code] for e, text in pairs]
+
+
+def _fences_of(path: str, versions: Sequence[bytes]) -> Iterator[tuple[str, Sequence[Fence]]]:
+    """Yield the fences whose code differs and is in a known language, for all versions at once.
+
+    There are none if a version has more fences than another.
+    """
+    rows = [fences(text) if path.endswith(".md") else [] for text in versions]
+    if len(set(map(len, rows))) > 1:
+        return
+    for row in zip(*rows, strict=True):
+        suffixes = {_FENCED.get(fence.language) for fence in row}
+        code = {text[fence.code] for fence, text in zip(row, versions, strict=True)}
+        suffix = suffixes.pop()
+        is_closed = all(fence.code.stop < fence.end for fence in row)
+        if suffix and not suffixes and is_closed and len(code) > 1 and all(code):
+            yield f"code{suffix}", row
 
 
 def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:

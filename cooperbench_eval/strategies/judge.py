@@ -17,7 +17,7 @@ from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault, why_unchecked
 from cooperbench_eval.languages.faults.losses import find_lost_token
-from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.files import code_in, is_code
 from cooperbench_eval.languages.reading import read_trees
 from cooperbench_eval.languages.tree import StructureError, one_line
 from cooperbench_eval.languages.words import WORD
@@ -297,7 +297,20 @@ def _text_fault(
     if problem := why_unchecked(path, versions):
         return Fault(problem, FaultKind.UNREADABLE)
     problem = find_fault(path, versions, merged, is_whole=is_whole, may_invent=may_invent)
-    return Fault(with_edits(problem, versions)) if problem else Fault()
+    if problem:
+        return Fault(with_edits(problem, versions))
+    parts = (
+        _text_fault(name, each, code, may_invent, is_whole=is_whole)
+        for name, each, code in _code_in(path, versions, merged)
+    )
+    return next(filter(None, parts), Fault())
+
+
+def _code_in(path: str, versions: Versions, merged: bytes) -> Iterator[tuple[str, Versions, bytes]]:
+    """Yield the code in a document that can be checked, as versions of a file and merged."""
+    for name, (base, ours, theirs, code) in code_in(path, [*versions, merged]):
+        if not why_unchecked(name, (base, ours, theirs)):
+            yield name, (base, ours, theirs), code
 
 
 def _interference(path: str, versions: Versions, merged: bytes, files: Versions) -> Fault:
@@ -305,11 +318,15 @@ def _interference(path: str, versions: Versions, merged: bytes, files: Versions)
 
     The reason quotes lines of *files*.
     """
+    if not is_code(path):
+        parts = (
+            _interference(name, each, code, each)
+            for name, each, code in _code_in(path, versions, merged)
+        )
+        return next(filter(None, parts), Fault())
     try:
-        trees = read_trees(path, [*versions, merged]) if is_code(path) else ()
+        trees = read_trees(path, [*versions, merged])
     except StructureError:
-        return Fault()
-    if not trees:
         return Fault()
     places = EditPlaces(trees[:3], versions, files)
     base, ours, theirs, after = trees
