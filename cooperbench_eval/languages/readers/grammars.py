@@ -103,7 +103,7 @@ def parse(grammar: Grammar, source: bytes) -> Tree:
         _check_tags(source)
     if grammar is Grammar.RUST:
         source = _DEFAULT.sub(b"defaul_", source)
-    if grammar in _SCRIPTS:
+    if grammar in SCRIPTS:
         source = _USING.sub(lambda found: b"const".ljust(len(found[0])), source)
     tree = parser.parse(source)
     unknown = _UNKNOWN.get(grammar)
@@ -186,8 +186,9 @@ _WORD = re.compile(
 )
 """Matches a word of newer JavaScript or TypeScript before what it changes."""
 _UNKNOWN = {Grammar.RUST: _ATTRIBUTE, Grammar.C: _EXTERN, Grammar.CPP: _EXTERN}
-_SCRIPTS = frozenset({Grammar.JAVASCRIPT, Grammar.TYPESCRIPT, Grammar.TSX})
-_UNKNOWN |= dict.fromkeys(_SCRIPTS, _WORD)
+SCRIPTS = frozenset({Grammar.JAVASCRIPT, Grammar.TYPESCRIPT, Grammar.TSX})
+"""The grammars of JavaScript and TypeScript."""
+_UNKNOWN |= dict.fromkeys(SCRIPTS, _WORD)
 """What becomes a comment if a file does not parse, because the grammar does not know it."""
 
 

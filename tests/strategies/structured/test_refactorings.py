@@ -339,3 +339,96 @@ def test_an_expression_of_a_comprehension_is_not_named():
     theirs = base.replace("find(key, items)", "find(each, items)")
     assert replay("a.py", tuple(map(str.encode, (base, ours, theirs)))) is None
     assert both_ways(base, ours, theirs) is None
+
+
+# --- expressions that became blocks ----------------------------------------------------------
+
+ARROW = """
+function make(a) {
+  const go = () =>
+    isReady(a.first) &&
+    a.first().then((found) => {
+      show(found);
+      a.end(1);
+    });
+  const size = (b) => count(a, b);
+  a.last && a.last(go, size);
+  return go;
+}
+"""
+
+
+def conditional(text, condition="isReady(a.first)", before=""):
+    """Turn the body of the first function into a block with a condition."""
+    body = text[text.index("() =>") : text.index("  const size")]
+    call = body[body.index("    a.first") :]
+    lines = [f"    if ({condition}) {{", *before.splitlines(), *call.splitlines(), "    }"]
+    inner = "\n".join(f"  {line}" if line.startswith("    a.f") else line for line in lines)
+    return text.replace(body, f"() => {{\n{inner}\n  }};\n")
+
+
+@pytest.mark.parametrize("path", ["a.js", "a.ts"])
+def test_both_sides_may_turn_an_expression_into_a_condition(path):
+    """If neither returns its value any more, their edits are made in one condition."""
+    ours = conditional(ARROW, before="      a.busy = true;").replace(
+        "show(found)", "show(a, found)"
+    )
+    theirs = conditional(ARROW, condition="isReady(a.first) && !a.asked").replace(
+        "end(1)", "end(2)"
+    )
+    merged = both_ways(ARROW, ours, theirs, path)
+    assert merged.split() == (
+        ours.replace("isReady(a.first)", "isReady(a.first) && !a.asked")
+        .replace("end(1)", "end(2)")
+        .split()
+    )
+
+
+def test_a_value_that_one_side_returns_and_the_other_drops_is_not_merged():
+    """Somebody may use it."""
+    ours = conditional(ARROW, before="      a.busy = true;")
+    theirs = ARROW.replace("isReady(a.first)", "isReady(a.first, 1)")
+    assert both_ways(ARROW, ours, theirs, "a.ts") is None
+    returning = ours.replace("a.first().then", "return a.first().then")
+    theirs = conditional(ARROW, condition="isReady(a.first) && !a.asked")
+    assert both_ways(ARROW, returning, theirs, "a.ts") is None
+
+
+def test_an_edit_follows_a_value_into_the_block_that_returns_it():
+    """The block of the other side has the value after its new statements."""
+    ours = ARROW.replace(
+        "(b) => count(a, b);", "(b) => {\n    log(b);\n    return count(a, b);\n  };"
+    )
+    theirs = ARROW.replace("count(a, b)", "count(a, b, 1)")
+    assert both_ways(ARROW, ours, theirs, "a.ts") == ours.replace("count(a, b)", "count(a, b, 1)")
+
+
+def test_both_sides_may_turn_a_statement_into_a_condition():
+    """`a && b();` and `if (a) { b(); }` do the same, also where only the other call is edited."""
+    block = "if (a.last) {\n    log(a);\n    a.last(go, size);\n  }"
+    ours = ARROW.replace("a.last && a.last(go, size);", block)
+    asked = "if (a.last && !a.quiet) {\n    a.last(go, size, 1);\n  }"
+    theirs = ARROW.replace("a.last && a.last(go, size);", asked)
+    merged = ours.replace("(a.last)", "(a.last && !a.quiet)").replace("(go, size)", "(go, size, 1)")
+    assert both_ways(ARROW, ours, theirs, "a.ts") == merged
+    theirs = ARROW.replace("a.last(go, size)", "a.last(go, size, 1)")
+    assert both_ways(ARROW, ours, theirs, "a.ts") == ours.replace("(go, size)", "(go, size, 1)")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "a.first || a.last && a.last(go, size);",
+        "x = a.last && a.last(go, size);",
+        "a.last && a.last(go, size) ? go() : size();",
+        "a.last && // only then\n    a.last(go, size);",
+    ],
+)
+def test_other_expressions_do_not_become_conditions(statement):
+    """A looser operator has the condition as its operand, or a comment would hide a bracket."""
+    base = ARROW.replace("a.last && a.last(go, size);", statement)
+    ours = ARROW.replace(
+        "a.last && a.last(go, size);", "if (a.last) {\n    a.last(go, size);\n    log();\n  }"
+    )
+    theirs = base.replace("(go, size)", "(go, size, 1)")
+    assert replay("a.ts", tuple(map(str.encode, (base, ours, theirs)))) is None

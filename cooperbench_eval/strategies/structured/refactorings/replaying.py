@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import evolve
 
-from cooperbench_eval.languages.files import is_code
+from cooperbench_eval.languages.files import grammar_of, is_code
+from cooperbench_eval.languages.readers.grammars import SCRIPTS
 from cooperbench_eval.languages.reading import read_trees, with_ending
 from cooperbench_eval.languages.tree import (
     Construct,
@@ -27,6 +28,7 @@ from cooperbench_eval.strategies.structured.refactorings.renaming import (
     rename,
     renamed_in,
 )
+from cooperbench_eval.strategies.structured.refactorings.unfolding import unfold
 from cooperbench_eval.strategies.structured.rules.statements import target_of
 from cooperbench_eval.support.memo import WeighedMemo
 
@@ -62,7 +64,10 @@ def _replay(path: str, versions: Versions) -> Versions | None:
     except StructureError:
         return None
     before = base, ours, theirs
-    for step in (_rename, _extract, _name, _rename):
+    steps = [_rename, _extract, _name, _rename]
+    if grammar_of(path) in SCRIPTS:
+        steps.append(_unfold)
+    for step in steps:
         base, ours, theirs = step(base, ours, theirs)
         base, theirs, ours = step(base, theirs, ours)
     if all(map(same, before, (base, ours, theirs))):
@@ -120,6 +125,15 @@ def _extract(base: Construct, side: Construct, other: Construct) -> _Trees:
             (before, theirs), next(filter(None, made), ()), changed, strict=False
         ):
             place[id(each)] = pair
+    return _rebuilt(base, changed[0]), side, _rebuilt(other, changed[1])
+
+
+def _unfold(base: Construct, side: Construct, other: Construct) -> _Trees:
+    """Write expressions as the blocks into which a side turned them."""
+    changed: tuple[dict[int, Elements], dict[int, Elements]] = ({}, {})
+    for _, *versions in _changed_by_both(base, side, other):
+        for known, found in zip(changed, unfold(*versions), strict=True):
+            known.update(found)
     return _rebuilt(base, changed[0]), side, _rebuilt(other, changed[1])
 
 
