@@ -143,8 +143,12 @@ class ConflictFile(Generic[_Place]):
         fault = _fault(self.path, self.versions, text, self.may_invent)
         if not fault:
             return fault
-        others = (_fault(self.path, each, text, self.may_invent) for each in self._readings())
-        return fault if all(others) else Fault()
+        # A reading explains only the texts that are merges of it.
+        for each in self._readings():
+            is_merge = not why_not_merged(self.path, each, text, self.versions)
+            if is_merge and not _fault(self.path, each, text, self.may_invent):
+                return Fault()
+        return fault
 
     def _readings(self) -> Iterator[Versions]:
         """Yield what the versions may be taken for: refactored, or with functions of one side."""

@@ -105,7 +105,7 @@ class _Reader:
             elif i not in left and not (opener and _is_key(parts, i, opener)):
                 inner._token(parts, i, handed=handed)
             before = part
-        self._add(inner, _bound(parts) if opener else _bound_by_lambda(parts))
+        self._add(inner, bound_in(parts) if opener else _bound_by_lambda(parts))
 
     def _add(self, inner: "_Reader", bound: Iterable[bytes]) -> None:
         self.reads |= inner.reads.difference(bound)
@@ -191,7 +191,7 @@ def _is_key(parts: Sequence[Element], i: int, opener: bytes) -> bool:
     return after == b"=" or (after == b":" and opener == b"{")
 
 
-def _bound(parts: Sequence[Element]) -> set[bytes]:
+def bound_in(parts: Sequence[Element]) -> set[bytes]:
     """Return the names that comprehensions and lambdas in brackets bind."""
     words = (word for part in _between(parts, b"for", b"in") for word in part.plain.split(b"\x1f"))
     return _bound_by_lambda(parts).union(filter(is_name, words))

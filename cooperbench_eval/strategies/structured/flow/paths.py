@@ -158,7 +158,9 @@ class PathRules(Influence):
             for graph in (self.one.base, self.one.graph, self.other.graph, self.merged)
         )
         for call, places in base.items():
-            copies = [own for own in other.get(call, ()) if own not in self.other.before]
+            copies = [
+                own for own in other.get(call, ()) if self.other.before.get(own) not in places
+            ]
             if call in one or call not in merged or not copies:
                 continue
             is_extended = all(self._is_extended(place) for place in places)

@@ -3,9 +3,18 @@
 import builtins
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
+
+from attrs import evolve
 
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, words_of_head
-from cooperbench_eval.strategies.structured.flow.facts import StepFacts, facts_of, is_call, is_name
+from cooperbench_eval.strategies.structured.flow.facts import (
+    StepFacts,
+    facts_of,
+    is_call,
+    is_name,
+    parameters_of,
+)
 
 
 def changes_for(one: Elements, other: Elements) -> bool:
@@ -77,3 +86,37 @@ def _all_facts(elements: Elements, skipped: Collection[str] = frozenset()) -> It
                 part for part in each.parts if each.mode is Mode.MEMBERS or part.kind == "suite"
             )
             yield from _all_facts(tuple(inner), skipped)
+
+
+class Variables(NamedTuple):
+    """The variables that statements read and set, and those that belong to a function."""
+
+    reads: frozenset[bytes]
+    sets: frozenset[bytes]
+    own: frozenset[bytes]
+
+    @classmethod
+    def of(cls, statements: Elements) -> "Variables":
+        """Find the variables of statements, of those in their suites, and of functions inside."""
+        reads, sets, own = set[bytes](), set[bytes](), set[bytes]()
+        for statement in statements:
+            for each in statement.walk():
+                if each.mode is Mode.SEQUENCE and each.kind not in {"group", "item"}:
+                    facts = facts_of(without_suites(each))
+                    reads |= facts.reads
+                    sets |= facts.sets
+                if each.kind == "def":
+                    own |= parameters_of(each)
+        own |= sets
+        found = ({name for name in each if b"." not in name} for each in (reads, sets, own))
+        return cls(*map(frozenset, found))
+
+
+def without_suites(construct: Construct) -> Construct:
+    """Return a statement or a clause without its suites."""
+    children = tuple(each for each in construct.children if each.kind != "suite")
+    return (
+        construct
+        if len(children) == len(construct.children)
+        else evolve(construct, children=children)
+    )

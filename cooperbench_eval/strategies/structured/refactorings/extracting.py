@@ -9,12 +9,32 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, suite, words_of_head
-from cooperbench_eval.strategies.structured.flow.facts import facts_of, is_name, parameters_of
+from cooperbench_eval.strategies.structured.flow.facts import is_name, parameters_of
+from cooperbench_eval.strategies.structured.flow.uses import Variables
+from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
 from cooperbench_eval.strategies.structured.refactorings.renaming import rename
 from cooperbench_eval.strategies.structured.rules.statements import target_of, value_of, with_value
 
 _LEAST_MOVED = 0.6
 _LEAST_WORDS = 8
+
+
+def extract(function: ChangedFunction) -> tuple[Changed, Changed]:
+    """Move statements into a function into which a side moved them.
+
+    If the other side has moved them into a function of the same name, only the base is changed.
+    """
+    base, side, other, helpers = function
+    for helper, same_name in helpers:
+        found = Extraction.of(base, side, helper)
+        made = found and found.in_base()
+        if found is None or not made:
+            continue
+        if same_name is None and (there := found.in_other(other)):
+            return {id(base): made}, {id(other): there}
+        if same_name is not None and Extraction.of(base, other, same_name):
+            return {id(base): made}, {}
+    return {}, {}
 
 
 class _Span(NamedTuple):
@@ -133,7 +153,7 @@ class Extraction:
         if more and self.call.kind != "return":
             return False
         rest, rest_before = _around(function, span), _around(self.base, self.moved)
-        before, inside = _Variables.of(old), _Variables.of(new)
+        before, inside = Variables.of(old), Variables.of(new)
         given = {self.names.get(name, name) for name in rest.own & inside.reads - before.reads}
         if given - parameters_of(self.helper):
             return False
@@ -257,44 +277,12 @@ _LEAVING = {False: {b"break", b"continue", b"goto", b"return"}, True: {b"goto", 
 _LOOPS = frozenset({"do", "for", "loop", "while"})
 
 
-class _Variables(NamedTuple):
-    """The variables that statements read and set, and those that belong to a function."""
-
-    reads: frozenset[bytes]
-    sets: frozenset[bytes]
-    own: frozenset[bytes]
-
-    @classmethod
-    def of(cls, statements: Elements) -> "_Variables":
-        reads, sets, own = set[bytes](), set[bytes](), set[bytes]()
-        for statement in statements:
-            for each in statement.walk():
-                if each.mode is Mode.SEQUENCE and each.kind not in {"group", "item"}:
-                    facts = facts_of(_without_suites(each))
-                    reads |= facts.reads
-                    sets |= facts.sets
-                if each.kind == "def":
-                    own |= parameters_of(each)
-        own |= sets
-        found = ({name for name in each if b"." not in name} for each in (reads, sets, own))
-        return cls(*map(frozenset, found))
-
-
-def _around(function: Construct, span: _Span) -> _Variables:
+def _around(function: Construct, span: _Span) -> Variables:
     """Return the variables of a function without some of its statements."""
     left = (*span.suite.children[: span.start], *span.suite.children[span.end :])
     body = _suite_of(_with_suite(function, span.suite, left))
-    found = _Variables.of(body.children if body else ())
+    found = Variables.of(body.children if body else ())
     return found._replace(own=found.own | parameters_of(function))
-
-
-def _without_suites(construct: Construct) -> Construct:
-    children = tuple(each for each in construct.children if each.kind != "suite")
-    return (
-        construct
-        if len(children) == len(construct.children)
-        else evolve(construct, children=children)
-    )
 
 
 def _with_suite(function: Construct, there: Construct, children: Elements) -> Construct:

@@ -12,11 +12,26 @@ from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
 from cooperbench_eval.languages.words import PART
 from cooperbench_eval.strategies.structured.flow.facts import is_name
+from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
 from cooperbench_eval.strategies.structured.refactorings.renaming import names_in
 from cooperbench_eval.strategies.structured.rules.statements import target_of, value_of, with_value
 
 _LEAST_ALIKE = 0.5
 _APART = frozenset({"class", "def", "lambda", "suite"})
+
+
+def name_expressions(function: ChangedFunction) -> tuple[Changed, Changed]:
+    """Give expressions the names that a side gave them."""
+    taken = names_in(function.other)
+    changed: tuple[Changed, Changed] = ({}, {})
+    for suite, naming in namings_in(function.base, function.side):
+        there = statement_like(suite, naming.statement, function.other)
+        if there is None or target_of(naming.naming) in taken:
+            continue
+        if found := naming.in_other(there):
+            changed[0][id(naming.statement)] = naming.in_base()
+            changed[1][id(there)] = found
+    return changed
 
 
 class _Run(NamedTuple):

@@ -14,10 +14,27 @@ from cooperbench_eval.strategies.structured.flow.facts import (
     parameters_of,
     targets_of,
 )
+from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
 
 _LEAST_ALIKE = 0.6
 _REFLECTING = frozenset({b"eval", b"exec", b"global", b"locals", b"nonlocal", b"vars"})
 """Words after which a variable may be used by a name that is in a string, or elsewhere."""
+
+
+def rename_variables(function: ChangedFunction) -> tuple[Changed, Changed]:
+    """Give local variables the names that a side gave them.
+
+    A variable that the other side renamed as well, or removed, is left alone.
+    """
+    words = set(function.other.words())
+    found = renamed_in(function.base, function.side)
+    names = {old: new for old, new in found.items() if old in words}
+    base, other = (
+        rename(each, names) if names else None for each in (function.base, function.other)
+    )
+    if base is None or other is None:
+        return {}, {}
+    return {id(function.base): (base,)}, {id(function.other): (other,)}
 
 
 def renamed_in(base: Construct, side: Construct) -> Mapping[bytes, bytes]:

@@ -5,7 +5,7 @@ easier to see, and to merge with the other side's, after the refactoring was mad
 Ellis, Nadi and Dig compare tools that do so ("Operation-based refactoring-aware merging", 2023).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from attrs import evolve
 
@@ -15,21 +15,17 @@ from cooperbench_eval.languages.reading import read_trees, with_ending
 from cooperbench_eval.languages.tree import (
     Construct,
     Element,
-    Elements,
     StructureError,
     functions_of,
     render,
     same,
 )
-from cooperbench_eval.strategies.structured.refactorings.extracting import Extraction
-from cooperbench_eval.strategies.structured.refactorings.naming import namings_in, statement_like
-from cooperbench_eval.strategies.structured.refactorings.renaming import (
-    names_in,
-    rename,
-    renamed_in,
-)
+from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
+from cooperbench_eval.strategies.structured.refactorings.extracting import extract
+from cooperbench_eval.strategies.structured.refactorings.following import follow
+from cooperbench_eval.strategies.structured.refactorings.naming import name_expressions
+from cooperbench_eval.strategies.structured.refactorings.renaming import rename_variables
 from cooperbench_eval.strategies.structured.refactorings.unfolding import unfold
-from cooperbench_eval.strategies.structured.rules.statements import target_of
 from cooperbench_eval.support.memo import WeighedMemo
 
 Versions = tuple[bytes, bytes, bytes]
@@ -37,6 +33,14 @@ Versions = tuple[bytes, bytes, bytes]
 _Trees = tuple[Construct, Construct, Construct]
 
 _MOST_BYTES = 500_000
+
+_REFACTORINGS: tuple[Callable[[ChangedFunction], tuple[Changed, Changed]], ...] = (
+    rename_variables,
+    extract,
+    name_expressions,
+    rename_variables,  # an expression may have been named by both sides
+    follow,
+)
 
 
 def replay(path: str, versions: Versions) -> Versions | None:
@@ -64,12 +68,9 @@ def _replay(path: str, versions: Versions) -> Versions | None:
     except StructureError:
         return None
     before = base, ours, theirs
-    steps = [_rename, _extract, _name, _rename]
-    if grammar_of(path) in SCRIPTS:
-        steps.append(_unfold)
-    for step in steps:
-        base, ours, theirs = step(base, ours, theirs)
-        base, theirs, ours = step(base, theirs, ours)
+    for each in (*_REFACTORINGS, *([unfold] if grammar_of(path) in SCRIPTS else [])):
+        base, theirs = _refactored(each, base, ours, theirs)
+        base, ours = _refactored(each, base, theirs, ours)
     if all(map(same, before, (base, ours, theirs))):
         return None
     one, mine, other = (render(tree)[1:] + b"\n" for tree in (base, ours, theirs))
@@ -80,95 +81,40 @@ def _replay(path: str, versions: Versions) -> Versions | None:
     )
 
 
-def _rename(base: Construct, side: Construct, other: Construct) -> _Trees:
-    """Give local variables the names that a side gave them."""
-    changed: tuple[dict[int, Elements], dict[int, Elements]] = ({}, {})
-    for _, before, mine, theirs in _changed_by_both(base, side, other):
-        # A variable that the other side renamed as well, or removed, is left alone.
-        words = set(theirs.words())
-        names = {old: new for old, new in renamed_in(before, mine).items() if old in words}
-        if names:
-            found = rename(before, names), rename(theirs, names)
-            if found[0] is not None and found[1] is not None:
-                changed[0][id(before)] = (found[0],)
-                changed[1][id(theirs)] = (found[1],)
-    return _rebuilt(base, changed[0]), side, _rebuilt(other, changed[1])
-
-
-def _name(base: Construct, side: Construct, other: Construct) -> _Trees:
-    """Give expressions the names that a side gave them."""
-    changed: tuple[dict[int, Elements], dict[int, Elements]] = ({}, {})
-    for _, before, mine, theirs in _changed_by_both(base, side, other):
-        taken = names_in(theirs)
-        for suite, naming in namings_in(before, mine):
-            there = statement_like(suite, naming.statement, theirs)
-            found = (
-                there is not None
-                and target_of(naming.naming) not in taken
-                and naming.in_other(there)
-            )
-            if there is not None and found:
-                changed[0][id(naming.statement)] = naming.in_base()
-                changed[1][id(there)] = found
-    return _rebuilt(base, changed[0]), side, _rebuilt(other, changed[1])
-
-
-def _extract(base: Construct, side: Construct, other: Construct) -> _Trees:
-    """Move statements into the functions into which a side moved them."""
-    known, there = (dict(functions_of(tree)) for tree in (base, other))
-    helpers = {name: each for name, each in functions_of(side) if name not in known}
-    changed: tuple[dict[int, Elements], dict[int, Elements]] = ({}, {})
-    for name, before, mine, theirs in _changed_by_both(base, side, other):
-        beside = (each for each in helpers if _scope(each) == _scope(name))
-        made = (_made(before, mine, theirs, helpers[each], there.get(each)) for each in beside)
-        for each, pair, place in zip(
-            (before, theirs), next(filter(None, made), ()), changed, strict=False
-        ):
-            place[id(each)] = pair
-    return _rebuilt(base, changed[0]), side, _rebuilt(other, changed[1])
-
-
-def _unfold(base: Construct, side: Construct, other: Construct) -> _Trees:
-    """Write expressions as the blocks into which a side turned them."""
-    changed: tuple[dict[int, Elements], dict[int, Elements]] = ({}, {})
-    for _, *versions in _changed_by_both(base, side, other):
-        for known, found in zip(changed, unfold(*versions), strict=True):
-            known.update(found)
-    return _rebuilt(base, changed[0]), side, _rebuilt(other, changed[1])
-
-
-def _made(
+def _refactored(
+    refactoring: Callable[[ChangedFunction], tuple[Changed, Changed]],
     base: Construct,
     side: Construct,
     other: Construct,
-    helper: Construct,
-    same_name: Construct | None,
-) -> tuple[Elements, ...]:
-    """Return what replaces a function in the base and in the other version; empty if nothing may.
-
-    If the other version has moved the statements into a function of the same name, only the base
-    is changed.
-    """
-    found = Extraction.of(base, side, helper)
-    if found is None or (same_name and Extraction.of(base, other, same_name) is None):
-        return ()
-    pairs = [found.in_base()] if same_name else [found.in_base(), found.in_other(other)]
-    return tuple(pair for pair in pairs if pair) if all(pairs) else ()
-
-
-def _scope(name: bytes) -> bytes:
-    return name.rpartition(b".")[0]
+) -> tuple[Construct, Construct]:
+    """Return the base and the other side with one side's refactorings of one kind."""
+    changed: tuple[Changed, Changed] = ({}, {})
+    for function in _changed_by_both(base, side, other):
+        for known, found in zip(changed, refactoring(function), strict=True):
+            known.update(found)
+    return _rebuilt(base, changed[0]), _rebuilt(other, changed[1])
 
 
 def _changed_by_both(
     base: Construct, side: Construct, other: Construct
-) -> Iterator[tuple[bytes, Construct, Construct, Construct]]:
+) -> Iterator[ChangedFunction]:
     """Yield the functions that both sides changed, with their names in all versions."""
-    mine, theirs = (_unique(tree) for tree in (side, other))
-    for name, before in _unique(base).items():
+    old, mine, theirs = (_unique(tree) for tree in (base, side, other))
+    known, there = dict(functions_of(base)), dict(functions_of(other))
+    new = {name: each for name, each in functions_of(side) if name not in known}
+    for name, before in old.items():
         one, two = mine.get(name), theirs.get(name)
         if one and two and not same(before, one) and not same(before, two):
-            yield name, before, one, two
+            helpers = [
+                (each, there.get(helper))
+                for helper, each in new.items()
+                if _scope(helper) == _scope(name)
+            ]
+            yield ChangedFunction(before, one, two, helpers)
+
+
+def _scope(name: bytes) -> bytes:
+    return name.rpartition(b".")[0]
 
 
 def _unique(tree: Construct) -> Mapping[bytes, Construct]:
@@ -177,7 +123,7 @@ def _unique(tree: Construct) -> Mapping[bytes, Construct]:
     return {name: each for name, each in found if names.count(name) == 1}
 
 
-def _rebuilt(tree: Construct, changed: Mapping[int, Elements]) -> Construct:
+def _rebuilt(tree: Construct, changed: Changed) -> Construct:
     """Return a tree in which some of its members are replaced."""
     if not changed:
         return tree

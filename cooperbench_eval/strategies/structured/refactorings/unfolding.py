@@ -11,13 +11,11 @@ from attrs import evolve
 
 from cooperbench_eval.languages.alignment import similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Token, suite
+from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
 
 _LEAST_ALIKE = 0.5
 _LOOSER = frozenset(b"|| ?? ? : return throw yield".split())
 """Words that may not be beside `a && b`, since they would be a part of it, or it of them."""
-
-Changed = dict[int, Elements]
-"""What replaces a construct, by its id."""
 
 
 class _Arrow(NamedTuple):
@@ -48,8 +46,9 @@ class _Arrow(NamedTuple):
         return evolve(self.function, children=(*self.function.children[:at], *block, *rest))
 
 
-def unfold(base: Construct, side: Construct, other: Construct) -> tuple[Changed, Changed]:
-    """Return what replaces parts of a function in the base and in the other version."""
+def unfold(function: ChangedFunction) -> tuple[Changed, Changed]:
+    """Write expressions as the blocks into which a side turned them."""
+    base, side, other, _ = function
     found: tuple[Changed, Changed] = ({}, {})
     arrows, mine, theirs = (_arrows(each) for each in (base, side, other))
     for name in arrows.keys() & mine.keys() & theirs.keys():
