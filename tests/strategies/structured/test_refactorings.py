@@ -432,3 +432,62 @@ def test_other_expressions_do_not_become_conditions(statement):
     )
     theirs = base.replace("(go, size)", "(go(), size)")
     assert replay("a.ts", tuple(map(str.encode, (base, ours, theirs)))) is None
+
+
+# --- conditions of an `else` -----------------------------------------------------------------
+
+ELSE = """
+function f(a: A, b: B) {
+  if (a.first) {
+    begin(a);
+  } else {
+    other(a, b);
+  }
+  end(a);
+}
+"""
+ELSE_GO = ELSE.replace("function", "func").replace(";", "").replace(": ", " ")
+ELSE_GO = f"package p\n{ELSE_GO}".replace("(a.first)", "a.first")
+
+
+@pytest.mark.parametrize(("path", "base"), [("a.ts", ELSE), ("a.go", ELSE_GO)])
+def test_conditions_that_both_sides_add_to_an_else_nest(path, base):
+    """The one with new work in its block is around the other."""
+    go = path == "a.go"
+    ours = base.replace("else", "else if b.ready" if go else "else if (b.ready)")
+    theirs = base.replace(
+        "else {", "else if a.more {\n    log(a)" if go else "else if (a.more) {\n    log(a);"
+    )
+    lines = [
+        "} else {",
+        "if (a.more) {",
+        "log(a);",
+        "if (b.ready) {",
+        "other(a, b);",
+        "}",
+        "}",
+        "}",
+    ]
+    merged = [line.strip() for line in both_ways(base, ours, theirs, path).splitlines()]
+    if go:
+        lines = [line.translate(str.maketrans("", "", ";")) for line in lines]
+        lines[1], lines[3] = "if a.more {", "if b.ready {"
+    start = merged.index("} else {")
+    assert merged[start : start + len(lines)] == lines
+
+
+@pytest.mark.parametrize("condition", ["ask(b)", "await b", "(a.more = b)"])
+def test_conditions_that_both_act_are_not_added_to_an_else(condition):
+    """One would not be asked if the other is false."""
+    ours = ELSE.replace("else", "else if (check(a))")
+    theirs = ELSE.replace("else", f"else if ({condition})")
+    assert both_ways(ELSE, ours, theirs, "a.ts") is None
+
+
+def test_a_later_clause_belongs_to_the_conditions_before_it():
+    """So a condition that is not the last is not written in another way."""
+    ours = ELSE.replace("else {", "else if (b.ready) {")
+    theirs = ELSE.replace("else {", "else if (a.more) {").replace(
+        "b);\n  }", "b);\n  } else {\n    no(a);\n  }"
+    )
+    assert both_ways(ELSE, ours, theirs, "a.ts") is None

@@ -9,6 +9,10 @@ Changed = dict[int, Elements]
 """What replaces constructs of a tree, by their ids."""
 
 
+Changes = tuple[Changed, ...]
+"""What is replaced in the base, on the other side and, if need be, on the side itself."""
+
+
 class ChangedFunction(NamedTuple):
     """A function that both sides changed, of which one side may have refactored it.
 

@@ -11,7 +11,10 @@ from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, suite, words_of_head
 from cooperbench_eval.strategies.structured.flow.facts import is_name, parameters_of
 from cooperbench_eval.strategies.structured.flow.uses import Variables
-from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
+from cooperbench_eval.strategies.structured.refactorings.changed import (
+    ChangedFunction,
+    Changes,
+)
 from cooperbench_eval.strategies.structured.refactorings.renaming import rename
 from cooperbench_eval.strategies.structured.rules.statements import target_of, value_of, with_value
 
@@ -19,7 +22,7 @@ _LEAST_MOVED = 0.6
 _LEAST_WORDS = 8
 
 
-def extract(function: ChangedFunction) -> tuple[Changed, Changed]:
+def extract(function: ChangedFunction) -> Changes:
     """Move statements into a function into which a side moved them.
 
     If the other side has moved them into a function of the same name, only the base is changed.

@@ -16,7 +16,11 @@ from cooperbench_eval.strategies.structured.flow.facts import (
     parameters_of,
 )
 from cooperbench_eval.strategies.structured.flow.uses import Variables, without_suites
-from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
+from cooperbench_eval.strategies.structured.refactorings.changed import (
+    Changed,
+    ChangedFunction,
+    Changes,
+)
 from cooperbench_eval.strategies.structured.rules.containing import extends
 
 _LEAST_WORDS = 6
@@ -61,7 +65,7 @@ class _Part(NamedTuple):
         return facts_of(Construct(kind="value", children=self.rest)).reads
 
 
-def follow(function: ChangedFunction) -> tuple[Changed, Changed]:
+def follow(function: ChangedFunction) -> Changes:
     """Make a side's additions in the base and in the other version of a function.
 
     An addition is a further argument of a call, or other items of a loop. The other side must

@@ -12,7 +12,11 @@ from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, same
 from cooperbench_eval.languages.words import PART
 from cooperbench_eval.strategies.structured.flow.facts import is_name
-from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
+from cooperbench_eval.strategies.structured.refactorings.changed import (
+    Changed,
+    ChangedFunction,
+    Changes,
+)
 from cooperbench_eval.strategies.structured.refactorings.renaming import names_in
 from cooperbench_eval.strategies.structured.rules.statements import target_of, value_of, with_value
 
@@ -20,7 +24,7 @@ _LEAST_ALIKE = 0.5
 _APART = frozenset({"class", "def", "lambda", "suite"})
 
 
-def name_expressions(function: ChangedFunction) -> tuple[Changed, Changed]:
+def name_expressions(function: ChangedFunction) -> Changes:
     """Give expressions the names that a side gave them."""
     taken = names_in(function.other)
     changed: tuple[Changed, Changed] = ({}, {})

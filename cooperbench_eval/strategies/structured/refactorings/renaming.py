@@ -14,14 +14,17 @@ from cooperbench_eval.strategies.structured.flow.facts import (
     parameters_of,
     targets_of,
 )
-from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
+from cooperbench_eval.strategies.structured.refactorings.changed import (
+    ChangedFunction,
+    Changes,
+)
 
 _LEAST_ALIKE = 0.6
 _REFLECTING = frozenset({b"eval", b"exec", b"global", b"locals", b"nonlocal", b"vars"})
 """Words after which a variable may be used by a name that is in a string, or elsewhere."""
 
 
-def rename_variables(function: ChangedFunction) -> tuple[Changed, Changed]:
+def rename_variables(function: ChangedFunction) -> Changes:
     """Give local variables the names that a side gave them.
 
     A variable that the other side renamed as well, or removed, is left alone.

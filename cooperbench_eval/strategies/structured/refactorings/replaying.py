@@ -20,12 +20,16 @@ from cooperbench_eval.languages.tree import (
     render,
     same,
 )
-from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
+from cooperbench_eval.strategies.structured.refactorings.changed import (
+    Changed,
+    ChangedFunction,
+    Changes,
+)
 from cooperbench_eval.strategies.structured.refactorings.extracting import extract
 from cooperbench_eval.strategies.structured.refactorings.following import follow
 from cooperbench_eval.strategies.structured.refactorings.naming import name_expressions
 from cooperbench_eval.strategies.structured.refactorings.renaming import rename_variables
-from cooperbench_eval.strategies.structured.refactorings.unfolding import unfold
+from cooperbench_eval.strategies.structured.refactorings.unfolding import nest_conditions, unfold
 from cooperbench_eval.support.memo import WeighedMemo
 
 Versions = tuple[bytes, bytes, bytes]
@@ -34,12 +38,14 @@ _Trees = tuple[Construct, Construct, Construct]
 
 _MOST_BYTES = 500_000
 
-_REFACTORINGS: tuple[Callable[[ChangedFunction], tuple[Changed, Changed]], ...] = (
+_Refactoring = Callable[[ChangedFunction], Changes]
+_REFACTORINGS: tuple[_Refactoring, ...] = (
     rename_variables,
     extract,
     name_expressions,
     rename_variables,  # an expression may have been named by both sides
     follow,
+    nest_conditions,
 )
 
 
@@ -69,8 +75,8 @@ def _replay(path: str, versions: Versions) -> Versions | None:
         return None
     before = base, ours, theirs
     for each in (*_REFACTORINGS, *([unfold] if grammar_of(path) in SCRIPTS else [])):
-        base, theirs = _refactored(each, base, ours, theirs)
-        base, ours = _refactored(each, base, theirs, ours)
+        base, theirs, ours = _refactored(each, base, ours, theirs)
+        base, ours, theirs = _refactored(each, base, theirs, ours)
     if all(map(same, before, (base, ours, theirs))):
         return None
     one, mine, other = (render(tree)[1:] + b"\n" for tree in (base, ours, theirs))
@@ -82,17 +88,15 @@ def _replay(path: str, versions: Versions) -> Versions | None:
 
 
 def _refactored(
-    refactoring: Callable[[ChangedFunction], tuple[Changed, Changed]],
-    base: Construct,
-    side: Construct,
-    other: Construct,
-) -> tuple[Construct, Construct]:
-    """Return the base and the other side with one side's refactorings of one kind."""
-    changed: tuple[Changed, Changed] = ({}, {})
+    refactoring: _Refactoring, base: Construct, side: Construct, other: Construct
+) -> tuple[Construct, Construct, Construct]:
+    """Return the base, the other side and the side with the side's refactorings of one kind."""
+    changed: tuple[Changed, Changed, Changed] = ({}, {}, {})
     for function in _changed_by_both(base, side, other):
-        for known, found in zip(changed, refactoring(function), strict=True):
+        for known, found in zip(changed, refactoring(function), strict=False):
             known.update(found)
-    return _rebuilt(base, changed[0]), _rebuilt(other, changed[1])
+    in_base, in_other, in_side = changed
+    return _rebuilt(base, in_base), _rebuilt(other, in_other), _rebuilt(side, in_side)
 
 
 def _changed_by_both(

@@ -1,17 +1,22 @@
 """Writes expressions as the blocks into which a side turned them.
 
 `() => a && b()` may become `() => { return a && b(); }`. If its value is not used, it may also
-become `() => { if (a) { b(); } }`, and so may the statement `a && b();`.
+become `() => { if (a) { b(); } }`, and so may the statement `a && b();`. Where both sides turned
+`else` into `else if (a)`, it is written as `else { if (a) { … } }`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from attrs import evolve
 
 from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.tree import Construct, Element, Elements, Token, suite
-from cooperbench_eval.strategies.structured.refactorings.changed import Changed, ChangedFunction
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, Token, suite
+from cooperbench_eval.strategies.structured.refactorings.changed import (
+    Changed,
+    ChangedFunction,
+    Changes,
+)
 
 _LEAST_ALIKE = 0.5
 _LOOSER = frozenset(b"|| ?? ? : return throw yield".split())
@@ -46,7 +51,7 @@ class _Arrow(NamedTuple):
         return evolve(self.function, children=(*self.function.children[:at], *block, *rest))
 
 
-def unfold(function: ChangedFunction) -> tuple[Changed, Changed]:
+def unfold(function: ChangedFunction) -> Changes:
     """Write expressions as the blocks into which a side turned them."""
     base, side, other, _ = function
     found: tuple[Changed, Changed] = ({}, {})
@@ -165,6 +170,50 @@ def _indent_of(condition: Elements, action: Elements, side: Construct) -> bytes 
         if is_asked and any(similarity(done, e.words()) >= _LEAST_ALIKE for e in block.children):
             return block.indent
     return None
+
+
+def nest_conditions(function: ChangedFunction) -> Changes:
+    """Write conditions that both sides added to an `else` as statements in it."""
+    found: tuple[Changed, Changed] = ({}, {})
+    versions = function.other, function.side
+    sides = [[each for each in _last_clauses(side) if _asks(each)] for side in versions]
+    for before in _last_clauses(function.base):
+        if not _asks(before):
+            clauses = [_likest(before, side) for side in sides]
+            for clause, changed in zip(clauses, found, strict=True):
+                if all(clauses) and clause:
+                    changed[id(clause)] = (_nested(clause),)
+    return {}, *found
+
+
+def _last_clauses(function: Construct) -> Iterator[Construct]:
+    """Yield the last clause of each `if` that has several."""
+    for each in function.walk():
+        if each.kind == "if" and each.mode is Mode.MEMBERS and len(each.parts) > 1:
+            yield each.parts[-1]
+
+
+def _asks(clause: Construct) -> bool:
+    return [each.plain for each in clause.children[1:2]] == [b"if"]
+
+
+def _likest(before: Construct, clauses: Sequence[Construct]) -> Construct | None:
+    words = _body_words(before)
+    alike = ((similarity(words, _body_words(each)), each) for each in clauses)
+    best, found = max(alike, key=lambda each: each[0], default=(0, None))
+    return found if best >= _LEAST_ALIKE else None
+
+
+def _body_words(clause: Construct) -> Sequence[bytes]:
+    return [word for each in clause.parts if each.kind == "suite" for word in each.words()]
+
+
+def _nested(clause: Construct) -> Construct:
+    """Write `else if (a) { … }` as `else { if (a) { … } }`."""
+    indent = next(each.indent for each in clause.parts if each.kind == "suite")
+    word, first, *rest = clause.children
+    inner = Construct(kind="if", children=(first.with_space(b"\n"), *rest))
+    return evolve(clause, children=(word, *_braces((inner,), indent)))
 
 
 def _braces(statements: Elements, indent: bytes) -> Elements:
