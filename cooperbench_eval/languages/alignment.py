@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from cooperbench_eval.git.merging.line_diff import Change, diff_lines
-from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, has_suite
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, has_suite, head_of
 from cooperbench_eval.support.memo import Memo
 
 _NAMING = re.compile(rb"[\w\x80-\xff\"'`]")
@@ -20,6 +20,7 @@ _LEAST_KEPT = 0.8
 _MORE_ALIKE = 4
 """How many times likelier a statement is another's edit if it has all of the other's words."""
 _LEAST_NESTED = 12
+_LEAST_HEAD = 4
 
 
 Places = Sequence[int | None]
@@ -233,11 +234,19 @@ def _likeness(one: _Child, other: _Child, mode: Mode) -> float:
     likely = 1 - (1 - alike) / _MORE_ALIKE if share == 1 else alike
     if old.key and old.key == new.key:
         return _NAMESAKE + likely
-    if (old.mode is Mode.MEMBERS or has_suite(old)) and share >= _LEAST_KEPT:
+    if (old.mode is Mode.MEMBERS or has_suite(old)) and (
+        share >= _LEAST_KEPT or _has_head_of(old, new)
+    ):
         return max(alike, _LEAST_ALIKE)
     least = _LEAST_RENAMED if old.kind in _NAMED else _LEAST_ALIKE
     is_alike = alike >= least and (mode is not Mode.MEMBERS or one.shares_name(other))
     return is_alike * likely
+
+
+def _has_head_of(old: Construct, new: Construct) -> bool:
+    """Whether both have one head of several words, such as `for x in y`, whatever they contain."""
+    head = head_of(old)
+    return head == head_of(new) and head.count(b" ") + 1 >= _LEAST_HEAD
 
 
 def _drop_renames(

@@ -48,6 +48,16 @@ ALIGNED = {
         [None],
     ),
     "a function that was decorated": ("def f(a, b): pass\n", "@c\ndef f(a, b): pass\n", [0]),
+    "a head of several words": (
+        "for a in b:\n    call(a, 1, 'x')\n    d += e\n",
+        "n = 0\nfor a in b:\n    return other\n",
+        [1],
+    ),
+    "another head": (
+        "for a in b:\n    call(a, 1, 'x')\n    d += e\n",
+        "for f in g:\n    return other\n",
+        [None],
+    ),
     "a value of one variable": ("a = f(1)\n", "a = 2\n", [0]),
 }
 

@@ -19,6 +19,46 @@ def walk(root, name, left):
 """
 
 CASES = {
+    "one side changes the items of a loop, the other all that it does": (
+        """\
+def find(self, name):
+    for folder in self.folders:
+        file = open_in(folder, name)
+        if file is None:
+            continue
+        text = file.read()
+        file.close()
+        return text, file.path
+    raise Missing(name)
+""",
+        """\
+def find(self, name):
+    for folder in self.folders + self.others:
+        file = open_in(folder, name)
+        if file is None:
+            continue
+        text = file.read()
+        file.close()
+        return text, file.path
+    raise Missing(name)
+""",
+        """\
+def find(self, name):
+    for folder in self.folders:
+        found = self.load(folder, name)
+        if found is not None:
+            return found
+    raise Missing(name)
+""",
+        """\
+def find(self, name):
+    for folder in self.folders + self.others:
+        found = self.load(folder, name)
+        if found is not None:
+            return found
+    raise Missing(name)
+""",
+    ),
     "an edit follows the copies in a retry": (
         """\
 def send(self, path):
