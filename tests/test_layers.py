@@ -220,7 +220,7 @@ def test_few_modules_name_what_only_some_systems_have_in_os(name):
     assert users == ONLY_SOME_OS[name]
 
 
-STRATEGY_HELPERS = {"blocks", "judge", "judging", "protocol", "run"}
+STRATEGY_HELPERS = {"blocks", "judge", "judging", "protocol", "refusals", "run"}
 
 
 def strategies():

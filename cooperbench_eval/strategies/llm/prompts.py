@@ -17,7 +17,7 @@ _NEEDED = {
     "excerpt": {"ours", "theirs"},
     "choice": {"ours", "theirs"},
 }
-_BUILT_IN = "v1"
+_BUILT_IN = "v2"
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)

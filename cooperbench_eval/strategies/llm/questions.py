@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from cooperbench_eval.git.merging.conflicts import Conflict
 from cooperbench_eval.strategies.llm.prompts import Prompts
+from cooperbench_eval.support.rendering.visible import visible
 
 _DEFINITION = re.compile(
     r"\s*(?:export\s+|default\s+|pub(?:\([^)]*\))?\s+|async\s+|unsafe\s+|abstract\s+|static\s+)*"
@@ -31,6 +32,9 @@ _LANGUAGES = {
 }
 _MOST_SHOWN = 2000
 """How many characters of each side's file a choice shows."""
+_REFUSED = "A merge by structure leaves it open:"
+_MOST_REASON = 600
+"""How many characters of the reason for this are shown."""
 
 
 @frozen(kw_only=True)
@@ -39,12 +43,14 @@ class Place:
 
     Attributes:
         lines: The file's lines, with the lines of ours for each conflict.
+        refusal: Why a merge by structure leaves the conflict open; empty if that is not known.
     """
 
     conflict: Conflict
     lines: Sequence[str] = field(default=(), repr=False)
     start: int = 0
     end: int = 0
+    refusal: str = field(default="", repr=False)
 
     def around(self, number: int) -> tuple[Sequence[str], Sequence[str]]:
         """Return up to *number* lines before the conflict, and after it."""
@@ -82,11 +88,13 @@ class Question:
     Attributes:
         is_choice: Whether the model must choose a side, because the conflict
             is about the file as a whole.
+        definitions: What to show before the conflicts: definitions that the two edits touch.
     """
 
     path: str
     places: tuple[Place, ...] = field(converter=tuple[Place, ...])
     is_choice: bool = False
+    definitions: str = field(default="", repr=False)
 
     def text(self, prompts: Prompts, features: str, context_lines: int) -> str:
         """Write the question."""
@@ -105,7 +113,9 @@ class Question:
             _excerpt(prompts, number, place, context_lines)
             for number, place in enumerate(self.places, start=1)
         ]
-        return prompts.fill("question", **common, excerpts="\n".join(excerpts))
+        return prompts.fill(
+            "question", **common, definitions=self.definitions, excerpts="\n".join(excerpts)
+        )
 
 
 def ask_about(path: str, places: Sequence[Place], *, whole_lines: int) -> Iterator[Question]:
@@ -132,6 +142,7 @@ def _excerpt(prompts: Prompts, number: int, place: Place, context_lines: int) ->
         number=number,
         line=conflict.line,
         definition=f", inside of: {' / '.join(place.headers)}" if place.headers else "",
+        refusal=f"\n{_REFUSED} {visible(place.refusal, _MOST_REASON)}" if place.refusal else "",
         before=fenced(before),
         base=fenced(lines_of(conflict.base)),
         ours=fenced(lines_of(conflict.ours)),

@@ -3,6 +3,7 @@
 import math
 import threading
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from attrs import evolve, field, frozen
 
@@ -25,11 +26,29 @@ from cooperbench_eval.strategies.llm.chat import (
 )
 from cooperbench_eval.strategies.llm.prompts import Prompts
 from cooperbench_eval.strategies.llm.questions import Question
+from cooperbench_eval.support.rendering.visible import visible
 
 _FIRST_WAIT_SECONDS = 0.5
 
+_MOST_OBJECTIONS = 1
+"""How many objections of the judge to answers of one question are sent back."""
+_MOST_SAID = 600
+"""How many characters of an objection are sent back."""
+
 Check = Callable[[Sequence[bytes]], str]
 """Returns what is wrong with the texts for a question's conflicts, empty if nothing is."""
+
+
+class Checks(NamedTuple):
+    """The checks of an answer.
+
+    Attributes:
+        form: Finds what any answer must not have, however often it is sent back.
+        judge: Finds what the static judge objects to.
+    """
+
+    form: Check
+    judge: Check
 
 
 @frozen(kw_only=True)
@@ -37,7 +56,10 @@ class Exchange:
     """The result of a question.
 
     Attributes:
-        texts: The text for each conflict; empty if no answer was accepted.
+        texts: The text for each conflict; empty if no answer passed the checks.
+        objections: How often the judge objected to an answer. If there is a reason as well,
+            the texts are such an answer. It may still be right together with the texts for
+            other conflicts of the file.
         side: The chosen side, `A` or `B`, if the question was a choice.
         reason: Why the last answer was rejected, or why there was no answer; else empty.
         invented: For each text, the number of lines that occur in no version.
@@ -46,6 +68,7 @@ class Exchange:
     """
 
     texts: tuple[bytes, ...] = field(default=(), repr=False)
+    objections: int = 0
     side: str = ""
     reason: str = ""
     attempts: int = 0
@@ -116,15 +139,18 @@ class Asker:
     meter: UsageMeter
     stopped: threading.Event = field(factory=threading.Event)
 
-    def ask(self, question: Question, check: Check) -> Exchange:
-        """Ask until an answer is accepted, or the attempts or the budget are used up."""
-        text = question.text(self.prompts, self.features, self.context_lines)
+    def ask(self, question: Question, checks: Checks) -> Exchange:
+        """Ask until an answer is accepted, or the attempts or the budget are used up.
+
+        An answer to which only the judge objects is sent back once, with the objection.
+        """
         turns = [
             Message(role="system", text=self.prompts.system),
-            Message(role="user", text=text),
+            Message(
+                role="user", text=question.text(self.prompts, self.features, self.context_lines)
+            ),
         ]
-        exchange = Exchange()
-        backoff = _FIRST_WAIT_SECONDS
+        exchange, failures = Exchange(), 0
         for attempt in range(1, self.max_attempts + 1):
             if self.stopped.is_set():
                 return evolve(exchange, reason="it was interrupted")
@@ -135,26 +161,30 @@ class Asker:
                 reply = self._complete(evolve(self.request, messages=turns))
             except ChatError as exc:
                 self.meter.add(None)
+                if exchange.objections and exc.fault is ChatFault.NOT_RECORDED:
+                    return exchange  # a cassette of a version that sent no objection back
                 exchange = evolve(exchange, reason=str(exc), service_failed=True)
                 if not exc.fault.is_transient:
                     return exchange
                 if attempt < self.max_attempts:
-                    after = exc.retry_after_seconds
-                    seconds = backoff if after is None else after
-                    self.stopped.wait(min(seconds, self.max_wait_seconds))
-                    backoff *= 2
+                    self._wait(exc, failures)
+                failures += 1
                 continue
             self.meter.add(reply)
-            try:
-                return evolve(self._accepted(question, reply, check), attempts=attempt)
-            except AnswerError as exc:
-                reason = str(exc)
-                exchange = evolve(exchange, answered=True, reason=reason, service_failed=False)
+            exchange = self._after(exchange, reply, question, checks)
+            if not exchange.reason or exchange.objections > _MOST_OBJECTIONS:
+                return exchange
             turns += [
                 Message(role="assistant", text=reply.text),
                 Message(role="user", text=self.prompts.fill("retry", reason=exchange.reason)),
             ]
         return exchange
+
+    def _wait(self, error: ChatError, failures: int) -> None:
+        """Wait before the next attempt, after some *failures* before this one."""
+        after = error.retry_after_seconds
+        seconds = _FIRST_WAIT_SECONDS * 2**failures if after is None else after
+        self.stopped.wait(min(seconds, self.max_wait_seconds))
 
     def _complete(self, request: ChatRequest) -> ChatReply:
         """Ask the client; turn every exception but an interrupt into a `ChatError`."""
@@ -165,6 +195,22 @@ class Asker:
         # A third-party client may raise anything; event loops cancel with a BaseException.
         except BaseException as exc:
             raise ChatError(ChatFault.MALFORMED, type(exc).__qualname__) from exc
+
+    def _after(
+        self, exchange: Exchange, reply: ChatReply, question: Question, checks: Checks
+    ) -> Exchange:
+        """Return the exchange with another reply."""
+        try:
+            answer = self._accepted(question, reply, checks.form)
+        except AnswerError as exc:
+            return evolve(exchange, answered=True, reason=str(exc), service_failed=False)
+        objection = visible(checks.judge(answer.texts), _MOST_SAID) if answer.texts else ""
+        return evolve(
+            answer,
+            attempts=exchange.attempts,
+            reason=objection,
+            objections=exchange.objections + bool(objection),
+        )
 
     def _accepted(self, question: Question, reply: ChatReply, check: Check) -> Exchange:
         if problem := _UNFINISHED.get(reply.finish_reason):

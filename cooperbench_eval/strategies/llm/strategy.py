@@ -1,6 +1,7 @@
 """Asks a language model to resolve conflicts, and accepts only answers that pass the checks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,25 +10,27 @@ from attrs import Attribute, evolve, field, fields, frozen, validators
 
 from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.git.merging.conflicts import Conflict, LedgerRow
-from cooperbench_eval.git.merging.three_way_merge import Gone, ThreeWayMerge
-from cooperbench_eval.languages.faults.faults import find_parse_fault
+from cooperbench_eval.git.merging.three_way_merge import Gone
 from cooperbench_eval.languages.token_merge import shares_kept
-from cooperbench_eval.strategies.judge import alternate
+from cooperbench_eval.strategies.judging import reopen_misfits
 from cooperbench_eval.strategies.llm.answers import texts_of
+from cooperbench_eval.strategies.llm.asked_files import asked_files
+from cooperbench_eval.strategies.llm.background import Background
 from cooperbench_eval.strategies.llm.cassette import Cassette, Replay
 from cooperbench_eval.strategies.llm.chat import ChatClient, ChatRequest, as_options
 from cooperbench_eval.strategies.llm.litellm_client import LitellmClient, check_installed
 from cooperbench_eval.strategies.llm.prompts import Prompts
-from cooperbench_eval.strategies.llm.questions import Place, Question, ask_about, lines_of
+from cooperbench_eval.strategies.llm.questions import Place, Question, ask_about
 from cooperbench_eval.strategies.llm.redaction import (
     RedactingClient,
     Redactor,
     known_secrets,
     without_secrets,
 )
-from cooperbench_eval.strategies.llm.retries import Asker, Exchange, UsageMeter
+from cooperbench_eval.strategies.llm.retries import Asker, Checks, Exchange, UsageMeter
 from cooperbench_eval.strategies.llm.threads import in_threads
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.strategies.refusals import why_not_structural
 from cooperbench_eval.support.arguments import able_to, checked_fields, follows
 
 
@@ -202,6 +205,7 @@ def _client(strategy: LLMStrategy) -> ChatClient:
 class _Conversation:
     def __init__(self, strategy: LLMStrategy, merge_input: MergeInput) -> None:
         self._strategy = strategy
+        self._merge_input = merge_input
         self._merge = merge_input.merge
         self._meter = UsageMeter(strategy.prompts.version, strategy.budget_usd)
         self._asker = Asker(
@@ -215,7 +219,8 @@ class _Conversation:
             max_invented_lines=strategy.max_invented_lines,
             meter=self._meter,
         )
-        self._files = {file.path: file for file in _files(merge_input.merge)}
+        self._files = {file.path: file for file in asked_files(merge_input.merge)}
+        self._judging = threading.Lock()
 
     def outcome(self) -> MergeOutcome:
         """Ask all questions, and put the accepted answers in place of the conflicts."""
@@ -234,10 +239,10 @@ class _Conversation:
                 rows[conflict] = row
                 if answer is not None:
                     answers[conflict] = answer
-        self._reopen_broken(answers, rows)
+        self._reopen_faulty(questions, answers, rows)
         resolved = self._merge.resolve(answers.get)
         is_unanswered = bool(exchanges) and not any(each.answered for each in exchanges)
-        return MergeOutcome(
+        outcome = MergeOutcome(
             changes=resolved.changes,
             conflicts=resolved.conflicts,
             conflicts_met=len(self._merge.conflicts),
@@ -247,22 +252,34 @@ class _Conversation:
             service_failed=any(each.service_failed for each in exchanges),
             usage=(self._meter.usage,),
         )
+        return reopen_misfits(self._merge_input, outcome)
 
     def _questions(self) -> Iterator[Question]:
+        refusals = why_not_structural(self._merge_input) if self._files else {}
+        background = Background(self._merge_input)
         for file in self._files.values():
-            yield from ask_about(file.path, file.places(), whole_lines=self._strategy.whole_lines)
+            places = file.places(refusals)
+            for each in ask_about(file.path, places, whole_lines=self._strategy.whole_lines):
+                conflicts = [place.conflict for place in each.places]
+                yield evolve(each, definitions=background.of(file.path, conflicts))
         for conflict in self._merge.conflicts:
             if not conflict.has_lines and self._merge.takes_text(conflict):
                 place = Place(conflict=conflict)
                 yield Question(path=conflict.path, places=(place,), is_choice=True)
 
     def _ask(self, question: Question) -> Exchange:
-        def check(texts: Sequence[bytes]) -> str:
-            conflicts = [place.conflict for place in question.places]
+        conflicts = [place.conflict for place in question.places]
+
+        def form(texts: Sequence[bytes]) -> str:
             answers = dict(zip(conflicts, texts, strict=True))
             return self._files[question.path].fault(answers) or self._left_out(answers)
 
-        return self._asker.ask(question, check)
+        def judge(texts: Sequence[bytes]) -> str:
+            answers = dict(zip(conflicts, texts, strict=True))
+            with self._judging:  # one file at a time, because trees need much memory
+                return self._files[question.path].objection(answers)
+
+        return self._asker.ask(question, Checks(form, judge))
 
     def _left_out(self, answers: Mapping[Conflict, bytes]) -> str:
         """Return which added lines an answer lacks; empty if it has enough of them."""
@@ -275,82 +292,44 @@ class _Conversation:
                     return f"it has only {share:.0%} of what side {name} added"
         return ""
 
-    def _reopen_broken(
-        self, answers: dict[Conflict, bytes | Gone], rows: dict[Conflict, LedgerRow]
+    def _reopen_faulty(
+        self,
+        questions: Iterable[Question],
+        answers: dict[Conflict, bytes | Gone],
+        rows: dict[Conflict, LedgerRow],
     ) -> None:
-        """Reopen the conflicts of a file whose answers pass separately but not together."""
-        for file in self._files.values():
-            texts = {c: t for c in file.conflicts if isinstance(t := answers.get(c), bytes)}
-            if texts and (problem := file.fault(texts)):
-                for conflict in texts:
-                    del answers[conflict]
-                    rows[conflict] = evolve(rows[conflict], rule="", reason=problem)
+        """Reopen the conflicts whose answers the judge refuses, or which do not parse together.
 
-
-@frozen(kw_only=True)
-class _AskedFile:
-    """A file with conflicts between lines.
-
-    Attributes:
-        settled: The lines before, between and after them.
-        versions: The whole file in base, ours and theirs.
-    """
-
-    path: str
-    conflicts: tuple[Conflict, ...]
-    settled: tuple[bytes, ...] = field(repr=False)
-    versions: tuple[bytes, bytes, bytes] = field(repr=False)
-
-    def places(self) -> list[Place]:
-        """Return the conflicts with their places; empty if the file is not UTF-8."""
-        if not self._is_utf8():
-            return []
-        lines: list[str] = []
-        ends = []
-        for settled, conflict in zip(self.settled, self.conflicts, strict=False):
-            lines += lines_of(settled)
-            start = len(lines)
-            lines += lines_of(conflict.ours)
-            ends.append((conflict, start, len(lines)))
-        lines += lines_of(self.settled[-1])
-        return [Place(conflict=c, lines=lines, start=start, end=end) for c, start, end in ends]
-
-    def _is_utf8(self) -> bool:
-        texts = [text for conflict in self.conflicts for text in texts_of(conflict)]
-        try:
-            b"\n".join([*self.settled, *texts]).decode("utf-8")
-        except UnicodeDecodeError:
-            return False
-        return True
-
-    def fault(self, texts: Mapping[Conflict, bytes]) -> str:
-        """Return why the file does not parse with *texts*; empty if it does.
-
-        The other conflicts are filled with ours first. If the file does not parse, they are
-        filled with theirs.
+        An answer to which the judge objected is accepted if the file has no fault with the
+        answers to its other questions.
         """
-        fault = ""
-        for side in ("ours", "theirs"):
-            filled = [texts.get(c, getattr(c, side) or b"") for c in self.conflicts]
-            found = find_parse_fault(self.path, self.versions, alternate(self.settled, filled))
-            if not found:
-                return ""
-            fault = fault or found
-        return fault
+        for file in self._files.values():
+            asked = [each for each in questions if each.path == file.path and not each.is_choice]
+            groups = [group for each in asked if (group := _texts_for(each, answers))]
+            refused = file.objections(groups) if groups else {}
+            together: dict[Conflict, bytes] = {}
+            for i, group in enumerate(groups):
+                together |= group if i not in refused else {}
+            faulty = [(groups[i], problem) for i, problem in refused.items()]
+            if together and (problem := file.fault(together)):
+                faulty.append((together, problem))
+            for group, problem in faulty:
+                for conflict in group:
+                    del answers[conflict]
+                    rows[conflict] = _opened(rows[conflict], problem)
 
 
-def _files(merge: ThreeWayMerge) -> Iterator[_AskedFile]:
-    by_path: dict[str, list[Conflict]] = {}
-    for conflict in merge.conflicts:
-        if conflict.has_lines:
-            by_path.setdefault(conflict.path, []).append(conflict)
-    for path, conflicts in by_path.items():
-        yield _AskedFile(
-            path=path,
-            conflicts=tuple(conflicts),
-            settled=merge.settled_in(path),
-            versions=merge.versions_of(path),
-        )
+def _texts_for(
+    question: Question, answers: Mapping[Conflict, bytes | Gone]
+) -> dict[Conflict, bytes]:
+    """Return the texts for the conflicts of a question."""
+    conflicts = [place.conflict for place in question.places]
+    return {c: text for c in conflicts if isinstance(text := answers.get(c), bytes)}
+
+
+def _opened(row: LedgerRow, reason: str) -> LedgerRow:
+    row = evolve(row, rule="", reason=reason, is_provisional=True)
+    return evolve(row, invented_lines=None, ours_kept=None, theirs_kept=None)
 
 
 def _settle(

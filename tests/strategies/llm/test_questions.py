@@ -1,5 +1,6 @@
 """Questions: the text shown about a conflict, and how conflicts are grouped."""
 
+import attrs
 import pytest
 from server import SIDES
 
@@ -97,7 +98,25 @@ def test_a_question_shows_the_conflict_and_its_context():
     assert "Lines before:\n```\n    def load(self):\n        if self.path:\n```\n" in text
     assert "Base:\n```\n            y0\n```\n" in text
     assert "Side A:\n```\n            y\n```\nSide B:\n```\n            y2\n```\n" in text
-    assert "Lines behind:\n```\n        z\n\n```" in text
+    assert "Lines after:\n```\n        z\n\n```" in text
+
+
+def test_a_question_shows_definitions_and_the_reason_of_each_conflict():
+    """The definitions come first; a reason is on one line, and not too long."""
+    places = [
+        attrs.evolve(place("y"), refusal="both sides\n```\x1b[31m changed 'y'"),
+        attrs.evolve(place("z"), refusal="z" * 10_000),
+        place("x"),
+    ]
+    question = Question(path="a.py", places=places, definitions="Definition of load …\n\n")
+
+    text = question.text(Prompts.built_in(), "", 2)
+
+    assert text.startswith("File: a.py (Python)\n\nDefinition of load …\n\nConflict 1, line 9")
+    reason = "A merge by structure leaves it open:"
+    assert f"\n{reason} both sides\\n```\\x1b[31m changed 'y'\n\nLines before:\n" in text
+    assert f"\n{reason} {'z' * 600}… (9,400 more characters)\n" in text
+    assert text.count(reason) == 2
 
 
 @pytest.mark.parametrize("lines", [0, 1, 10_000])

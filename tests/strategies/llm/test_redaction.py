@@ -304,6 +304,7 @@ def test_a_key_in_an_option_of_another_name_is_not_stored(model_server, tmp_path
         api_key=KEY,
         options={"extra_body": {"user": f"me {KEY}"}, "top_p": 0.5},
         cassette=tmp_path,
+        max_attempts=1,
     )
 
     ce.merge(base, *sides, strategy=strategy)
