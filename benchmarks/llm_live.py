@@ -139,7 +139,11 @@ def show(outcomes: list[MergeOutcome], seconds: float) -> None:
     )
     whole = sum(row.ours_kept == row.theirs_kept == 1.0 for row in rows)
     accepted = len(rows) - refused.total()
-    print(f"conflicts {len(rows)}, accepted {accepted}, {whole} of these with all of both sides")
+    judged = sum(row.is_open and row.is_provisional for row in rows)
+    print(
+        f"conflicts {len(rows)}, accepted {accepted}, {whole} of these with all of both sides; "
+        f"refused by the judge {judged}"
+    )
     for reason, number in refused.most_common():
         print(f"  refused {number:>3}: {reason}")
     print(

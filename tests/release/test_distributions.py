@@ -126,6 +126,7 @@ def test_the_wheel_contains_the_package_and_its_metadata(built):
     assert {
         "cooperbench_eval/py.typed",
         "cooperbench_eval/strategies/llm/prompts/v1/question.txt",
+        "cooperbench_eval/strategies/llm/prompts/v2/question.txt",
         "cooperbench_eval/reporting/merge_report.schema.json",
         "cooperbench_eval/reporting/team_report.schema.json",
         "cooperbench_eval/running/readers/node_results.mjs",

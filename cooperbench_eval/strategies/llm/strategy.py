@@ -55,11 +55,15 @@ _TAKEN = frozenset({"api_base", "api_key", "base_url", "max_retries", "max_token
 class LLMStrategy:
     """Asks a model for the text that replaces each conflict.
 
-    One question covers all conflicts of a definition. An answer is accepted only if it
-    has exactly one text for each conflict, no conflict markers, and every line that both
-    sides kept, and if the file still parses, provided that all versions parse. If an
-    answer is not accepted, the model is asked again with the reason. A conflict without
-    an accepted answer stays open.
+    One question covers all conflicts of a definition. It shows the definition in all
+    versions, the functions that one side calls and the other changed, and why a merge by
+    structure leaves the conflicts open.
+
+    An answer is accepted only if it has exactly one text for each conflict, no conflict
+    markers, and every line that both sides kept, and if the file still parses, provided
+    that all versions parse. If an answer is not accepted, the model is asked again with
+    the reason. An answer to which only the judge objects is sent back once. A conflict
+    without an accepted answer stays open.
 
     Pickling drops the key and all options that may be secrets, such as headers. A worker
     process reads its own key from the environment.

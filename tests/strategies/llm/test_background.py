@@ -201,6 +201,13 @@ def test_other_functions_are_not_shown(new, call):
     assert called(new, call) == ""
 
 
+def test_a_definition_that_is_shown_is_not_shown_again():
+    """A function may call itself."""
+    base, ours, theirs = edits(ours=b"c = f(2)")
+
+    assert "Functions" not in shown(base, ours, theirs.replace(b"(a)", b"(a, b)"))
+
+
 def test_ours_changes_may_matter_to_theirs():
     """Both directions are searched."""
     base, ours, theirs = edits(theirs=b"c = g(2)")

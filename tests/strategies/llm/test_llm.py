@@ -450,6 +450,16 @@ def test_an_objection_of_the_judge_goes_back_to_the_model(model_server, merge):
     assert model_server.questions[1].startswith(f"That answer cannot be used: {LOST}. ")
 
 
+def test_an_objection_is_sent_back_on_one_line(model_server, merge):
+    """It quotes lines of the file, which may contain anything."""
+    base, ours, theirs = IMPORTS["a.py"]
+    model_server.script = [fenced("import os\n")]
+
+    merge({"a.py": (base, ours, theirs.replace(b"sys", b"sys  # \x1b[31m \xe2\x80\xae"))})
+
+    assert "theirs, line 1: `import sys  # \\x1b[31m \\u202e`)" in model_server.questions[1]
+
+
 @pytest.mark.parametrize(("attempts", "asked"), [(1, 1), (2, 2), (9, 2)])
 def test_an_objection_goes_back_only_once(model_server, merge, attempts, asked):
     """The conflict then stays open, with the objection to the last answer."""
@@ -503,24 +513,27 @@ def test_the_judge_does_not_object_to_files_that_it_cannot_read(model_server, me
     assert (outcome.status, outcome.ledger[0].attempts) == ("resolved", 1)
 
 
-@pytest.mark.parametrize("side", ["ours", "theirs"])
-def test_an_answer_may_need_what_a_side_has_elsewhere(model_server, merge, side):
-    """The other conflicts of the file are filled with either side before the judge objects."""
-    names = ("a", "b") if side == "ours" else ("b", "a")
-    base, ours, theirs = (
-        f"{line}x = 1\n{GAP.decode()}{use}".encode()
-        for line, use in (
-            ("", ""),
-            *((f"import {name}\n", f"{name}.run()\n") for name in names),
-        )
-    )
+def test_an_answer_may_be_right_only_with_the_others(model_server, merge):
+    """The second answer moves a function that ours adds at the first place.
+
+    The first one then seems to lose it. The second one would seem to repeat it if the first
+    conflict were always filled with ours.
+    """
+    f, g = b"def f():\n    pass\n", b"def g():\n    pass\n"
+    rest = b"x = 1\n" + GAP
+    files = {"a.py": (rest, f + rest + b"import io\n", g + rest + b"import re\n")}
+    imports = "import io\nimport re\n"
     model_server.script = answering(
-        lambda _p, ours, _t: "?" if "import" in ours else "a.run()\nb.run()\n"
+        lambda _p, ours, theirs: theirs if "def" in ours else f"{imports}{f.decode()}"
     )
 
-    merge({"a.py": (base, ours, theirs)}, whole_lines=0, max_attempts=2, concurrency=1)
+    outcome = merge(files, whole_lines=0, max_attempts=9)
 
-    assert not any("would no longer be bound" in each for each in model_server.questions)
+    assert texts(outcome) == {"a.py": g + rest + imports.encode() + f}
+    assert [(row.rule, row.reason, row.attempts) for row in outcome.ledger] == [
+        ("model", "", 2),
+        ("model", "", 1),
+    ]
 
 
 def test_files_that_do_not_fit_together_are_opened_again(model_server, merge):
@@ -948,6 +961,30 @@ def test_no_secret_is_left_anywhere(  # noqa: PLR0917 - fixtures
     for text in told:
         for secret in (KEY, HEADER, VARIABLE):
             assert secret not in text
+
+
+def test_an_answer_to_an_objection_may_not_contain_a_secret(model_server, merge, tmp_path):
+    """The objection and the second answer are searched like the first."""
+    model_server.script = [fenced("import os\n"), fenced(f"import os\nimport sys\n# {KEY}\n")]
+
+    outcome = merge(IMPORTS, cassette=tmp_path, max_attempts=2)
+
+    assert outcome.status == "conflicts"
+    assert outcome.service_failed
+    stored = "".join(file.read_text() for file in tmp_path.rglob("*.json"))
+    assert KEY not in repr(outcome) + repr(outcome.ledger) + stored
+
+
+def test_a_secret_in_a_definition_is_already_in_the_repository(model_server, merge):
+    """So an answer may repeat it, as it may repeat one in the lines around the conflict."""
+    base = b"def f():\n    a = %r\n" % KEY + GAP.replace(b"#", b"    #") + b"    return 1\n"
+    ours, theirs = (base.replace(b"return 1", each) for each in (b"return 1 + 2", b"return 1 + 3"))
+    model_server.script = [fenced(f"    assert a == {KEY!r}\n    return 1 + 2 + 3\n")]
+
+    outcome = merge({"a.py": (base, ours, theirs)}, context_lines=0)
+
+    assert KEY in model_server.questions[0]
+    assert outcome.status == "resolved"
 
 
 def test_a_strategy_in_another_process_finds_its_own_key(strategy):
