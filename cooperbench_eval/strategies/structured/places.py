@@ -162,15 +162,18 @@ class Places:
                 del free[there[0]]
                 yield old, there[0]
             elif len(gone) * len(added) <= _MOST_COMPARED:
-                words = self.elements[old].words()
-                is_block = self.is_block(old)
-                alike = [
-                    (similarity(words, side.elements[each].words()), each)
+                before, is_block = self.elements[old], self.is_block(old)
+                rated = [
+                    (similarity(before.words(), after.words()), after.kind == before.kind, each)
                     for each in free
-                    if side.is_block(each) == is_block
+                    if side.is_block(each) == is_block and (after := side.elements[each])
                 ]
-                best, place = max(alike, default=(0, ()))
-                if best >= _LEAST_ALIKE:
+                # The block around another contains nearly the same, but is not one of its kind.
+                alike = [
+                    (is_same, rate, each) for rate, is_same, each in rated if rate >= _LEAST_ALIKE
+                ]
+                if alike:
+                    *_, place = max(alike)
                     del free[place]
                     yield old, place
 

@@ -66,3 +66,14 @@ def test_a_statement_that_one_side_removes_and_the_other_changes_is_not_there():
     assert all("one side removes" in each for each in problem(BASE, edited, removed, edited))
     empty = ["one(x)", "if x:", "    pass", "three(x)"]
     assert all("one side removes" in each for each in problem(BASE, edited, removed, empty))
+
+
+def test_a_block_is_not_taken_for_the_only_block_in_it():
+    """Both contain nearly the same words, but they are different statements."""
+    base = ["with a(x):", "    if b(x):", "        one(x)", "        two(x)"]
+    longer = [f"    new(x, {i}, {i})" for i in range(2)]
+    ours = ["with a(x, 1):", *longer, "    if b(x, 1):", *base[2:]]
+    theirs = [base[0], "    y = x", *base[1:]]
+    merged = [ours[0], "    y = x", *ours[1:]]
+
+    assert problem(base, ours, theirs, merged) == ("", "")
