@@ -159,6 +159,62 @@ def table(rows, by, strict=False, sizes=False):
     return found
 """,
     ),
+    "a choice comes after the other's repair": (
+        """\
+def table(rows, by):
+    return [Group(k, list(v)) for k, v in split(rows, by)]
+""",
+        """\
+def table(rows, by, most=None):
+    groups = [Group(k, list(v)) for k, v in split(rows, by)]
+    return groups if most is None else groups[:most]
+""",
+        """\
+def table(rows, by, strict=False):
+    found = [Group(k, list(v)) for k, v in split(rows, by)]
+    if not strict:
+        found = restored(found)
+    return found
+""",
+        """\
+def table(rows, by, strict=False, most=None):
+    found = [Group(k, list(v)) for k, v in split(rows, by)]
+    if not strict:
+        found = restored(found)
+    groups = found
+    return groups if most is None else groups[:most]
+""",
+    ),
+    "what is done for an option comes after the other's repair": (
+        """\
+def table(rows, by):
+    return [Group(k, list(v)) for k, v in split(rows, by)]
+""",
+        """\
+def table(rows, by, keep=None):
+    groups = [Group(k, list(v)) for k, v in split(rows, by)]
+    if keep is not None:
+        groups = [each for each in groups if keep(each)]
+    return groups
+""",
+        """\
+def table(rows, by, strict=False):
+    found = [Group(k, list(v)) for k, v in split(rows, by)]
+    if not strict:
+        found = restored(found)
+    return found
+""",
+        """\
+def table(rows, by, strict=False, keep=None):
+    found = [Group(k, list(v)) for k, v in split(rows, by)]
+    if not strict:
+        found = restored(found)
+    groups = found
+    if keep is not None:
+        groups = [each for each in groups if keep(each)]
+    return groups
+""",
+    ),
     "one change by both, with an argument more on one side": (
         """\
 def walk(root, name, left):

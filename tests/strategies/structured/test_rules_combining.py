@@ -122,6 +122,19 @@ RETURNED = {
         ("w = g(a)", "check(w)", "return w"),
         ["w = g(a)", "check(w)", "v = w", "if v:", "    return None", "return v"],
     ),
+    "who changes it for an option comes last": (
+        ("v = g(a)", "if most is not None:", "    v = v[:most]", "return v"),
+        ("w = g(a)", "w = h(w)", "return w"),
+        [
+            *("w = g(a)", "w = h(w)", "v = w"),
+            *("if most is not None:", "    v = v[:most]", "return v"),
+        ],
+    ),
+    "who returns something else for an option comes last": (
+        ("v = g(a)", "return h(v) if deep else v"),
+        ("w = g(a)", "return w[1:]"),
+        ["w = g(a)", "v = w[1:]", "return h(v) if deep else v"],
+    ),
 }
 
 
@@ -158,6 +171,31 @@ NOT_RETURNED = {
     "another value": (("v = g(a)", "log(v)", "return v"), ("return other.thing",)),
     "no return": (("v = g(a)", "log(v)", "return v"), ("raise g(a)",)),
     "both changed the value": (("v = g(b)", "return v"), ("v = g(c)", "return v")),
+    "both make something else of it": (("v = g(a)", "return h(v)"), ("w = g(a)", "return k(w)")),
+    "both may make something else of it": (
+        ("v = g(a)", "if most:", "    v = v[:most]", "return v"),
+        ("v = g(a)", "return h(v) if deep else v"),
+    ),
+    "what is not asked for comes last": (
+        ("v = g(a)", "if not most:", "    v = h(v)", "return v"),
+        ("v = g(a)", "return [k(e) for e in v]"),
+    ),
+    "what is not asked for is returned": (
+        ("v = g(a)", "return h(v) if b is None else v"),
+        ("v = g(a)", "return [k(e) for e in v]"),
+    ),
+    "something else is done in each case": (
+        ("v = g(a)", "if b:", "    v = h(v)", "else:", "    v = k(v)", "return v"),
+        ("v = g(a)", "return [k(e) for e in v]"),
+    ),
+    "more is done than for the option": (
+        ("v = g(a)", "v = h(v)", "if b:", "    v = k(v)", "return v"),
+        ("v = g(a)", "return [k(e) for e in v]"),
+    ),
+    "one may return before the option's work": (
+        ("v = g(a)", "if b:", "    v = k(v)", "return v"),
+        ("v = g(a)", "if not v:", "    return None", "v = h(v)", "return v"),
+    ),
 }
 
 

@@ -176,7 +176,7 @@ class Work:
     def _asks(self, head: int) -> bool:
         """Whether a condition holds only if an option of the side's own is used."""
         words = self.graph.steps[head].header.words()
-        if any(one in {b"not", b"!"} for one in words[1:3]) or _asks_for_nothing(words):
+        if not asks(words[1:]):
             return False
         reads = self.graph.steps[head].facts.reads
         return any(self._is_own(head, name) for name in reads)
@@ -205,7 +205,13 @@ class Work:
         return frozenset(name for each in facts for name in each.sets | each.reads)
 
 
-def _asks_for_nothing(words: Sequence[bytes]) -> bool:
+def asks(condition: Sequence[bytes]) -> bool:
+    """Whether a condition may hold only if something is given or found."""
+    is_negated = any(one in {b"not", b"!"} for one in condition[:2])
+    return not is_negated and not asks_for_nothing(condition)
+
+
+def asks_for_nothing(words: Sequence[bytes]) -> bool:
     """Whether a condition holds for a missing value, or for the usual value of an unused option."""
     pairs = pairwise(words)
     return any(sign in _EQUAL and word in _NOTHING for sign, word in pairs)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection
 from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import similarity
-from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode
+from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, words_of_head
+from cooperbench_eval.strategies.structured.flow.work import asks, asks_for_nothing
 from cooperbench_eval.strategies.structured.ordering import may_leave
 from cooperbench_eval.strategies.structured.rules.copies import merge_copies
 from cooperbench_eval.strategies.structured.rules.statements import (
@@ -92,19 +93,22 @@ def merge_returns(
     """Combine two sides that turned `return value` into work on a named value.
 
     One side's work is done first, then the other side's work on its result. A side that
-    may return early comes second.
+    may return early comes second. If both change the value, one must do so only if an option is
+    given: it comes second.
     """
     old, mine, other = _returns(base, ours, theirs)
     if mine is None or other is None or (mine.leaves_early and other.leaves_early):
         return None
+    is_last = mine.leaves_early, other.leaves_early
     if mine.changes_value and other.changes_value:
-        return None  # in which order?
+        optional = mine.is_optional, other.is_optional
+        if optional[0] == optional[1] or (any(is_last) and is_last != optional):
+            return None  # in which order?
+        is_last = optional
     value = merger.merge(old, mine.value, other.value)
     if not isinstance(value, Construct):
         return None
-    theirs_first = (
-        merger.theirs_first if mine.leaves_early == other.leaves_early else mine.leaves_early
-    )
+    theirs_first = merger.theirs_first if is_last[0] == is_last[1] else is_last[0]
     before = merger.merge_children(base[:-1], mine.before, other.before, Mode.MEMBERS)
     first, second = (other, mine) if theirs_first else (mine, other)
     return (*before, *first.then(second, value))
@@ -179,9 +183,26 @@ class _Return:
         if self.naming is None:
             return False
         name = target_of(self.naming).split()[:1]
-        targets = (target_of(part) for each in self.work for part in each.walk())
-        is_set = any(target.split()[:1] == name for target in targets if target)
+        is_set = any(_sets(each, name[0]) for each in self.work)
         return is_set or [value_of(self.last).plain] != name
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether the work changes the value only if something is given, as a new option.
+
+        It ends with `if x: value = …`, or returns `value if x is None else …`.
+        """
+        if self.naming is None:
+            return False
+        name = target_of(self.naming).split()[0]
+        if [value_of(self.last).plain] != [name]:
+            is_set = any(_sets(each, name) for each in self.work)
+            return not is_set and _is_choice(value_of(self.last), name)
+        *others, last = self.work or (self.last,)
+        clauses = [each for each in last.children if isinstance(each, Construct)]
+        is_guarded = last.kind == "if" and len(clauses) == 1 and _sets(last, name)
+        is_only = not any(_sets(each, name) for each in others)
+        return is_guarded and is_only and asks(words_of_head(last)[1:])
 
     def then(self, other: "_Return", value: Construct) -> Elements:
         """Return statements for this side's work on *value*, then the other's on the result."""
@@ -202,6 +223,23 @@ def _returns_early(value: Construct, statement: Element) -> bool:
     """Whether a statement contains a `return` of nearly the same value."""
     values = (value_of(each) for each in statement.walk() if each.kind == "return")
     return any(similarity(value.words(), each.words()) >= _LEAST_SAME for each in values)
+
+
+def _sets(statement: Element, name: bytes) -> bool:
+    """Whether a statement or one inside it assigns to a variable, or to a part of it."""
+    targets = (target_of(part) for part in statement.walk())
+    return any(target.split()[0] == name for target in targets if target)
+
+
+def _is_choice(value: Construct, name: bytes) -> bool:
+    """Whether a value is a variable's unless something is given, as `a if x is None else b`."""
+    words = [each.plain for each in value.children]
+    if words.count(b"if") != 1 or words.count(b"else") != 1:
+        return False
+    condition = words[words.index(b"if") + 1 : words.index(b"else")]
+    if words[-2:] == [b"else", name]:
+        return asks(condition)
+    return words[:2] == [name, b"if"] and asks_for_nothing(condition)
 
 
 def _are_alike(one: Construct, other: Construct) -> bool:
