@@ -175,10 +175,14 @@ def _indent_of(condition: Elements, action: Elements, side: Construct) -> bytes 
 def nest_conditions(function: ChangedFunction) -> Changes:
     """Write conditions that both sides added to an `else` as statements in it."""
     found: tuple[Changed, Changed] = ({}, {})
-    versions = function.other, function.side
-    sides = [[each for each in _last_clauses(side) if _asks(each)] for side in versions]
-    for before in _last_clauses(function.base):
-        if not _asks(before):
+    versions = function.base, function.other, function.side
+    known, *there = ({each.plain: each for each in _last_clauses(v)} for v in versions)
+    sides = [
+        [each for each in side.values() if _asks(each) and each.plain not in known]
+        for side in there
+    ]
+    for before in known.values() if all(sides) else ():
+        if not _asks(before) and not any(before.plain in side for side in there):
             clauses = [_likest(before, side) for side in sides]
             for clause, changed in zip(clauses, found, strict=True):
                 if all(clauses) and clause:
