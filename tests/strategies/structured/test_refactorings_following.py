@@ -77,6 +77,14 @@ NOT_FOLLOWING = {
         BASE.replace('"up")', '"up", most=size)'),
         NAMED.replace("    found", "    size = size or 1\n    found"),
     ),
+    "uses a parameter that the other side removes": (
+        BASE.replace('"up")', '"up", most=size)'),
+        NAMED.replace("size, ", ""),
+    ),
+    "uses what the other side may no longer import": (
+        BASE.replace('"up")', '"up", most=config.most)'),
+        NAMED,
+    ),
     "is not in each call": (
         LATER.replace("    for", '    other = store.fetch(key, limit=limit, order="up")\n    for'),
         NAMED,

@@ -32,14 +32,14 @@ def subjects_of(statements: Elements) -> set[bytes]:
     """Return what statements read, apart from errors they raise: variables, and parts of `self`."""
     reads = set[bytes]().union(*(facts.reads for facts in _all_facts(statements, _RAISING)))
     found = {name if name.startswith(_OWN) else name.partition(b".")[0] for name in reads}
-    return {name for name in found - _SELVES if not _is_builtin(name)}
+    return {name for name in found - _SELVES if not is_builtin(name)}
 
 
 def calls_functions(statement: Element) -> bool:
     """Whether the condition of an `if` calls more than functions of Python that only look."""
     words = words_of_head(statement)
     called = {one for one, sign in pairwise(words) if sign == b"(" and is_name(one)}
-    return any(name == b"next" or not _is_builtin(name) for name in called)
+    return any(name == b"next" or not is_builtin(name) for name in called)
 
 
 _OWN, _SELVES = (b"self.", b"this."), frozenset({b"self", b"this"})
@@ -60,7 +60,7 @@ def _hands_over(parts: Sequence[Element], name: bytes, *, is_handed: bool) -> bo
         if isinstance(part, Construct):
             is_inside = is_handed
             if part.kind == "group":
-                is_inside = i > 0 and is_call(part, parts[i - 1]) and not _is_builtin(before)
+                is_inside = i > 0 and is_call(part, parts[i - 1]) and not is_builtin(before)
             if not _hands_over(part.children, name, is_handed=is_inside):
                 return False
         elif part.plain == name:
@@ -71,7 +71,8 @@ def _hands_over(parts: Sequence[Element], name: bytes, *, is_handed: bool) -> bo
     return True
 
 
-def _is_builtin(name: bytes) -> bool:
+def is_builtin(name: bytes) -> bool:
+    """Whether it is the name of a function of Python itself."""
     return name.islower() and hasattr(builtins, name.decode("utf-8", "replace"))
 
 

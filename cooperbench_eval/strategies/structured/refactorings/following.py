@@ -15,7 +15,7 @@ from cooperbench_eval.strategies.structured.flow.facts import (
     is_name,
     parameters_of,
 )
-from cooperbench_eval.strategies.structured.flow.uses import Variables, without_suites
+from cooperbench_eval.strategies.structured.flow.uses import Variables, is_builtin, without_suites
 from cooperbench_eval.strategies.structured.refactorings.changed import (
     Changed,
     ChangedFunction,
@@ -112,9 +112,9 @@ def _adds(old: _Part, new: _Part) -> bool:
 def _may_follow(old: _Part, new: _Part, versions: tuple[Construct, Construct, Construct]) -> bool:
     """Whether an addition means the same elsewhere in the function.
 
-    Its variables must be parameters or come from outside, and nothing may set them. A loop must
-    occur only once, the other side must not use its items otherwise, and the side must not make
-    other values of them.
+    Its variables must be parameters that both sides have, or new ones, and nothing may set them.
+    A loop must occur only once, the other side must not use its items otherwise, and the side
+    must not make other values of them.
     """
     base, side, other = versions
     added = set(new.words) - set(old.words)
@@ -129,12 +129,13 @@ def _may_follow(old: _Part, new: _Part, versions: tuple[Construct, Construct, Co
             return False
         if _settings(side, old) > _settings(base, old):
             return False
-    there, own = set(other.words()), parameters_of(base)
+    before, mine, theirs = map(parameters_of, versions)
+    known = (before & mine & theirs) | (mine - before - set(other.words()))
+    names = new.reads - old.reads
+    roots = {name.partition(b".")[0] for name in names}
     changed = _changing(side) | _changing(other)
-    return all(
-        {name, root}.isdisjoint(changed) and (root in own or root not in there)
-        for name in new.reads - old.reads
-        for root in [name.partition(b".")[0]]
+    return changed.isdisjoint(names | roots) and all(
+        root in known or is_builtin(root) for root in roots
     )
 
 
