@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
 
 from attrs import define, field
 
@@ -29,12 +29,15 @@ _MOST_DEFINITIONS = 4
 """How many definitions a question shows."""
 _MOST_SHOWN = 2000
 """How many characters of a version of a definition are shown."""
+_FIRST_LINES = 5
+_LINES_NEAR = 3
+"""How many lines before and after an edit are shown of a longer version."""
 _MOST_CALLED = 8
 """How many functions that a side calls are shown."""
 _MOST_HEAD = 200
 """How many characters of the head of such a function are shown."""
 _MOST_HEAD_LINES = 10
-_CALLED = re.compile(r"(\w+)\s*\(")
+_CALLED = re.compile(r"\b(\w++)\s*+\(")
 _VERSIONS = ("base", "side A", "side B")
 
 _Outline = Mapping[str, Function]
@@ -150,28 +153,51 @@ def _touched(outline: _Outline, lines: range) -> Iterator[str]:
 def _definition(name: str, versions: Sequence[Function | None]) -> str:
     """Write a definition as it is in base, A and B."""
     title = f"Definition of {visible(name, 100)}"
-    base = versions[0]
+    texts = [None if each is None else _lines_of(each.text) for each in versions]
+    shared = frozenset[str].intersection(*(frozenset(each) for each in texts if each is not None))
     parts = []
-    for version, each in zip(_VERSIONS, versions, strict=True):
-        if each is None:
+    for i, (version, lines) in enumerate(zip(_VERSIONS, texts, strict=True)):
+        if lines is None:
             parts.append(f"{title}, {version}: it is not there.")
-        elif base is not None and each is not base and each.text == base.text:
+        elif i and lines == texts[0]:
             parts.append(f"{title}, {version}: as in the base.")
         else:
-            parts.append(f"{title}, {version}:\n{fenced(_shortened(each.text))}")
+            parts.append(f"{title}, {version}:\n{fenced(_shortened(lines, shared))}")
     return "\n".join(parts) + "\n"
 
 
-def _shortened(text: bytes) -> list[str]:
-    """Return the lines of a definition, without those in the middle if it is too long."""
-    shown = text.decode("utf-8", "backslashreplace").replace("\r\n", "\n").removesuffix("\n")
-    if len(shown) <= _MOST_SHOWN:
-        return shown.split("\n")
+def _lines_of(text: bytes) -> list[str]:
+    shown = text.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
+    return shown.removesuffix("\n").split("\n")
+
+
+def _shortened(lines: list[str], shared: Collection[str]) -> list[str]:
+    """Return the lines of a version of a definition, without some of them if it is too long.
+
+    The first lines stay, and those near a line that is not *shared* by all versions. If they are
+    too long as well, their middle is left out.
+    """
+    if len("\n".join(lines)) <= _MOST_SHOWN:
+        return lines
+    edited = (i for i, line in enumerate(lines) if line not in shared)
+    near = (range(i - _LINES_NEAR, i + _LINES_NEAR + 1) for i in edited)
+    kept = frozenset(range(_FIRST_LINES)).union(*near)
+    found: list[str] = []
+    for is_kept, group in groupby(range(len(lines)), kept.__contains__):
+        numbers = list(group)
+        left_out = f"[{len(numbers):,} lines are left out here]"
+        found += [lines[i] for i in numbers] if is_kept else [left_out]
+    return _without_middle("\n".join(found)).split("\n")
+
+
+def _without_middle(text: str) -> str:
+    if len(text) <= _MOST_SHOWN:
+        return text
     half = _MOST_SHOWN // 2
-    head = shown[:half].rpartition("\n")[0] or shown[:half]
-    tail = shown[-half:].partition("\n")[2] or shown[-half:]
-    left = len(shown) - len(head) - len(tail)
-    return [*head.split("\n"), f"[{left:,} characters are left out here]", *tail.split("\n")]
+    head = text[:half].rpartition("\n")[0] or text[:half]
+    tail = text[-half:].partition("\n")[2] or text[-half:]
+    left = len(text) - len(head) - len(tail)
+    return f"{head}\n[{left:,} characters are left out here]\n{tail}"
 
 
 def _called_in(texts: Sequence[bytes], base: bytes) -> list[str]:

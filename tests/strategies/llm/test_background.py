@@ -89,11 +89,32 @@ def test_equal_versions_are_shown_once():
     assert "Definition of f, side B: as in the base.\n" in text
 
 
+def test_lines_far_from_an_edit_are_left_out_of_a_long_definition():
+    """The first lines stay, and the edits, also those that git merges."""
+    far = b"    d = 1\n" * 1_000
+    base, ours, theirs = edits(F.replace(b"    c = 1\n", far + b"    c = 1\n" + far))
+    theirs = theirs.replace(b"return b", b"return b or a")
+
+    text = shown(base, ours, theirs)
+
+    assert (
+        "Definition of f, side A:\n```\ndef f(a):\n    b = a\n    d = 1\n    d = 1\n    d = 1\n"
+        "[994 lines are left out here]\n    d = 1\n    d = 1\n    d = 1\n    c = 2\n"
+        "    d = 1\n    d = 1\n    d = 1\n[994 lines are left out here]\n"
+    ) in text
+    assert "    d = 1\n    return b or a\n```\n" in text
+    assert len(text) < 1000
+
+
 @pytest.mark.parametrize("line", [b"    d = 1\n", b"    d = '" + b"x" * 50_000 + b"'\n"])
-def test_the_middle_of_a_long_definition_is_left_out(line):
+def test_the_middle_of_a_long_edit_is_left_out(line):
     """The text says how much; the head and the end stay."""
-    number = 1 if len(line) > 100 else 10_000
-    base, ours, theirs = edits(F.replace(b"    return b\n", line * number + b"    return b\n"))
+    base, ours, theirs = edits(F)
+    more = line * (1 if len(line) > 100 else 500) + b"    return b\n"
+    base, ours, theirs = (
+        text.replace(b"    return b\n", (b"    e = %d\n" % i) + more.replace(b"d", b"d%d" % i))
+        for i, text in enumerate((base, ours, theirs))
+    )
 
     text = shown(base, ours, theirs)
 
