@@ -42,12 +42,14 @@ from cooperbench_eval.strategies.structured.rules.named import (
     need_names,
 )
 from cooperbench_eval.strategies.structured.rules.refusing import (
+    check_blocks,
     check_operands,
     check_positions,
 )
 from cooperbench_eval.strategies.structured.rules.united import separated, unite
 from cooperbench_eval.strategies.structured.strings import merge_formatted, merge_strings
 
+_CONDITIONAL = frozenset({"case", "elif", "if", "while"})
 _MOST_PAIRS = 250_000
 """How many members of both sides' insertions are compared with each other."""
 
@@ -92,6 +94,8 @@ class TreeMerge:
             merger = TreeMerge(self.theirs_first)
         if base.kind == chains.CHAIN:
             return chains.merge_chain(self, base, ours, theirs)
+        if base.mode is Mode.SEQUENCE and base.kind in _CONDITIONAL:
+            check_blocks(base, ours, theirs)
         children = merger._merge_parts(base, ours, theirs)
         if base.kind == DOCUMENT:
             check_repeated(base, ours, theirs, children)

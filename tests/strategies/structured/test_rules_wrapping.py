@@ -194,3 +194,21 @@ def test_a_condition_does_not_keep_back_new_work_of_the_other_side():
     assert merged_body(["a(1)", "end()"], ours, simple) == expected
     assert is_open(["a(1)", "end()"], ours, theirs)
     assert is_open(["a(1)", "end()"], theirs, ours)
+
+
+ASKED = ["if ready(a):", "    start(a, b)", "    stop(a)", "end()"]
+LEFT = ["if not ready(a):", "    return", "start(a, b)", "stop(a)", "end()"]
+
+
+@pytest.mark.parametrize("added", ["    check(b)", "    if b:", "    log(a)"])
+def test_a_block_that_became_its_opposite_gets_no_statements_of_the_other_side(added):
+    """What one side adds to `if a` does not belong into `if not a`."""
+    new = [added, "        return"] if added.endswith(":") else [added]
+    assert is_open(ASKED, LEFT, [*ASKED[:1], *new, *ASKED[1:]])
+    assert is_open(ASKED, [*ASKED[:1], *new, *ASKED[1:]], LEFT)
+
+
+def test_a_block_with_another_condition_and_an_edited_statement_is_the_same_block():
+    """The other side's statement is added to it."""
+    ours = ["if ready(a) and b:", "    start(a, b, 1)", "    stop(a)", "end()"]
+    assert not is_open(ASKED, ours, [*ASKED[:3], "    log(a)", "end()"])

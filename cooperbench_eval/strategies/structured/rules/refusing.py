@@ -7,10 +7,16 @@ something by its place, which the other side's edit may change.
 
 from collections.abc import Sequence
 
+from attrs import evolve
+
+from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.tree import (
+    Construct,
     DisagreementError,
     Element,
     Elements,
+    Mode,
+    same,
 )
 from cooperbench_eval.strategies.structured.ordering import has_positional
 from cooperbench_eval.strategies.structured.overlaps import AlignedVersion, ChildEdit
@@ -45,6 +51,37 @@ _FREE = frozenset({(b"+", b"+"), (b"+", b"-"), (b"*", b"*")})
 """Operators before and after an operand that give one result in either order."""
 _MOST = 64
 """The longest operand, in elements, that is looked at."""
+
+
+def check_blocks(base: Construct, ours: Construct, theirs: Construct) -> None:
+    """Refuse a block of which one side keeps neither the condition nor a statement.
+
+    It is another block then, such as `if not a: return` for `if a: b()`.
+
+    Raises:
+        DisagreementError: The other side changed the statements.
+    """
+    versions = [_head_and_body(each) for each in (base, ours, theirs)]
+    (head, body), *sides = versions
+    for (own_head, own), (_, other) in (sides, sides[::-1]):
+        is_other_block = not same(head, own_head) and body and not _keeps_one(body, own)
+        if is_other_block and [each.plain for each in other] != [each.plain for each in body]:
+            raise DisagreementError.at(base).between((base,), (ours,), (theirs,))
+
+
+def _head_and_body(clause: Construct) -> tuple[Construct, Elements]:
+    head = tuple(each for each in clause.children if each.kind != "suite")
+    suites = (each for each in clause.parts if each.kind == "suite")
+    return evolve(clause, children=head), next((each.children for each in suites), ())
+
+
+def _keeps_one(body: Elements, own: Elements) -> bool:
+    """Whether a body has a statement of another one, possibly edited or in a block."""
+    if any(place is not None for place in align(body, own, Mode.MEMBERS)):
+        return True
+    old = {each.plain for each in body}
+    inner = (child for each in own for part in each.walk() for child in part.children)
+    return any(each.plain in old for each in inner)
 
 
 def check_operands(base: Elements, ours: AlignedVersion, theirs: AlignedVersion) -> None:
