@@ -1,11 +1,14 @@
 """Asks a scripted model over HTTP, which answers with another strategy's gold resolutions.
 
-    python benchmarks/llm_plumbing.py --dataset DIR --repos DIR [--task NAME/ID ...]
+    python benchmarks/llm_plumbing.py --dataset DIR --repos DIR [--task NAME/ID ...] [--careless]
 
 Each conflicting pair that `structured` and `tokens` resolve in turn, without changing
 other lines, is resolved again by `llm`: litellm asks a server on loopback that answers
 with their texts. The merged trees must have the same bytes, which shows that nothing is
 lost between question and tree. Exits with status 1 if they differ.
+
+With --careless, the first answer to each question is the lines of ours, as of a model that
+forgets the other feature. The right texts only follow when that answer is sent back.
 """
 
 import argparse
@@ -52,18 +55,21 @@ class Script(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_careless: bool) -> None:
         """Listen on a free port of loopback."""
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.is_careless = is_careless
         self.texts: dict[Place, str] = {}
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def answer(self, question: str) -> str:
+    def answer(self, question: str, *, is_first: bool) -> str:
         """Write a fenced block for each conflict of a question."""
         path = _PATH.search(question)
         blocks = []
         for number, sides in enumerate(_SIDES.finditer(question), start=1):
             text = self.texts[path[1] if path else "", sides["a"], sides["b"]]
+            if is_first and self.is_careless:
+                text = sides["a"]
             fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`{3,}", text))])
             blocks.append(f"{fence}conflict-{number}\n{text}{fence}\n")
         return "".join(blocks)
@@ -78,7 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer as a chat completion."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        text = self.server.answer(body["messages"][1]["content"])
+        _, question, *answered = body["messages"]
+        text = self.server.answer(question["content"], is_first=not answered)
         message = {"role": "assistant", "content": text}
         reply = {
             "id": "1",
@@ -164,7 +171,7 @@ def measure(task: Task, base: Snapshot, server: Script) -> Row:
         "openai/script",
         api_base=f"http://127.0.0.1:{server.server_port}/v1",
         api_key="unused",
-        max_attempts=1,
+        max_attempts=2 if server.is_careless else 1,
         max_invented_lines=None,
     )
     row = Row()
@@ -208,8 +215,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     add_dataset_options(parser, required=True)
     parser.add_argument("--task", action="append", help=f"{DEFAULT[0]} if none is named")
+    parser.add_argument("--careless", action="store_true", help="take ours in first answers")
     options = parser.parse_args()
-    server = Script()
+    server = Script(is_careless=options.careless)
     is_lost = False
     for name, task, base in tasks_with_bases(options, options.task or DEFAULT):
         row = measure(task, base, server)
