@@ -305,6 +305,62 @@ def test_a_new_exit_beside_the_others_new_call_has_no_order():
     assert interference(base, function("q() / if x / > raise x / r()"), call) == ""
 
 
+GUESS = "in 'f', one side may leave before what the other does at that place"
+HANDLED = function("if z / > q(z) / > return z / r()")
+LOGGED = function("if z / > h(x) / > q(z) / > return z / r()")
+
+
+def test_a_call_stands_before_a_branch_that_repeats_all_that_follows_it():
+    """The test only chooses how that is done; the call comes before it either way."""
+    ours = function("if z / > if x / > > q(z) / > > return z / > s(x) / > q(z) / > return z / r()")
+    assert interference(HANDLED, ours, LOGGED) == interference(HANDLED, LOGGED, ours) == ""
+    assert interference(HANDLED, ours, LOGGED.replace("h(x)", "if g(z): h(x)")) == ""
+
+
+@pytest.mark.parametrize(
+    "branch",
+    ["return z", "q(x) / > > return z", "q(z) / > > return x", "return z / > > q(z)"],
+)
+def test_a_call_has_no_place_beside_a_branch_that_does_less(branch):
+    """Perhaps the branch is meant to skip the call as well."""
+    ours = function(f"if z / > if x / > > {branch} / > s(x) / > q(z) / > return z / r()")
+
+    assert interference(HANDLED, ours, LOGGED) == GUESS
+
+
+def test_a_branch_that_repeats_the_rest_skips_what_the_other_does_within_it():
+    """Here the other side's call belongs after the first of its statements."""
+    ours = function("if z / > if x / > > q(z) / > > return z / > q(z) / > return z / r()")
+    theirs = function("if z / > h(x) / > q(z) / > h(z) / > return z / r()")
+
+    assert interference(HANDLED, ours, theirs) == f"in 'f', {LEFT}"
+
+
+def test_a_copy_of_a_step_may_get_the_new_value_that_the_step_gets():
+    """But not the old one."""
+    base = function("g() / q(x) / return z")
+    ours = function("g() / x = k(x) / q(x) / return z")
+    theirs = function("g() / if z / > q(x) / > return z / s() / q(x) / return z")
+    after, before = (
+        function(f"g() / {text} / s() / q(x) / return z")
+        for text in (
+            "x = k(x) / if z / > q(x) / > return z",
+            "if z / > q(x) / > return z / x = k(x)",
+        )
+    )
+    reading = theirs.replace("        q(x)\n", "        w(x)\n")
+
+    assert interference(base, ours, theirs) == checked(base, ours, theirs, after) == ""
+    changes = "in 'f', one side changes 'x' where the other's new work reads it"
+    assert checked(base, ours, theirs, before) == changes
+    assert interference(base, ours, reading)
+
+
+def checked(*texts):
+    """Look for interference in a given merge."""
+    return either_way(find_interference(*read_versions("a.py", [each.encode() for each in texts])))
+
+
 def test_what_is_done_before_an_exit_is_not_skipped_by_it():
     """The other's call stands before it in the same suite."""
     base = function("y = g(x) / if y / > return q(y, z, 1) / h(x)")
@@ -470,6 +526,68 @@ def test_another_call_in_a_condition_is_a_change_with_a_new_name_too():
     other = GO.replace("_, h := m.find()", "n, h := m.find().next()")
     inside = GO.replace("\t\tuse(h)", "\t\tlog(m)\n\t\tuse(h)")
     assert found_in_go(GO, other, inside).endswith(CONDITION)
+
+
+def test_a_condition_may_ask_for_a_value_that_another_function_returns():
+    """For the same arguments; what the other side does is meant for any such value."""
+    base = GO.replace("find()", "find(m.key)")
+    other = base.replace("m.find", "m.all.find")
+    inside = base.replace("\t\tuse(h)", "\t\tlog(m)\n\t\tuse(h)")
+    assert not found_in_go(base, other, inside)
+    assert not found_in_go(base, inside, other)
+
+
+ASKED = "y = g(x) / k() / if y is not None / > h() / return z"
+
+
+@pytest.mark.parametrize(
+    ("value", "work"),
+    [
+        ("k.g(x)", "w()"),
+        ("k.g(x)", "w(y)"),
+        ("k.g(x)", "if y is None / > > y = z"),
+    ],
+)
+def test_a_value_from_another_function_is_asked_for_alike(value, work):
+    """Also by the other side's new condition, and where that gives it a default."""
+    ours, theirs = ASKED.replace("g(x)", value), ASKED.replace("h()", f"{work} / > h()")
+
+    assert interference(*map(function, (ASKED, ours, theirs))) == ""
+    assert interference(*map(function, (ASKED, theirs, ours))) == ""
+
+
+@pytest.mark.parametrize(
+    ("condition", "value", "work"),
+    [
+        ("y is not None", "k(x) + 1", "w()"),
+        ("y is not None", "x", "w()"),
+        ("y is not None", "k(x)(x)", "w()"),
+        ("y is not None", "k(x)", "u = y + 1 / > w(u)"),
+        ("y is not None", "k(x)", "if y / > > w()"),
+        ("y is not None and x", "k(x)", "w()"),
+        ("y", "k(x)", "w()"),
+        ("y == 3", "k(x)", "w()"),
+    ],
+)
+def test_any_other_condition_or_value_may_be_another_case(condition, value, work):
+    """The other side's work may be meant for the old one."""
+    base = ASKED.replace("y is not None", condition)
+    ours, theirs = base.replace("g(x)", value), base.replace("h()", f"{work} / > h()")
+
+    assert interference(*map(function, (base, ours, theirs)))
+    assert interference(*map(function, (base, theirs, ours)))
+
+
+def test_a_default_does_not_overwrite_the_others_value():
+    """It is for those who have none; under any other test it takes the value away."""
+    base = GO.replace("find()", "find(m.key)").replace("use(", "run(")
+    ours = base.replace("m.find", "m.all.find")
+    chosen = "\t\tif m.pick {\n\t\t\th = best(h)\n\t\t}\n"
+    default = "\t\tif h == nil {\n\t\t\th = m.usual()\n\t\t}\n"
+    theirs = base.replace("\t\trun(h)", f"{chosen}{default}\t\trun(h)")
+    assert not found_in_go(base, ours, theirs)
+    assert not found_in_go(base, theirs, ours)
+    assert "overwrites" in found_in_go(base, ours, theirs.replace("h == nil", "h != nil"))
 
 
 def found_in_go(base, ours, theirs):

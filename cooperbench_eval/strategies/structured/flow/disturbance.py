@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from cooperbench_eval.strategies.structured.flow.influence import Clash, shown
 from cooperbench_eval.strategies.structured.flow.paths import PathRules
-from cooperbench_eval.strategies.structured.flow.work import MEANT, Change
+from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, asked_for
 
 _SETTING = frozenset({Change.NEW, Change.EDITED, Change.NAMING})
 _ADDED = frozenset({Change.NEW, Change.NAMING})
@@ -38,7 +38,7 @@ class Disturbance(PathRules):
                 continue
             is_optional = self.other.is_optional(self.other.origins[i])
             affected = self.always if is_optional else self.sometimes.steps
-            for name in sorted(self._needed(i)):
+            for name in () if self.still_asks(i) else sorted(self._needed(i)):
                 sources = self.merged.sources(i, name) & affected - {i}
                 if self._lacks(i, name) or any(name in self._sets(at) for at in sources):
                     problem = f"one side changes {shown(name)}, the other how it is used"
@@ -50,12 +50,27 @@ class Disturbance(PathRules):
             for head in self.merged.steps[i].within:
                 is_new = self.one.changes.get(head) is Change.NEW
                 decides = self.merged.steps[head].decides or head in self._carrying
-                if head in affected and not is_new and decides:
+                if head in affected and not is_new and decides and not self.still_asks(head):
                     yield self._clash(_CONDITION, self.cause({head}), i)
             own = self.other.step(i).within
             if any(self.other.before.get(head) in self.one.gone for head in own):
                 new = (at for at in self.merged.steps[i].within[::-1] if at in self.one.changes)
                 yield self._clash(_CONDITION, next(new, None), i)
+
+    def still_asks(self, head: int) -> bool:
+        """Whether a condition only asks for a value, which one side gets from another function.
+
+        What the other does under it is meant for any such value.
+        """
+        facts, (name, _) = self.merged.steps[head].facts, asked_for(self.merged.steps[head].header)
+        if not name or (head in self.one.changes and not self.one.is_of_other_function(head)):
+            return False
+        sources = {each: self.merged.sources(head, each) for each in facts.reads}
+        return all(
+            each == name and self.one.is_of_other_function(at)
+            for each, found in sources.items()
+            for at in found & self.sometimes.steps
+        )
 
     def _needed(self, merged: int) -> frozenset[bytes]:
         """Return the base's variables whose values the other's step works with."""
@@ -67,6 +82,8 @@ class Disturbance(PathRules):
         facts = self.merged.steps[merged].facts
         only = facts.reads & self.other.step(merged).facts.reads - facts.direct - facts.sets
         for name in only & self._known:
+            if self._repeats(merged, name):
+                continue
             sources = sorted(self.merged.sources(merged, name))
             renewed = (at for at in sources if self._renews(self.one, at, name))
             yield from ((name, at) for at in renewed if not self._prepares(at))
@@ -144,7 +161,8 @@ class Disturbance(PathRules):
         for use, name in sorted(self._reverse.sometimes.reads):
             sources = self.merged.sources(use, name)
             own, others = sources & mine - other, sources & other - mine
-            if own and others:
+            asks = self.still_asks(use) or self._reverse.still_asks(use)
+            if own and others and not asks:
                 yield self._clash(f"both sides change {shown(name)}", min(own), min(others))
 
     def _removes(self) -> Iterator[Clash]:
@@ -171,8 +189,10 @@ class Disturbance(PathRules):
         """Whether a step of one side always gives a variable a value of its own."""
         if self.one.changes.get(at) not in _SETTING or at in self.other.changes:
             return False
-        reads = self.merged.steps[at].facts.reads
-        return name not in reads and not self._is_optional(at)
+        step = self.merged.steps[at]
+        is_default = step.within and asked_for(self.merged.steps[step.within[-1]].header)
+        is_kept = name in step.facts.reads or is_default == (name, True)
+        return not is_kept and not self._is_optional(at)
 
     def _loses(self, computed: int, at: int, name: bytes) -> bool:
         """Whether what used the computed value in the other's version gets another one."""
@@ -231,11 +251,22 @@ class Disturbance(PathRules):
         is_in_turn = name in facts.sets and name not in self.merged.steps[setting].facts.direct
         if work.changes[use] not in _ADDED or name not in facts.reads or is_in_turn:
             return False
+        if self._repeats(use, name):
+            return False
         sources = work.graph.sources(work.origins[use], name)
         between = range(min(setting, use), max(setting, use) + 1)
         return sources <= work.before.keys() and all(
             self.one.changes.get(each) in _ADDED or work.changes.get(each) in _ADDED
             for each in between
+        )
+
+    def _repeats(self, use: int, name: bytes) -> bool:
+        """Whether the other's new step repeats one of the base, and both read the same value."""
+        sources = self.merged.sources(use, name)
+        return any(
+            self.merged.sources(each, name) == sources
+            for each in self.other.copied(use)
+            if each not in self.one.changes
         )
 
     def _closes(self) -> Iterator[Clash]:

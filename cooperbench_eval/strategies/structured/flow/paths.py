@@ -1,10 +1,11 @@
 """Rules about the paths through a function: what one side's exits, conditions and copies skip."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise, product
 
 from cooperbench_eval.languages.alternatives import are_exclusive
+from cooperbench_eval.languages.tree import Construct, same
 from cooperbench_eval.strategies.structured.flow.facts import ACCESS
 from cooperbench_eval.strategies.structured.flow.influence import Clash, Influence, shown
 from cooperbench_eval.strategies.structured.flow.work import MEANT, Change, calls_in
@@ -81,11 +82,26 @@ class PathRules(Influence):
                     acts = self.merged.steps[at].acts
                     acts = acts and not self.other.is_optional(self.other.origins[at])
                     # Of two cases of a `switch`, only one is executed.
-                    if acts and exit_ in self.merged.onwards(at):
+                    is_guess = acts and not self._does_all(exit_, self.other.rest_after(at))
+                    if is_guess and exit_ in self.merged.onwards(at):
                         problem = "one side may leave before what the other does at that place"
                         yield self._clash(problem, exit_, at)
                 elif self.one.changes.get(at) is not Change.NEW:
                     break
+
+    def _does_all(self, exit_: int, rest: Sequence[tuple[int, Construct]]) -> bool:
+        """Whether a branch that leaves has the statements before which the other's call stands.
+
+        Then its test only chooses how these are done, and the call comes before either way.
+        """
+        steps, own = self.one.graph.steps, self.one.origins[exit_]
+        depth = len(steps[own].within)
+        head = steps[own].within[-1]
+        branch = iter(each for each in steps[head + 1 : own + 1] if head in each.within)
+        return len(rest) > 1 and all(
+            any(len(e.within) - depth == down and same(e.header, header) for e in branch)
+            for down, header in rest
+        )
 
     def _halves(self) -> Iterator[Clash]:
         """One side's new option leaves with a value that the other changes again later."""

@@ -1,5 +1,6 @@
 """What a side did to a function, as seen in the merged function."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cached_property
@@ -9,7 +10,7 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import align
 from cooperbench_eval.languages.tree import ASSIGNING, Construct, Element, Mode, Token, same
-from cooperbench_eval.strategies.structured.flow.facts import is_call
+from cooperbench_eval.strategies.structured.flow.facts import ACCESS, is_call, is_name
 from cooperbench_eval.strategies.structured.flow.graph import Graph, Step
 from cooperbench_eval.strategies.structured.rules.containing import extends
 from cooperbench_eval.support.memo import WeighedMemo
@@ -148,6 +149,38 @@ class Work:
         is_edited = self.changes.get(merged) is Change.EDITED
         return is_edited and not self._asks(self.origins[merged])
 
+    def is_of_other_function(self, merged: int) -> bool:
+        """Whether the side only assigns what another function returns for the same arguments."""
+        if self.changes.get(merged) is not Change.EDITED:
+            return False
+        before = self.base.steps[self.before[self.origins[merged]]].header
+        return _calls_other(before, self.step(merged).header)
+
+    def copied(self, merged: int) -> Iterator[int]:
+        """Yield the merged steps of the base that one of the side's new steps repeats."""
+        header = self.step(merged).header
+        for place, own in self.origins.items():
+            if own in self.before and same(header, self.graph.steps[own].header):
+                yield place
+
+    def rest_after(self, merged: int) -> Sequence[tuple[int, Construct]]:
+        """Return the base's statements from a new step to the next exit of its suite.
+
+        Each has its depth below that suite. Empty if the suite has no such exit.
+        """
+        steps, start = self.graph.steps, self.origins[merged]
+        around = tuple(head for head in steps[start].within if head in self.before)
+        found = []
+        for i in range(start + 1, len(steps)):
+            if steps[i].within[: len(around)] != around:
+                break
+            depth = len(steps[i].within) - len(around)
+            if i in self.before:
+                found.append((depth, steps[i].header))
+                if steps[i].is_exit and not depth:
+                    return found
+        return ()
+
     def has_moved(self, own: int) -> bool:
         """Whether a step of the base was under a condition that the side removed."""
         before = self.before.get(own, 0)
@@ -234,6 +267,51 @@ def _is_same_call(before: Construct, after: Construct) -> bool:
         return False
     one, other = (_without_arguments(each) for each in (before, after))
     return one == other and b"()" in one
+
+
+def _calls_other(before: Construct, after: Construct) -> bool:
+    """Whether of two headers only the function differs whose result they assign."""
+    if before.kind == after.kind == "assignment":
+        call = _assigned_call(before)
+        return call != () and call == _assigned_call(after)
+    pairs = list(zip(before.children, after.children, strict=False))
+    changed = [pair for pair in pairs if not same(*pair)]
+    if len(before.children) != len(after.children) or len(changed) != 1:
+        return False
+    one, other = changed[0]
+    return isinstance(one, Construct) and isinstance(other, Construct) and _calls_other(one, other)
+
+
+def _assigned_call(header: Construct) -> tuple[bytes, ...]:
+    """Return the targets and the arguments of an assigned call; empty if there are none."""
+    parts = [each for each in header.children if each.plain != b";"]
+    words = [each.plain for each in parts]
+    start = next((i + 1 for i, word in enumerate(words) if word in ASSIGNING), len(words))
+    if len(words) < start + 2 or not all(
+        is_name(each) or each in ACCESS for each in words[start:-1]
+    ):
+        return ()
+    has_arguments = is_call(parts[-1], parts[-2]) and any(parts[-1].words()[1:-1])
+    return (*words[:start], words[-1]) if has_arguments else ()
+
+
+_ASKING = re.compile(
+    rb"(?:else )?(?:if|elif) (\w+) (?:(===?|is)|!==?|is not) (?:None|nil|null|undefined)"
+)
+_AROUND = frozenset({b"(", b")", b":", b"{", b"}"})
+
+
+def asked_for(header: Construct) -> tuple[bytes, bool]:
+    """Return the variable that a condition only compares with nothing, as `x is not None`.
+
+    An assignment may precede it, as in `if x := f(y); x != nil`. The name is empty for other
+    conditions. The second value is whether the condition holds if there is nothing.
+    """
+    signs = [i for i, each in enumerate(header.children) if each.plain == b";"]
+    test = (*header.children[:1], *header.children[signs[-1] + 1 :]) if signs else header.children
+    words = (word for each in test for word in each.words() if word not in _AROUND)
+    found = _ASKING.fullmatch(b" ".join(words))
+    return (found[1], found[2] is not None) if found else (b"", False)
 
 
 def _without_arguments(header: Construct) -> list[bytes]:
