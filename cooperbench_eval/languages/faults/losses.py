@@ -60,15 +60,16 @@ def find_lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
 def _replaced_in_copies(token: bytes, base: Counter[bytes], sides: Sequence[Counter[bytes]]) -> int:
     """Return how often a token may be gone because one side copied a line that the other changed.
 
-    The change is made in each copy.
+    The change is made in each copy. If there are too many lines to compare, none counts.
     """
     count = 0
     for one, other in (sides, sides[::-1]):
-        for line in base - other:
-            words = PART.findall(line)
-            if token in words:
-                added = _count_alike(words, one) - _count_alike(words, base)
-                count += max(added, 0) * words.count(token)
+        changed = [words for line in base - other if token in (words := PART.findall(line))]
+        if len(changed) * (len(one) + len(base)) > _MOST_PAIRS:
+            return 0
+        for words in changed:
+            added = _count_alike(words, one) - _count_alike(words, base)
+            count += max(added, 0) * words.count(token)
     return count
 
 
@@ -126,6 +127,7 @@ def more_often(
 
 
 _SEPARATORS = frozenset({b",", b";"})
+_MOST_PAIRS = 20_000
 _LEAST_COPIED = 0.8
 
 

@@ -377,7 +377,8 @@ def _documented(members: Iterable[Element]) -> Elements:
     """Name each docstring after the attribute that it documents."""
     found: list[Element] = []
     for each in members:
-        if each.kind == "docstring" and found and isinstance(each, Construct):
+        follows = any(one.kind != "comment" for one in found)
+        if each.kind == "docstring" and follows and isinstance(each, Construct):
             found.append(evolve(each, key=b"docstring of " + found[-1].key))
         else:
             found.append(each)

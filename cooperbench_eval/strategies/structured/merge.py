@@ -132,7 +132,9 @@ class TreeMerge:
             if named is not None:
                 return named
         new = [each[:1] if _is_documented(each) else () for each in (ours, theirs)]
-        if mode is Mode.MEMBERS and any(new) and not _is_documented(base):
+        if mode is Mode.MEMBERS and any(new) and not any(map(_is_docstring, base)):
+            if kind == "file":
+                _check_comments(base, ours, theirs)
             first = (_united(new[0][0], new[1][0]),) if all(new) else new[0] or new[1]
             ours, theirs = (each[len(own) :] for each, own in zip((ours, theirs), new, strict=True))
             return (*first, *self.merge_children(base, ours, theirs, mode, kind))
@@ -267,7 +269,19 @@ class TreeMerge:
 
 def _is_documented(members: Elements) -> bool:
     """Whether members begin with the docstring of what contains them."""
-    return bool(members) and members[0].key == b"docstring"
+    return bool(members) and _is_docstring(members[0])
+
+
+def _is_docstring(member: Element) -> bool:
+    return member.key == b"docstring"
+
+
+def _check_comments(base: Elements, *sides: Elements) -> None:
+    """Refuse a comment that a side adds at the start of a file: a docstring may not precede it."""
+    known = {each.plain for each in base}
+    for side in sides:
+        if side and side[0].kind == "comment" and side[0].plain not in known:
+            raise DisagreementError.at(side[0])
 
 
 def _documents(insertion: Elements) -> bool:

@@ -1,6 +1,7 @@
 """Refactorings of one side are made in the other versions as well, and then merged."""
 
 import textwrap
+import time
 
 import pytest
 
@@ -97,6 +98,12 @@ REFUSED = {
     "the names of all variables are read": "show(locals(), process)",
     "a format string has strings of its own": """show(f"{process['process']}")""",
     "a function inside has a parameter of this name": "def f(process=process):\n            pass",
+    "it may be the format of a value": 'show(f"{name:process}", process)',
+    "a placeholder has another one inside": 'show(f"{process:{name}}", process)',
+    "the string may get it by its name": 'show("{process}".format(process=process))',
+    "it may be the name of a module": "from process import show\n        show(process)",
+    "it is an attribute of a class": "class A:\n            process = 1\n        show(process)",
+    "a function may be called": "process()",
 }
 
 
@@ -105,6 +112,122 @@ def test_a_variable_is_renamed_only_if_all_its_uses_are_known(added):
     """Otherwise the conflict stays open."""
     ours = BASE.replace("process", "child").replace(", environ)", ", environ, shell=True)")
     theirs = BASE.replace("        code =", f"        {added}\n        code =")
+    assert both_ways(BASE, ours, theirs) is None
+
+
+SCRIPT = """
+function edit(name, log) {
+  const command = find(name);
+  const process = run(command, name);
+  return wait(process);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "log({process: 1}, process);",
+        "log({process});",
+        "log(`{process} ${process}`);",
+        "log(`${show({process})}`);",
+        "log('{process}', process);",
+        "class A { process = 1 }",
+        "process: for (const q of process) { break process; }",
+    ],
+)
+def test_a_variable_is_not_renamed_beside_a_key_or_text(added):
+    """The key or the text would change as well."""
+    ours = SCRIPT.replace("process", "child").replace(", name)", ", name, true)")
+    theirs = SCRIPT.replace("  return", f"  {added}\n  return")
+    assert replay("a.js", tuple(map(str.encode, (SCRIPT, ours, theirs)))) is None
+
+
+def test_the_name_of_a_module_is_not_renamed():
+    """A variable of a function may have the name of a module that is used before it."""
+    base = """
+package a
+
+import "net/url"
+
+func f(name string) string {
+\tcheck(name)
+\turl := find(name)
+\treturn show(url)
+}
+"""
+    ours = base.replace("url)", "link)").replace("url := find(name)", "link := find(name, 1)")
+    theirs = base.replace("\turl :=", "\tname = url.PathEscape(name)\n\turl :=")
+    assert merge(base, ours, theirs, "a.go") == ours.replace(
+        "\tlink :=", "\tname = url.PathEscape(name)\n\tlink :="
+    )
+
+
+RUST = """
+fn edit(name: &str) -> i32 {
+    let process = run(name);
+    wait(process)
+}
+"""
+
+
+@pytest.mark.parametrize("added", ['println!("{process}");', "process::exit(process);"])
+def test_a_variable_of_rust_is_not_renamed_beside(added):
+    """A string of a macro may have it, and a module may have its name."""
+    ours = RUST.replace("process", "child").replace("(name)", "(name, 1)")
+    theirs = RUST.replace("    wait", f"    {added}\n    wait")
+    assert replay("a.rs", tuple(map(str.encode, (RUST, ours, theirs)))) is None
+
+
+def test_a_field_is_not_renamed():
+    """A side that sets another field has not renamed a local variable."""
+    base = """
+class A {
+    int edit(String name) {
+        process = run(name);
+        return wait(name);
+    }
+}
+"""
+    ours = base.replace("process = run(name)", "child = run(name, 1)")
+    theirs = base.replace("        return", "        log(process);\n        return")
+    assert replay("a.java", tuple(map(str.encode, (base, ours, theirs)))) is None
+
+
+VARIABLES = """
+def read(text, log):
+    start = text.find("(")
+    seen = []
+    for each in text:
+        seen.append(each)
+    return text[start:]
+"""
+
+
+@pytest.mark.parametrize(
+    ("ours", "name"),
+    [
+        (VARIABLES.replace("start", "end").replace('"("', '")"'), "start"),
+        (
+            VARIABLES.replace("seen = []", "bad = []").replace(
+                "seen.append(each)", "if log(each):\n            bad.append(each.x)"
+            ),
+            "seen",
+        ),
+    ],
+)
+def test_another_variable_is_not_a_renamed_one(ours, name):
+    """It has another value, or is used for something else."""
+    theirs = VARIABLES.replace("    seen", f"    log({name})\n    seen", 1)
+    assert replay("a.py", tuple(map(str.encode, (VARIABLES, ours, theirs)))) is None
+
+
+def test_a_variable_that_both_sides_rename_differently_stays_open():
+    """Neither side's name is better than the other's."""
+    ours = BASE.replace("process", "child").replace(", environ)", ", environ, shell=True)")
+    theirs = BASE.replace("process", "task").replace(
+        "        code =", "        log()\n        code ="
+    )
     assert both_ways(BASE, ours, theirs) is None
 
 
@@ -146,7 +269,45 @@ def test_both_sides_may_move_a_body_to_one_function():
 
 
 SHELL = MOVED.replace(", environ)", ", environ, shell=True)")
+WRITING = BASE.replace("        code =", "        self.seen[name] = process\n        code =")
 NOT_MOVED = {
+    "has another caller": (SHELL.replace("return 1", "return self._open(1)"), WRITING),
+    "is passed on": (SHELL.replace("return 1", "return map(self._open, [])"), WRITING),
+    "is decorated": (SHELL.replace("    def _open", "    @cache\n    def _open"), WRITING),
+    "is called later": (SHELL.replace("return self._open", "return lambda: self._open"), WRITING),
+    "gets another value": (
+        SHELL.replace("        with", "        name = name.lower()\n        with"),
+        WRITING,
+    ),
+    "gets a constant": (SHELL.replace("_open(name)", "_open('x')", 1), WRITING),
+    "is skipped": (
+        SHELL.replace(
+            "        with", "        if name in done:\n            return 0\n        with"
+        ),
+        WRITING,
+    ),
+    "would be processed": (
+        SHELL.replace("return self._open(name)", "return self._open(name) + 1"),
+        BASE.replace(
+            "        code =", "        if not process:\n            return 0\n        code ="
+        ),
+    ),
+    "would leave without a result": (
+        SHELL,
+        BASE.replace(
+            "        code =", "        if not process:\n            return\n        code ="
+        ),
+    ),
+    "would be a generator": (
+        SHELL,
+        WRITING.replace("        code =", "        yield 1\n        code ="),
+    ),
+    "sets a variable that it did not return": (
+        PART_MOVED,
+        BASE.replace("        command", "        environ = {}\n        command").replace(
+            "{code}", "{code}{environ}"
+        ),
+    ),
     "would only leave the new function": (
         SHELL.replace("return self._open(name)", "self._open(name)\n            self.end()"),
         BASE.replace(
@@ -238,7 +399,7 @@ class Loader:
     def __init__(self, paths, others=()):
         self.paths = self._listed(paths)
         self.count = 0
-        self.others = self._listed(others)
+        self.others = list(others)
 
     @staticmethod
     def _listed(paths):
@@ -249,7 +410,7 @@ class Loader:
 
 
 def test_an_edit_follows_an_assignment_that_became_a_result():
-    """The edited value is returned, for both calls."""
+    """The edited value is returned."""
     theirs = PATHS_BASE.replace(
         "        self.paths = [str(each) for each in paths]",
         "        paths = sorted(paths)\n        self.paths = [str(each[0]) for each in paths]",
@@ -271,6 +432,7 @@ def test_an_edit_does_not_follow_if_the_assignment_is_not_the_last_statement_any
 SCRIPT = """
 function run(x) {
   let total = x;
+  log(total);
   total = total + read(x, {});
   return total;
 }
@@ -491,3 +653,46 @@ def test_a_later_clause_belongs_to_the_conditions_before_it():
         "b);\n  }", "b);\n  } else {\n    no(a);\n  }"
     )
     assert both_ways(ELSE, ours, theirs, "a.ts") is None
+
+
+def test_a_docstring_below_a_comment_that_both_sides_remove_is_not_repeated():
+    """It is the same docstring, of which one side changed the text."""
+    base = '# -*- coding: utf-8 -*-\n"""Read it."""\nimport os\n'
+    ours = '"""Read and write it."""\nimport os\n'
+    theirs = '"""Read it."""\nimport os, sys\n'
+    assert both_ways(base, ours, theirs) == ours.replace("os", "os, sys")
+
+
+def test_a_docstring_does_not_come_before_the_first_line_of_a_script():
+    """The first line says how to execute it."""
+    base = "import os\n"
+    ours = "#!/usr/bin/env python\nimport os\n"
+    theirs = '"""Read it."""\nimport sys\nimport os\n'
+    assert both_ways(base, ours, theirs) is None
+
+
+@pytest.mark.parametrize("argument", ["log", "3"])
+def test_a_call_with_only_other_arguments_gives_another_value(argument):
+    """What the other side adds needs the old one."""
+    base = """
+def f(text, log):
+    size = len(text)
+    log.start()
+    return text[:size]
+"""
+    ours = base.replace("len(text)", f"len({argument})")
+    theirs = base.replace("    log", "    if size > 80:\n        return None\n    log")
+    assert both_ways(base, ours, theirs) is None
+
+
+def test_many_refactorings_take_little_time():
+    """Lines, variables and functions are not all compared with each other."""
+    lines = "".join(f"    total += get_{i}(name, total)\n" for i in range(800))
+    base = f"def f(name):\n    total = 1\n{lines}    return total\n"
+    ours = base.replace("total", "size")
+    theirs = base.replace("    total = 1\n", "    total = 1\n    log(total)\n").replace(
+        "get_7(name,", "get_7(name, 1,"
+    )
+    start = time.perf_counter()
+    assert merge(base, ours, theirs)
+    assert time.perf_counter() - start < 30

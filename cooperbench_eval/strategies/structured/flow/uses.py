@@ -101,16 +101,23 @@ class Variables(NamedTuple):
         """Find the variables of statements, of those in their suites, and of functions inside."""
         reads, sets, own = set[bytes](), set[bytes](), set[bytes]()
         for statement in statements:
+            for header in statements_of(statement):
+                facts = facts_of(header)
+                reads |= facts.reads
+                sets |= facts.sets
             for each in statement.walk():
-                if each.mode is Mode.SEQUENCE and each.kind not in {"group", "item"}:
-                    facts = facts_of(without_suites(each))
-                    reads |= facts.reads
-                    sets |= facts.sets
                 if each.kind == "def":
                     own |= parameters_of(each)
         own |= sets
         found = ({name for name in each if b"." not in name} for each in (reads, sets, own))
         return cls(*map(frozenset, found))
+
+
+def statements_of(element: Element) -> Iterator[Construct]:
+    """Yield the statements and clauses of an element, each without its suites."""
+    for each in element.walk():
+        if each.mode is Mode.SEQUENCE and each.kind not in {"group", "item"}:
+            yield without_suites(each)
 
 
 def without_suites(construct: Construct) -> Construct:

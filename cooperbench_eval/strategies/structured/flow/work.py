@@ -25,7 +25,7 @@ class Change(Enum):
     """It was changed otherwise than by additions to lists."""
     EXTENDED = auto()
     """Only items were added to lists in brackets, such as arguments to a call, or names to
-    results that had none; or an assigned call has other arguments."""
+    results that had none; or an assigned call has further or partly other arguments."""
     NAMING = auto()
     """It gives a name to a value that the base computed in another statement."""
 
@@ -262,11 +262,22 @@ def places_in(base: Graph, side: Graph) -> list[int | None]:
 
 
 def _is_same_call(before: Construct, after: Construct) -> bool:
-    """Whether an assignment calls the same functions, with other arguments."""
+    """Whether an assignment calls the same functions, and a variable is still in the arguments."""
     if not before.kind == after.kind == "assignment":
         return False
     one, other = (_without_arguments(each) for each in (before, after))
-    return one == other and b"()" in one
+    return one == other and not _arguments(before).isdisjoint(_arguments(after))
+
+
+def _arguments(header: Construct) -> set[bytes]:
+    """Return the names in the arguments of calls."""
+    pairs = zip((None, *header.children), header.children, strict=False)
+    return {
+        name
+        for last, each in pairs
+        if is_call(each, last)
+        for name in filter(is_name, each.words())
+    }
 
 
 def _calls_other(before: Construct, after: Construct) -> bool:

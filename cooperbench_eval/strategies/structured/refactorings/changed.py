@@ -21,9 +21,13 @@ class ChangedFunction(NamedTuple):
         side: The function on the side whose refactorings are looked for.
         other: The function on the other side.
         helpers: The side's new functions beside it, each with the other side's of the same name.
+        top: The names that a version of the file declares at its top level.
+        are_declared: Whether the language has declarations of variables.
     """
 
     base: Construct
     side: Construct
     other: Construct
-    helpers: Sequence[tuple[Construct, Construct | None]] = ()
+    helpers: Sequence[tuple[Construct, Construct | None]]
+    top: frozenset[bytes]
+    are_declared: bool

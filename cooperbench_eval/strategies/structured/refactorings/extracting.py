@@ -1,20 +1,17 @@
 """Finds statements that a side moved into a new function, and moves them in another version."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from attrs import evolve, frozen
 
 from cooperbench_eval.languages.alignment import align, similarity
 from cooperbench_eval.languages.tree import Construct, Element, Elements, Mode, suite, words_of_head
-from cooperbench_eval.strategies.structured.flow.facts import is_name, parameters_of
-from cooperbench_eval.strategies.structured.flow.uses import Variables
-from cooperbench_eval.strategies.structured.refactorings.changed import (
-    ChangedFunction,
-    Changes,
-)
+from cooperbench_eval.strategies.structured.flow.facts import facts_of, is_name, parameters_of
+from cooperbench_eval.strategies.structured.flow.uses import Variables, statements_of
+from cooperbench_eval.strategies.structured.refactorings.changed import ChangedFunction, Changes
 from cooperbench_eval.strategies.structured.refactorings.renaming import rename
 from cooperbench_eval.strategies.structured.rules.statements import target_of, value_of, with_value
 
@@ -27,9 +24,9 @@ def extract(function: ChangedFunction) -> Changes:
 
     If the other side has moved them into a function of the same name, only the base is changed.
     """
-    base, side, other, helpers = function
-    for helper, same_name in helpers:
-        found = Extraction.of(base, side, helper)
+    base, other = function.base, function.other
+    for helper, same_name in function.helpers:
+        found = Extraction.of(base, function.side, helper)
         made = found and found.in_base()
         if found is None or not made:
             continue
@@ -63,6 +60,7 @@ class Extraction:
         helper: The new function.
         call: The statement that calls it.
         names: The parameter that stands for a variable, where their names differ.
+        around: What the side changed around the call.
     """
 
     base: Construct
@@ -70,20 +68,23 @@ class Extraction:
     helper: Construct
     call: Construct
     names: Mapping[bytes, bytes]
+    around: "_Around"
 
     @classmethod
     def of(cls, base: Construct, side: Construct, helper: Construct) -> "Extraction | None":
         """Match a function in the base and on a side with a new function on that side."""
         calls = list(_calling(side, name_of(helper)))
-        is_value = any(each.kind == "assignment" for each in calls)
-        for call in calls if is_value or len(calls) == 1 else ():
-            moved = _best(base, _with_results(_body(helper), call))
-            names = _matched(call, helper)
-            if moved and names is not None and not _remains(moved.statements, side):
-                found = cls(base=base, moved=moved, helper=helper, call=call, names=names)
-                if found._returning(moved.statements):
-                    return found
-        return None
+        if len(calls) != 1 or _is_deferred(calls[0], helper):
+            return None
+        moved = _best(base, _with_results(_body(helper), calls[0]))
+        names = _matched(calls[0], helper)
+        if moved is None or names is None:
+            return None
+        rest = _without(base, moved)
+        if _remains(moved.statements, rest, side):
+            return None
+        around = _Around.of(rest, side, name_of(helper), _unmatched(calls[0], helper))
+        return cls(base=base, moved=moved, helper=helper, call=calls[0], names=names, around=around)
 
     def in_base(self) -> tuple[Construct, Construct] | None:
         """Return the base's function with the call, and the new function with its statements."""
@@ -98,15 +99,15 @@ class Extraction:
         return None
 
     def _made(self, function: Construct, span: _Span) -> tuple[Construct, Construct] | None:
-        if not span.statements:
+        statements = self._returning(span.statements)
+        if not statements:
             return None
         call = self.call.with_space(span.statements[0].space)
         children = (*span.suite.children[: span.start], call, *span.suite.children[span.end :])
         left = _with_suite(function, span.suite, children)
-        there, statements = _suite_of(self.helper), self._returning(span.statements)
-        body = suite(statements)
+        there, body = _suite_of(self.helper), suite(statements)
         renamed = rename(body, self.names) if self.names else body
-        if there is None or renamed is None or not statements:
+        if there is None or renamed is None:
             return None
         first, *others = renamed.children
         if not _docstrings(there):
@@ -118,7 +119,7 @@ class Extraction:
 
         Nothing, if they do not end with that assignment.
         """
-        if self.call.kind != "assignment":
+        if self.call.kind != "assignment" or not statements:
             return statements
         *others, last = statements
         result = _body(self.helper)[-1]
@@ -147,21 +148,76 @@ class Extraction:
             kept = sum(len(there[place].words()) for place in inner)
             if best is None or kept > best.kept:
                 best = _Span(each, first, last, kept)
-        return best
+        size = sum(len(each.words()) for each in self.moved.statements)
+        return best if best and best.kept >= _LEAST_MOVED * size else None
 
     def _may_move(self, function: Construct, span: _Span) -> bool:
         """Whether the other version's statements do the same in the new function."""
         old, new = self.moved.statements, span.statements
         more = Counter(_leaving(new)) - Counter(_leaving(old))
-        if more and self.call.kind != "return":
+        # Named results have no names in the new function.
+        if more and (
+            any(each.strip(_SIGNS) == b"return" for each in more) or not self._only_returns()
+        ):
             return False
-        rest, rest_before = _around(function, span), _around(self.base, self.moved)
+        known_words, words = (
+            {word for each in part for word in each.words()} for part in ((*old, self.call), new)
+        )
+        if (words - known_words) & _OF_FUNCTION:
+            return False
+        known = {each.plain for each in old}
+        fresh = tuple(each for each in new if each.plain not in known)
+        if fresh and (self.around.leaves or self.around.sets & Variables.of(fresh).reads):
+            return False
+        rest = _variables_of(_without(function, span))
         before, inside = Variables.of(old), Variables.of(new)
         given = {self.names.get(name, name) for name in rest.own & inside.reads - before.reads}
         if given - parameters_of(self.helper):
             return False
-        later = rest.reads - rest_before.reads - {target_of(self.call)}
-        return not (inside.sets - before.sets) & (rest.reads | rest.own) | inside.sets & later
+        result = Variables.of((self.call,)).sets
+        if inside.sets & (rest.reads - self.around.reads) - result:
+            return False
+        return not (inside.sets - before.sets) & (rest.reads | rest.own)
+
+    def _only_returns(self) -> bool:
+        """Whether the side only returns the result of the new function."""
+        words = [each.plain for each in self.call.children if each.plain != b";"]
+        is_last = words[-2:-1] == [name_of(self.helper)]
+        return self.call.kind == "return" and is_last and _PASSING.issuperset(words[:-2])
+
+
+_SIGNS = b"\x1d\x1e\x1f;"
+_PASSING = frozenset(b"return await self cls this Self . ::".split())
+"""The words before a call whose result is returned as it is."""
+_OF_FUNCTION = frozenset(b"arguments await defer eval exec locals this vars yield".split())
+"""Words that refer to the function in which they are."""
+
+
+@frozen
+class _Around:
+    """What a side changed around the call of a new function.
+
+    Attributes:
+        reads: The variables that were read there before.
+        sets: The variables that have another value there, or as a parameter.
+        leaves: Whether it may leave the function before the call.
+    """
+
+    reads: frozenset[bytes]
+    sets: frozenset[bytes]
+    leaves: bool
+
+    @classmethod
+    def of(
+        cls, rest: Construct, side: Construct, helper: bytes, unmatched: Iterable[bytes]
+    ) -> "_Around":
+        before, after = ({each.plain: each for each in statements_of(x)} for x in (rest, side))
+        changed = [each for plain, each in after.items() if plain not in before]
+        at = next((i for i, each in enumerate(changed) if helper in each.words()), 0)
+        leaves = any(each.words()[0] in _LEAVING[False] for each in changed[:at])
+        changed[at : at + 1] = (each for plain, each in before.items() if plain not in after)
+        sets = frozenset(unmatched).union(*(facts_of(each).sets for each in changed))
+        return cls(reads=_variables_of(rest).reads, sets=sets, leaves=leaves)
 
 
 def name_of(function: Construct) -> bytes:
@@ -232,25 +288,53 @@ def _words_kept(before: Element, after: Element) -> float:
     return len(words) * similarity(words, after.words())
 
 
-def _remains(statements: Elements, side: Construct) -> bool:
-    """Whether a side still has one of the longer statements where it was."""
-    there = {each.plain for found in _suites(side) for each in found.children}
-    return any(each.plain in there and len(each.words()) >= _LEAST_WORDS for each in statements)
+def _remains(statements: Elements, rest: Construct, side: Construct) -> bool:
+    """Whether a side still has one of the statements, which does not leave, where it was."""
+    before, there = (
+        Counter(each.plain for found in _suites(function) for each in found.children)
+        for function in (rest, side)
+    )
+    return any(
+        there[each.plain] > before[each.plain]
+        for each in statements
+        if isinstance(each, Construct) and each.kind != "return"
+    )
+
+
+def _is_deferred(call: Construct, helper: Construct) -> bool:
+    """Whether a new function may be executed another time than where it is called."""
+    decorators = (each.words()[1:] for each in helper.parts if each.kind == "decorator")
+    is_plain = all(words in ([b"staticmethod"], [b"classmethod"]) for words in decorators)
+    return not is_plain or not _DEFERRING.isdisjoint(words_of_head(call))
+
+
+_DEFERRING = frozenset(b"=> defer go lambda".split())
 
 
 def _matched(call: Construct, helper: Construct) -> Mapping[bytes, bytes] | None:
     """Return the variables whose parameters have other names; `None` if that is not clear."""
-    arguments = _listed(call, name_of(helper), "arguments")
-    parameters = _listed(helper, name_of(helper), "parameters")
-    if parameters and parameters[0].plain in {b"self", b"cls"}:
-        parameters = parameters[1:]
-    if any(b"*" in each.plain[:2] or len(each.children) > 1 for each in arguments):
+    pairs = list(_passed(call, helper))
+    if any(len(item.children) > 1 or not is_name(name) for item, name in pairs):
         return None
-    pairs = (
-        (one.plain, other.children[0].plain)
-        for one, other in zip(arguments, parameters, strict=False)
-    )
-    return {old: new for old, new in pairs if is_name(old) and old != new}
+    return {item.plain: name for item, name in pairs if is_name(item.plain) and item.plain != name}
+
+
+def _unmatched(call: Construct, helper: Construct) -> set[bytes]:
+    """Return the parameters that do not get the value of a variable."""
+    got = {name for item, name in _passed(call, helper) if is_name(item.plain)}
+    return parameters_of(helper) - got - _RECEIVERS
+
+
+def _passed(call: Construct, helper: Construct) -> Iterator[tuple[Element, bytes]]:
+    """Yield the arguments with the names of the parameters that get them."""
+    arguments = _listed(call, name_of(helper), "arguments")
+    names = [each.key for each in _listed(helper, name_of(helper), "parameters")]
+    if names and names[0].split()[-1] in _RECEIVERS:
+        names = names[1:]
+    yield from zip_longest(arguments, names[: len(arguments)], fillvalue=b"")
+
+
+_RECEIVERS = frozenset({b"self", b"&self", b"cls"})
 
 
 def _listed(element: Construct, name: bytes, kind: str) -> Elements:
@@ -270,7 +354,7 @@ def _leaving(statements: Elements, *, in_loop: bool = False) -> Iterator[bytes]:
         if not isinstance(each, Construct) or each.kind in {"def", "class"}:
             continue
         words = each.words()
-        if words[0] in _LEAVING[in_loop] or b"yield" in words_of_head(each):
+        if words[0] in _LEAVING[in_loop] or not {b"?", b"yield"}.isdisjoint(words_of_head(each)):
             yield each.plain
         else:
             yield from _leaving(each.children, in_loop=in_loop or each.kind in _LOOPS)
@@ -280,12 +364,16 @@ _LEAVING = {False: {b"break", b"continue", b"goto", b"return"}, True: {b"goto", 
 _LOOPS = frozenset({"do", "for", "loop", "while"})
 
 
-def _around(function: Construct, span: _Span) -> Variables:
-    """Return the variables of a function without some of its statements."""
-    left = (*span.suite.children[: span.start], *span.suite.children[span.end :])
-    body = _suite_of(_with_suite(function, span.suite, left))
+def _variables_of(function: Construct) -> Variables:
+    body = _suite_of(function)
     found = Variables.of(body.children if body else ())
     return found._replace(own=found.own | parameters_of(function))
+
+
+def _without(function: Construct, span: _Span) -> Construct:
+    """Return a function without some of its statements."""
+    there = span.suite.children
+    return _with_suite(function, span.suite, (*there[: span.start], *there[span.end :]))
 
 
 def _with_suite(function: Construct, there: Construct, children: Elements) -> Construct:

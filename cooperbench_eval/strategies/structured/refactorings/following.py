@@ -71,7 +71,7 @@ def follow(function: ChangedFunction) -> Changes:
     An addition is a further argument of a call, or other items of a loop. The other side must
     have moved the call or the loop into another statement or another part of one, or copied it.
     """
-    base, side, other, _ = before = function
+    base, side, other = function.base, function.side, function.other
     for old, new in _additions(base, side):
         places = _of(other, old.plain)
         kept = _kept(base, other)
@@ -85,7 +85,7 @@ def follow(function: ChangedFunction) -> Changes:
         if not is_edited:
             base = _with(base, old.plain, new.parts, kept)
         other = _with(other, old.plain, new.parts, kept)
-    pairs = (before.base, base), (before.other, other)
+    pairs = (function.base, base), (function.other, other)
     changed: list[Changed] = [{id(old): (new,)} if new is not old else {} for old, new in pairs]
     return changed[0], changed[1]
 

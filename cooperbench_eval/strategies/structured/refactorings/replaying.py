@@ -5,13 +5,16 @@ easier to see, and to merge with the other side's, after the refactoring was mad
 Ellis, Nadi and Dig compare tools that do so ("Operation-based refactoring-aware merging", 2023).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from attrs import evolve
 
-from cooperbench_eval.languages.files import grammar_of, is_code
-from cooperbench_eval.languages.readers.grammars import SCRIPTS
+from cooperbench_eval.languages.files import find_grammar
+from cooperbench_eval.languages.readers.grammars import SCRIPTS, Grammar
 from cooperbench_eval.languages.reading import read_trees, with_ending
+from cooperbench_eval.languages.scopes.reading import WALKS, read_source
 from cooperbench_eval.languages.tree import (
     Construct,
     Element,
@@ -25,7 +28,7 @@ from cooperbench_eval.strategies.structured.refactorings.changed import (
     ChangedFunction,
     Changes,
 )
-from cooperbench_eval.strategies.structured.refactorings.extracting import extract
+from cooperbench_eval.strategies.structured.refactorings.extracting import extract, name_of
 from cooperbench_eval.strategies.structured.refactorings.following import follow
 from cooperbench_eval.strategies.structured.refactorings.naming import name_expressions
 from cooperbench_eval.strategies.structured.refactorings.renaming import rename_variables
@@ -37,6 +40,10 @@ Versions = tuple[bytes, bytes, bytes]
 _Trees = tuple[Construct, Construct, Construct]
 
 _MOST_BYTES = 500_000
+_MOST_HELPERS = 20
+"""How many new functions that a function calls are compared with it."""
+_OCCURRENCES = 2
+"""How often the name of a new function occurs where it is defined and called once."""
 
 _Refactoring = Callable[[ChangedFunction], Changes]
 _REFACTORINGS: tuple[_Refactoring, ...] = (
@@ -67,16 +74,22 @@ _known = WeighedMemo[tuple[str, Versions], Versions](max_bytes=1 << 22)
 
 
 def _replay(path: str, versions: Versions) -> Versions | None:
-    if not is_code(path) or max(map(len, versions)) > _MOST_BYTES:
+    grammar = find_grammar(path)
+    if grammar not in WALKS or max(map(len, versions)) > _MOST_BYTES:
         return None
     try:
         base, ours, theirs = read_trees(path, versions)
+        sources = [read_source(grammar, version) for version in versions]
     except StructureError:
         return None
+    file = _File(
+        top=frozenset(name.encode() for source in sources for name in source.declared),
+        are_declared=grammar is not Grammar.PYTHON,
+    )
     before = base, ours, theirs
-    for each in (*_REFACTORINGS, *([unfold] if grammar_of(path) in SCRIPTS else [])):
-        base, theirs, ours = _refactored(each, base, ours, theirs)
-        base, ours, theirs = _refactored(each, base, theirs, ours)
+    for each in (*_REFACTORINGS, *([unfold] if grammar in SCRIPTS else [])):
+        base, theirs, ours = file.refactored(each, base, ours, theirs)
+        base, ours, theirs = file.refactored(each, base, theirs, ours)
     if all(map(same, before, (base, ours, theirs))):
         return None
     one, mine, other = (render(tree)[1:] + b"\n" for tree in (base, ours, theirs))
@@ -87,34 +100,61 @@ def _replay(path: str, versions: Versions) -> Versions | None:
     )
 
 
-def _refactored(
-    refactoring: _Refactoring, base: Construct, side: Construct, other: Construct
-) -> tuple[Construct, Construct, Construct]:
-    """Return the base, the other side and the side with the side's refactorings of one kind."""
-    changed: tuple[Changed, Changed, Changed] = ({}, {}, {})
-    for function in _changed_by_both(base, side, other):
-        for known, found in zip(changed, refactoring(function), strict=False):
-            known.update(found)
-    in_base, in_other, in_side = changed
-    return _rebuilt(base, in_base), _rebuilt(other, in_other), _rebuilt(side, in_side)
+class _File(NamedTuple):
+    """What is known about the names of a file.
 
+    Attributes:
+        top: Those that a version declares at its top level.
+        are_declared: Whether the language has declarations of variables.
+    """
 
-def _changed_by_both(
-    base: Construct, side: Construct, other: Construct
-) -> Iterator[ChangedFunction]:
-    """Yield the functions that both sides changed, with their names in all versions."""
-    old, mine, theirs = (_unique(tree) for tree in (base, side, other))
-    known, there = dict(functions_of(base)), dict(functions_of(other))
-    new = {name: each for name, each in functions_of(side) if name not in known}
-    for name, before in old.items():
-        one, two = mine.get(name), theirs.get(name)
-        if one and two and not same(before, one) and not same(before, two):
+    top: frozenset[bytes]
+    are_declared: bool
+
+    def refactored(
+        self, refactoring: _Refactoring, base: Construct, side: Construct, other: Construct
+    ) -> tuple[Construct, Construct, Construct]:
+        """Return the base, the other side and the side with its refactorings of one kind."""
+        changed: tuple[Changed, Changed, Changed] = ({}, {}, {})
+        for function in self._changed_by_both(base, side, other):
+            for known, found in zip(changed, refactoring(function), strict=False):
+                known.update(found)
+        in_base, in_other, in_side = changed
+        return _rebuilt(base, in_base), _rebuilt(other, in_other), _rebuilt(side, in_side)
+
+    def _changed_by_both(
+        self, base: Construct, side: Construct, other: Construct
+    ) -> Iterator[ChangedFunction]:
+        """Yield the functions that both sides changed, with their names in all versions."""
+        old, mine, theirs = (_unique(tree) for tree in (base, side, other))
+        known, there = dict(functions_of(base)), dict(functions_of(other))
+        counts = [Counter(tree.words()) for tree in (base, side)]
+        new = [(name, each) for name, each in functions_of(side) if name not in known]
+        for name, before in old.items():
+            one, two = mine.get(name), theirs.get(name)
+            if not one or not two or same(before, one) or same(before, two):
+                continue
+            used = set(one.words()) if new else ()
             helpers = [
                 (each, there.get(helper))
-                for helper, each in new.items()
-                if _scope(helper) == _scope(name)
+                for helper, each in new
+                if name_of(each) in used and _scope(helper) == _scope(name)
+                if _is_for(each, before, *counts)
             ]
-            yield ChangedFunction(before, one, two, helpers)
+            yield ChangedFunction(
+                before, one, two, helpers[:_MOST_HELPERS], self.top, self.are_declared
+            )
+
+
+def _is_for(
+    helper: Construct, function: Construct, base: Counter[bytes], side: Counter[bytes]
+) -> bool:
+    """Whether only a function calls a new one, and others that called the function before.
+
+    Other callers would get the other side's edits, which are not meant for them.
+    """
+    name = name_of(function)
+    return side[name_of(helper)] - _OCCURRENCES <= max(base[name] - side[name], 0)
 
 
 def _scope(name: bytes) -> bytes:
@@ -123,8 +163,8 @@ def _scope(name: bytes) -> bytes:
 
 def _unique(tree: Construct) -> Mapping[bytes, Construct]:
     found = list(functions_of(tree))
-    names = [name for name, _ in found]
-    return {name: each for name, each in found if names.count(name) == 1}
+    counts = Counter(name for name, _ in found)
+    return {name: each for name, each in found if counts[name] == 1}
 
 
 def _rebuilt(tree: Construct, changed: Changed) -> Construct:

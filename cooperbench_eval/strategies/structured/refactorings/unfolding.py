@@ -53,7 +53,7 @@ class _Arrow(NamedTuple):
 
 def unfold(function: ChangedFunction) -> Changes:
     """Write expressions as the blocks into which a side turned them."""
-    base, side, other, _ = function
+    base, side, other = function.base, function.side, function.other
     found: tuple[Changed, Changed] = ({}, {})
     arrows, mine, theirs = (_arrows(each) for each in (base, side, other))
     for name in arrows.keys() & mine.keys() & theirs.keys():
