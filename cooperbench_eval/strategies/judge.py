@@ -17,7 +17,7 @@ from cooperbench_eval.git.merging.text_merge import Answer, TextConflict
 from cooperbench_eval.languages.data import find_format
 from cooperbench_eval.languages.faults.faults import find_fault, why_unchecked
 from cooperbench_eval.languages.faults.losses import find_lost_token
-from cooperbench_eval.languages.faults.names import find_name_fault
+from cooperbench_eval.languages.faults.names import find_missing_name
 from cooperbench_eval.languages.files import code_in, is_code
 from cooperbench_eval.languages.reading import read_trees
 from cooperbench_eval.languages.tree import StructureError, one_line
@@ -142,7 +142,7 @@ class ConflictFile(Generic[_Place]):
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text, without regard to how it combines the sides."""
         fault = _fault(self.path, self.versions, text, self.may_invent)
-        if not fault or find_name_fault(self.path, self.versions, text, is_whole=True):
+        if not fault or find_missing_name(self.path, self.versions, text):
             return fault
         # A reading explains only the texts that are merges of it.
         for each in self._readings():

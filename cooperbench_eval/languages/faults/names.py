@@ -21,17 +21,34 @@ def find_name_fault(
     A fault counts only if merged has it more often than the versions explain. If the file is
     not whole, declarations may be missing.
     """
+    read = _read(path, versions, merged)
+    if read is None:
+        return ""
+    _, before, now = read
+    fault = _double(before, now) or _slip(before, now)
+    return fault or (_missing_name(*read) if is_whole else "")
+
+
+def find_missing_name(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Find a name that merged uses without defining it, or a call that does not fit."""
+    read = _read(path, versions, merged)
+    return _missing_name(*read) if read else ""
+
+
+def _read(
+    path: str, versions: tuple[bytes, bytes, bytes], merged: bytes
+) -> tuple[Grammar, Sequence[Source], Source] | None:
     grammar = find_grammar(path)
     if grammar is None:
-        return ""
+        return None
     try:
         before = [read_source(grammar, source) for source in versions]
-        now = read_source(grammar, merged)
+        return grammar, before, read_source(grammar, merged)
     except StructureError:
-        return ""
-    fault = _double(before, now) or _slip(before, now)
-    if fault or not is_whole:
-        return fault
+        return None
+
+
+def _missing_name(grammar: Grammar, before: Sequence[Source], now: Source) -> str:
     fault = _unbound(before, now) if now.known is not None else _undeclared(grammar, before, now)
     fault = fault or (_missing(before, now) if now.known is not None else "")
     return fault or find_call_fault(before, now) or _early(before, now)

@@ -124,7 +124,7 @@ class Work:
         before = self.base.steps[self.before[own]].header
         if same(before, after):
             return None
-        is_kept = extends(before, after) or _is_same_call(before, after)
+        is_kept = extends(before, after) or is_same_call(before, after)
         return Change.EXTENDED if is_kept else Change.EDITED
 
     @cached_property
@@ -261,7 +261,7 @@ def places_in(base: Graph, side: Graph) -> list[int | None]:
     return [0, *(None if place is None else place + 1 for place in found)]
 
 
-def _is_same_call(before: Construct, after: Construct) -> bool:
+def is_same_call(before: Construct, after: Construct) -> bool:
     """Whether an assignment calls the same functions, and a variable is still in the arguments."""
     if not before.kind == after.kind == "assignment":
         return False

@@ -15,6 +15,7 @@ from cooperbench_eval.strategies.structured.flow.facts import (
     targets_of,
 )
 from cooperbench_eval.strategies.structured.flow.uses import statements_of
+from cooperbench_eval.strategies.structured.flow.work import is_same_call
 from cooperbench_eval.strategies.structured.refactorings.changed import ChangedFunction, Changes
 from cooperbench_eval.strategies.structured.rules.containing import extends
 
@@ -50,8 +51,8 @@ def renamed_in(base: Construct, side: Construct, *, are_declared: bool) -> Mappi
 
     The old name must be gone, and the new one must be new. With the new names, the statements
     that set the variable must be the same or have further arguments, and at least half of the
-    others that have it must be the same. If variables *are declared* in the language, one without
-    a declaration is not local.
+    others that have it must be the same. If one is, the arguments may also be others. If variables
+    *are declared* in the language, one without a declaration is not local.
     """
     old, new = names_in(base), names_in(side)
     before, after = (_setting(each, are_declared=are_declared) for each in (base, side))
@@ -75,8 +76,10 @@ def renamed_in(base: Construct, side: Construct, *, are_declared: bool) -> Mappi
         found = ((each.plain, new.plain) for each, new in statements if name in each.words())
         uses = [new for old, new in found if old not in setting]
         heads = (_with_names(each, names) for each in gone[name])
-        is_same = all(map(extends, heads, added[names[name]]))
-        return is_same and 2 * sum(use in there for use in uses) >= len(uses)
+        kept = sum(use in there for use in uses)
+        pairs = zip(heads, added[names[name]], strict=True)
+        is_same = all(extends(*each) or (kept and is_same_call(*each)) for each in pairs)
+        return is_same and 2 * kept >= len(uses)
 
     return {name: other for name, other in names.items() if is_kept(name)}
 
