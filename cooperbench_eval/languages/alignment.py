@@ -244,7 +244,7 @@ def _likeness(one: _Child, other: _Child, mode: Mode) -> float:
 
 
 def _has_head_of(old: Construct, new: Construct) -> bool:
-    """Whether both have one head of several words, such as `for x in y`, whatever they contain."""
+    """Whether both have the same head of several words, such as `for x in y`."""
     head = head_of(old)
     return head == head_of(new) and head.count(b" ") + 1 >= _LEAST_HEAD
 

@@ -58,7 +58,7 @@ _FENCED: Mapping[bytes, str] = {
     b"rust": ".rs",
     b"typescript": ".ts",
 } | {suffix[1:].encode(): suffix for suffix in GRAMMARS}
-"""The suffixes of files by what a fence in Markdown calls their language."""
+"""The suffix of a file in the language that a fence in Markdown names."""
 _LAYOUTS = frozenset({None, Grammar.CSS, Grammar.HTML})
 """No grammar, or one without statements; the order is checked line by line."""
 
@@ -126,7 +126,7 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
 
 
 def _read_code(path: str, versions: Sequence[bytes]) -> list[list[FencedCode]]:
-    """Read the code in the fences of versions of a document, where they differ."""
+    """Read the code in the fences that differ between versions of a document, for each version."""
     found: list[list[FencedCode]] = [[] for _ in versions]
     for name, row in _fences_of(path, versions):
         code = tuple(text[each.code] for each, text in zip(row, versions, strict=True))
@@ -140,9 +140,9 @@ def _read_code(path: str, versions: Sequence[bytes]) -> list[list[FencedCode]]:
 
 
 def code_in(path: str, versions: Sequence[bytes]) -> Iterator[tuple[str, list[bytes]]]:
-    """Yield the code in each fence of versions of a document, where it differs, as files.
+    """Yield the code of each fence that differs, as the name and the versions of a file.
 
-    Its lines have the same numbers as in the document.
+    The lines of the code have the same numbers as in the document.
     """
     for name, row in _fences_of(path, versions):
         pairs = zip(row, versions, strict=True)
@@ -150,9 +150,9 @@ def code_in(path: str, versions: Sequence[bytes]) -> Iterator[tuple[str, list[by
 
 
 def _fences_of(path: str, versions: Sequence[bytes]) -> Iterator[tuple[str, Sequence[Fence]]]:
-    """Yield the fences whose code differs and is in a known language, for all versions at once.
+    """Yield each fence whose code differs and is in a known language, as it is in all versions.
 
-    There are none if a version has more fences than another.
+    There are none if the document is not Markdown, or if a version has more fences than another.
     """
     rows = [fences(text) if path.endswith(".md") else [] for text in versions]
     if len(set(map(len, rows))) > 1:

@@ -144,7 +144,7 @@ class ConflictFile(Generic[_Place]):
         fault = _fault(self.path, self.versions, text, self.may_invent)
         if not fault or find_missing_name(self.path, self.versions, text):
             return fault
-        # A reading explains only the texts that are merges of it.
+        # Other versions count only for a text that is a merge of them.
         for each in self._readings():
             is_merge = not why_not_merged(self.path, each, text, self.versions)
             if is_merge and not _fault(self.path, each, text, self.may_invent):
@@ -152,7 +152,7 @@ class ConflictFile(Generic[_Place]):
         return fault
 
     def _readings(self) -> Iterator[Versions]:
-        """Yield what the versions may be taken for: refactored, or with functions of one side."""
+        """Yield other versions to judge a text by: refactored, or with functions of one side."""
         if replayed := replay(self.path, self.versions):
             yield replayed
         for taken in take_functions(self.path, self.versions) if self.takes_sides else ():
@@ -241,7 +241,7 @@ class ConflictFile(Generic[_Place]):
         return any(map(WORD.search, (ours & theirs) - base))
 
     def _why_other_text(self, text: bytes, *versions: Versions) -> str:
-        """Return why a text is not a merge by structure of *versions* or the file's own."""
+        """Return why a text is not a merge by structure of *versions*, nor of other ones."""
         reasons = []
         for each in chain((*versions, self.versions), self._readings()):
             reasons.append(why_not_merged(self.path, each, text, self.versions))

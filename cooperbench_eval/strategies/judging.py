@@ -92,9 +92,9 @@ def reopen_marked(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
 def reopen_misfits(given: MergeInput, outcome: MergeOutcome) -> MergeOutcome:
     """Open conflicts again if the files of the merged tree do not fit together.
 
-    One file may call a function that another file no longer has, or that has other parameters
-    there. Then no conflict is left to find this, so all resolved conflicts of the file with the
-    call are opened, or those of all source files if that file has none.
+    One file may call a function that another file no longer has, or to which it gave other
+    parameters. Neither file shows this on its own. So all resolved conflicts of the file with the
+    hazard are opened, or those of all source files if that file has none.
     """
     before, after = given.merge, outcome.merge or given.merge.concluded(outcome.changes)
     touched = {path for path in {*given.ours, *given.theirs} if is_code(path)}

@@ -11,7 +11,7 @@ from cooperbench_eval.strategies.structured.strategy import StructuredStrategy
 def why_not_structural(merge_input: MergeInput) -> Mapping[tuple[str, int | None], str]:
     """Return the reason for each conflict that `structured` leaves open, by path and line.
 
-    A reason that only says that the file cannot be read is left out.
+    A reason is left out if `structured` could not read the file, or if its text was rejected.
     """
     try:
         ledger = run_strategy(StructuredStrategy(), merge_input).ledger

@@ -64,7 +64,7 @@ def _double(before: Sequence[Source], now: Source) -> str:
 
 
 def _slip(before: Sequence[Source], now: Source) -> str:
-    """Find a probable mistake that is not just one of a function that a side renamed."""
+    """Find a probable mistake that no version has, not even in a function of another name."""
     versions = [each.slips for each in before]
     places = (_without_places(each) for each in versions)
     more = set(more_often(list(places), _without_places(now.slips)))

@@ -94,8 +94,8 @@ class AskedFile:
     def objection(self, texts: Texts) -> str:
         """Return what the static judge finds wrong with the file with *texts*; empty if nothing.
 
-        The other conflicts are filled with ours first. If the file has a fault, they are filled
-        with theirs. A file that the judge cannot read has no fault.
+        The other conflicts are filled with ours first. If the file then has a fault, they are
+        filled with theirs. The judge does not object to a file that it cannot read.
         """
         answers = self._answers(texts)
         problem = _problem(self._judged.fault(answers))
@@ -107,7 +107,8 @@ class AskedFile:
     def objections(self, groups: Sequence[Texts]) -> Mapping[int, str]:
         """Return the groups of texts that the judge refuses, each with what is wrong with it.
 
-        Groups that have a fault only separately are not refused.
+        If the file has no fault with all groups together, none is refused. Otherwise, each group
+        that is faulty on its own is refused; all are, if the file has a fault without those too.
         """
         faults = self._judged.faults_of([self._answers(each) for each in groups])
         return {i: problem for i, fault in faults.items() if (problem := _problem(fault))}
@@ -122,7 +123,7 @@ def _problem(fault: Fault) -> str:
 
 
 def _swapped(conflict: Conflict, apart_from: Collection[Conflict]) -> Conflict:
-    """Return a conflict with the sides exchanged, unless it is one of some."""
+    """Return a conflict with the sides exchanged, unless it is in *apart_from*."""
     if conflict in apart_from:
         return conflict
     return evolve(conflict, ours=conflict.theirs, theirs=conflict.ours)

@@ -1,4 +1,4 @@
-"""What a question shows besides its conflicts: the definitions that the two edits touch and use."""
+"""What a question shows besides its conflicts: the definitions that both sides touch and use."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -46,9 +46,9 @@ _Texts = tuple[bytes, bytes, bytes]
 
 @define(slots=False, eq=False)
 class Background:
-    """The definitions around the conflicts of a merge, and functions that a side changed.
+    """The definitions that contain the conflicts of a merge, and the functions that a side changed.
 
-    Only files in languages whose functions can be found have definitions here.
+    There are none for files in languages whose functions cannot be found.
     """
 
     _merge_input: MergeInput = field(repr=False)
@@ -102,10 +102,10 @@ class Background:
         return self._changed_by(self._merge_input.theirs)
 
     def _changed_by(self, side: Changes) -> Mapping[str, Mapping[str, str]]:
-        """Return the functions with another name or other parameters on a side.
+        """Return the functions that a side renames, removes or gives other parameters.
 
-        They are found by the word with which the base calls them; for each, its file and name,
-        with what to show.
+        The keys are the words with which the base calls them. Each value has what to show about
+        such functions, by their files and names.
         """
         found: dict[str, dict[str, str]] = {}
         touched = ((path, grammar) for path in side if (grammar := find_grammar(path)))
@@ -120,7 +120,7 @@ class Background:
 
 
 def _read(entry: Entry | None) -> bytes | None:
-    """Return the text of a file; `None` if it has none, or too much of it."""
+    """Return the text of a file; `None` if it has none or is too large."""
     if entry is None or not entry.mode.is_regular:
         return None
     try:
@@ -151,7 +151,7 @@ def _touched(outline: _Outline, lines: range) -> Iterator[str]:
 
 
 def _definition(name: str, versions: Sequence[Function | None]) -> str:
-    """Write a definition as it is in base, A and B."""
+    """Write a definition as it is in the base and on both sides."""
     title = f"Definition of {visible(name, 100)}"
     texts = [None if each is None else _lines_of(each.text) for each in versions]
     shared = frozenset[str].intersection(*(frozenset(each) for each in texts if each is not None))
@@ -201,7 +201,7 @@ def _without_middle(text: str) -> str:
 
 
 def _called_in(texts: Sequence[bytes], base: bytes) -> list[str]:
-    """Return the words that lines call which the base does not have."""
+    """Return the words that are called in lines that the base does not have."""
     known = frozenset(base.splitlines())
     lines = (line for text in texts for line in text.splitlines() if line not in known)
     shown = b"\n".join(lines).decode("utf-8", "replace")

@@ -34,7 +34,7 @@ _MOST_SHOWN = 2000
 """How many characters of each side's file a choice shows."""
 _REFUSED = "A merge by structure leaves it open:"
 _MOST_REASON = 600
-"""How many characters of the reason for this are shown."""
+"""How many characters of the reason are shown."""
 
 
 @frozen(kw_only=True)
@@ -88,7 +88,7 @@ class Question:
     Attributes:
         is_choice: Whether the model must choose a side, because the conflict
             is about the file as a whole.
-        definitions: What to show before the conflicts: definitions that the two edits touch.
+        definitions: What to show before the conflicts: definitions that both sides touch and use.
     """
 
     path: str

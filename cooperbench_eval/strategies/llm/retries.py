@@ -31,7 +31,7 @@ from cooperbench_eval.support.rendering.visible import visible
 _FIRST_WAIT_SECONDS = 0.5
 
 _MOST_OBJECTIONS = 1
-"""How many objections of the judge to answers of one question are sent back."""
+"""How many objections of the judge are sent back for one question."""
 _MOST_SAID = 600
 """How many characters of an objection are sent back."""
 
@@ -43,8 +43,8 @@ class Checks(NamedTuple):
     """The checks of an answer.
 
     Attributes:
-        form: Finds what any answer must not have, however often it is sent back.
-        judge: Finds what the static judge objects to.
+        form: Finds why an answer cannot be used. Such an answer is sent back each time.
+        judge: Finds what the static judge objects to. Such an answer is sent back once.
     """
 
     form: Check
@@ -56,10 +56,10 @@ class Exchange:
     """The result of a question.
 
     Attributes:
-        texts: The text for each conflict; empty if no answer passed the checks.
-        objections: How often the judge objected to an answer. If there is a reason as well,
-            the texts are such an answer. It may still be right together with the texts for
-            other conflicts of the file.
+        texts: The text for each conflict; empty if no answer passed the check of its form.
+        objections: How often the judge objected to an answer. If there are texts and a reason,
+            the judge objected to these texts. They may still be right together with the texts
+            for other conflicts of the file.
         side: The chosen side, `A` or `B`, if the question was a choice.
         reason: Why the last answer was rejected, or why there was no answer; else empty.
         invented: For each text, the number of lines that occur in no version.
@@ -162,7 +162,7 @@ class Asker:
             except ChatError as exc:
                 self.meter.add(None)
                 if exchange.objections and exc.fault is ChatFault.NOT_RECORDED:
-                    return exchange  # a cassette of a version that sent no objection back
+                    return exchange  # recorded by a version that sent no objection back
                 exchange = evolve(exchange, reason=str(exc), service_failed=True)
                 if not exc.fault.is_transient:
                     return exchange
@@ -181,7 +181,7 @@ class Asker:
         return exchange
 
     def _wait(self, error: ChatError, failures: int) -> None:
-        """Wait before the next attempt, after some *failures* before this one."""
+        """Wait before the next attempt, longer after each of the earlier *failures*."""
         after = error.retry_after_seconds
         seconds = _FIRST_WAIT_SECONDS * 2**failures if after is None else after
         self.stopped.wait(min(seconds, self.max_wait_seconds))

@@ -56,14 +56,14 @@ class LLMStrategy:
     """Asks a model for the text that replaces each conflict.
 
     One question covers all conflicts of a definition. It shows the definition in all
-    versions, the functions that one side calls and the other changed, and why a merge by
-    structure leaves the conflicts open.
+    versions, the functions that one side calls and the other side changed, and why a merge
+    by structure leaves each conflict open.
 
     An answer is accepted only if it has exactly one text for each conflict, no conflict
     markers, and every line that both sides kept, and if the file still parses, provided
     that all versions parse. If an answer is not accepted, the model is asked again with
-    the reason. An answer to which only the judge objects is sent back once. A conflict
-    without an accepted answer stays open.
+    the reason. If the judge objects to an answer that passes these checks, the objection
+    is sent back once. A conflict without an accepted answer stays open.
 
     Pickling drops the key and all options that may be secrets, such as headers. A worker
     process reads its own key from the environment.
@@ -302,10 +302,10 @@ class _Conversation:
         answers: dict[Conflict, bytes | Gone],
         rows: dict[Conflict, LedgerRow],
     ) -> None:
-        """Reopen the conflicts whose answers the judge refuses, or which do not parse together.
+        """Reopen the conflicts whose answers the judge refuses or the parser rejects together.
 
-        An answer to which the judge objected is accepted if the file has no fault with the
-        answers to its other questions.
+        An answer to which the judge objected is accepted if the file has no fault with all
+        answers together.
         """
         for file in self._files.values():
             asked = [each for each in questions if each.path == file.path and not each.is_choice]

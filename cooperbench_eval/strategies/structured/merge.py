@@ -277,7 +277,7 @@ def _is_docstring(member: Element) -> bool:
 
 
 def _check_comments(base: Elements, *sides: Elements) -> None:
-    """Refuse a comment that a side adds at the start of a file: a docstring may not precede it."""
+    """Refuse a comment that a side adds at the start of a file: no docstring may precede it."""
     known = {each.plain for each in base}
     for side in sides:
         if side and side[0].kind == "comment" and side[0].plain not in known:

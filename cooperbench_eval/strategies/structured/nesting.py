@@ -43,7 +43,7 @@ def find_misnested(known: Places, sides: Sequence[Places], now: Places) -> bytes
 def _count_alike(one: Counter[bytes], other: Counter[bytes], *, nests: bool) -> int:
     """Return how many of some blocks occur in both, possibly with another condition or argument.
 
-    If conditions may be nested, those that are only similar do not count.
+    If *nests*, conditions that are only similar do not count, since they may be nested.
     """
     left = list(other.elements())
     for label in one.elements():

@@ -168,7 +168,7 @@ class Places:
                     for each in free
                     if side.is_block(each) == is_block and (after := side.elements[each])
                 ]
-                # The block around another contains nearly the same, but is not one of its kind.
+                # A block around another has nearly the same words, but is of another kind.
                 alike = [
                     (is_same, rate, each) for rate, is_same, each in rated if rate >= _LEAST_ALIKE
                 ]

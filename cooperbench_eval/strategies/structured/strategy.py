@@ -108,7 +108,7 @@ class StructuredStrategy:
         )
 
     def _replayed(self, file: BlockFile) -> Iterator[Resolution]:
-        """Yield the merges of the versions in which each side's refactorings were made in all."""
+        """Yield the merges of the versions after each side's refactorings are made in all."""
         if versions := replay(file.path, file.versions):
             for merge in self._merges(file.path, versions).good:
                 yield Resolution(text=merge.text, rule=f"{merge.rule}, after refactorings")

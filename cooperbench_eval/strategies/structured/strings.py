@@ -30,9 +30,10 @@ def merge_strings(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def join_docstrings(one: bytes, other: bytes) -> bytes | None:
-    """Return a docstring with the text of two, one after the other; `None` if they differ in form.
+    """Return a docstring with the texts of two, one after the other.
 
-    If one has the other's text, it is the result.
+    A docstring that contains the other's text is returned as it is. `None` if the quotes differ,
+    or are not triple.
     """
     quote = one[:3]
     if quote not in _QUOTES or other[:3] != quote:

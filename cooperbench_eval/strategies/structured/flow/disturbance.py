@@ -58,9 +58,10 @@ class Disturbance(PathRules):
                 yield self._clash(_CONDITION, next(new, None), i)
 
     def still_asks(self, head: int) -> bool:
-        """Whether a condition only asks for a value, which one side gets from another function.
+        """Whether a condition only compares a value with nothing, such as `None`.
 
-        What the other does under it is meant for any such value.
+        If one side changes the value, it must only get it from another function. What the other
+        side does under the condition is meant for any such value.
         """
         facts, (name, _) = self.merged.steps[head].facts, asked_for(self.merged.steps[head].header)
         if not name or (head in self.one.changes and not self.one.is_of_other_function(head)):
@@ -261,7 +262,7 @@ class Disturbance(PathRules):
         )
 
     def _repeats(self, use: int, name: bytes) -> bool:
-        """Whether the other's new step repeats one of the base, and both read the same value."""
+        """Whether the other's new step repeats a step of the base, and both read the same value."""
         sources = self.merged.sources(use, name)
         return any(
             self.merged.sources(each, name) == sources

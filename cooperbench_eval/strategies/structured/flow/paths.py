@@ -90,9 +90,9 @@ class PathRules(Influence):
                     break
 
     def _does_all(self, exit_: int, rest: Sequence[tuple[int, Construct]]) -> bool:
-        """Whether a branch that leaves has the statements before which the other's call stands.
+        """Whether a branch that leaves repeats the statements that follow the other's call.
 
-        Then its test only chooses how these are done, and the call comes before either way.
+        Then its condition only chooses how these are done, and the call precedes them either way.
         """
         steps, own = self.one.graph.steps, self.one.origins[exit_]
         depth = len(steps[own].within)

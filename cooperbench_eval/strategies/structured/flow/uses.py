@@ -72,7 +72,7 @@ def _hands_over(parts: Sequence[Element], name: bytes, *, is_handed: bool) -> bo
 
 
 def is_builtin(name: bytes) -> bool:
-    """Whether it is the name of a function of Python itself."""
+    """Whether a name is that of a built-in function of Python."""
     return name.islower() and hasattr(builtins, name.decode("utf-8", "replace"))
 
 
@@ -90,7 +90,13 @@ def _all_facts(elements: Elements, skipped: Collection[str] = frozenset()) -> It
 
 
 class Variables(NamedTuple):
-    """The variables that statements read and set, and those that belong to a function."""
+    """The variables of statements.
+
+    Attributes:
+        reads: Those that the statements read.
+        sets: Those that they set.
+        own: Those that they set, and the parameters of functions inside them.
+    """
 
     reads: frozenset[bytes]
     sets: frozenset[bytes]

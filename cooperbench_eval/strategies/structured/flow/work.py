@@ -166,7 +166,7 @@ class Work:
     def rest_after(self, merged: int) -> Sequence[tuple[int, Construct]]:
         """Return the base's statements from a new step to the next exit of its suite.
 
-        Each has its depth below that suite. Empty if the suite has no such exit.
+        Each comes with its depth below that suite. Empty if no exit follows in the suite.
         """
         steps, start = self.graph.steps, self.origins[merged]
         around = tuple(head for head in steps[start].within if head in self.before)
@@ -262,7 +262,7 @@ def places_in(base: Graph, side: Graph) -> list[int | None]:
 
 
 def is_same_call(before: Construct, after: Construct) -> bool:
-    """Whether an assignment calls the same functions, and a variable is still in the arguments."""
+    """Whether an assignment calls the same functions, and a name is still in the arguments."""
     if not before.kind == after.kind == "assignment":
         return False
     one, other = (_without_arguments(each) for each in (before, after))
@@ -281,7 +281,7 @@ def _arguments(header: Construct) -> set[bytes]:
 
 
 def _calls_other(before: Construct, after: Construct) -> bool:
-    """Whether of two headers only the function differs whose result they assign."""
+    """Whether two headers assign results of different functions, and are otherwise the same."""
     if before.kind == after.kind == "assignment":
         call = _assigned_call(before)
         return call != () and call == _assigned_call(after)

@@ -1,1 +1,1 @@
-"""Refactorings that one side made, and how they are made in the other versions as well."""
+"""Finds refactorings that one side made, and makes them in the other versions as well."""

@@ -1,4 +1,4 @@
-"""What a refactoring is found in, and what it replaces."""
+"""The function in which a refactoring is found, and what the refactoring replaces."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from cooperbench_eval.languages.tree import Construct, Elements
 
 Changed = dict[int, Elements]
-"""What replaces constructs of a tree, by their ids."""
+"""The elements that replace constructs of a tree, by the `id` of the construct."""
 
 
 Changes = tuple[Changed, ...]
@@ -14,13 +14,14 @@ Changes = tuple[Changed, ...]
 
 
 class ChangedFunction(NamedTuple):
-    """A function that both sides changed, of which one side may have refactored it.
+    """A function that both sides changed, and that one side may have refactored.
 
     Attributes:
         base: The function in the base.
         side: The function on the side whose refactorings are looked for.
         other: The function on the other side.
-        helpers: The side's new functions beside it, each with the other side's of the same name.
+        helpers: The new functions beside it that the side calls in it, each with the other side's
+            function of the same name, if there is one.
         top: The names that a version of the file declares at its top level.
         are_declared: Whether the language has declarations of variables.
     """

@@ -20,9 +20,9 @@ _LEAST_WORDS = 8
 
 
 def extract(function: ChangedFunction) -> Changes:
-    """Move statements into a function into which a side moved them.
+    """Move statements into the new function into which a side moved them.
 
-    If the other side has moved them into a function of the same name, only the base is changed.
+    If the other side moved them into a function of the same name, only the base is changed.
     """
     base, other = function.base, function.other
     for helper, same_name in function.helpers:
@@ -38,7 +38,7 @@ def extract(function: ChangedFunction) -> Changes:
 
 
 class _Span(NamedTuple):
-    """Statements of a suite, and how many of their words are elsewhere as well."""
+    """Statements of a suite, and how many words of them are found in another version."""
 
     suite: Construct
     start: int
@@ -59,7 +59,8 @@ class Extraction:
         moved: The statements.
         helper: The new function.
         call: The statement that calls it.
-        names: The parameter that stands for a variable, where their names differ.
+        names: The parameters of the new function by the variables that are passed to them, where
+            the two have different names.
         around: What the side changed around the call.
     """
 
@@ -87,7 +88,7 @@ class Extraction:
         return cls(base=base, moved=moved, helper=helper, call=calls[0], names=names, around=around)
 
     def in_base(self) -> tuple[Construct, Construct] | None:
-        """Return the base's function with the call, and the new function with its statements."""
+        """Return the base's function with the call, and the new function with what it replaces."""
         return self._made(self.base, self.moved)
 
     def in_other(self, function: Construct) -> tuple[Construct, Construct] | None:
@@ -117,7 +118,7 @@ class Extraction:
     def _returning(self, statements: Elements) -> Elements:
         """Return statements with a `return` instead of the assignment that the call makes now.
 
-        Nothing, if they do not end with that assignment.
+        If they do not end with that assignment, nothing is returned.
         """
         if self.call.kind != "assignment" or not statements:
             return statements
@@ -129,7 +130,10 @@ class Extraction:
         return (*others, with_value(result, value).with_space(last.space))
 
     def _found_in(self, function: Construct, *, is_wide: bool) -> _Span | None:
-        """Find the statements in another version, in a wide or in the narrowest sense."""
+        """Find the statements in another version.
+
+        If *is_wide*, they include what that version inserted before and after them.
+        """
         start, end = self.moved.start, self.moved.end
         best: _Span | None = None
         for each in _suites(function):
@@ -155,7 +159,7 @@ class Extraction:
         """Whether the other version's statements do the same in the new function."""
         old, new = self.moved.statements, span.statements
         more = Counter(_leaving(new)) - Counter(_leaving(old))
-        # Named results have no names in the new function.
+        # In Go, a plain `return` returns named results, which the new function does not have.
         if more and (
             any(each.strip(_SIGNS) == b"return" for each in more) or not self._only_returns()
         ):
@@ -198,9 +202,10 @@ class _Around:
     """What a side changed around the call of a new function.
 
     Attributes:
-        reads: The variables that were read there before.
-        sets: The variables that have another value there, or as a parameter.
-        leaves: Whether it may leave the function before the call.
+        reads: The variables that the base reads around the moved statements.
+        sets: The variables that changed statements there set, and the parameters that do not get
+            the value of a variable.
+        leaves: Whether a new statement there leaves the function before the call.
     """
 
     reads: frozenset[bytes]
@@ -261,7 +266,7 @@ def _calls(element: Construct, name: bytes) -> bool:
 
 
 def _best(base: Construct, body: Elements) -> _Span | None:
-    """Find the statements of the base of which most are in another function's body."""
+    """Find the statements of the base most of whose words are in another function's body."""
     best: _Span | None = None
     for there in _suites(base):
         members = there.children
@@ -278,7 +283,7 @@ def _best(base: Construct, body: Elements) -> _Span | None:
 
 
 def _with_results(body: Elements, call: Construct) -> Elements:
-    """Return a function's body that assigns its result to what a call of it is assigned to."""
+    """Return a function's body with the assignment of a call in place of its last `return`."""
     is_assigned = call.kind == "assignment" and body and body[-1].kind == "return"
     return (*body[:-1], with_value(call, value_of(body[-1]).children)) if is_assigned else body
 
@@ -289,7 +294,7 @@ def _words_kept(before: Element, after: Element) -> float:
 
 
 def _remains(statements: Elements, rest: Construct, side: Construct) -> bool:
-    """Whether a side still has one of the statements, which does not leave, where it was."""
+    """Whether a side still has one of the statements, apart from `return`, in the function."""
     before, there = (
         Counter(each.plain for found in _suites(function) for each in found.children)
         for function in (rest, side)
@@ -302,7 +307,7 @@ def _remains(statements: Elements, rest: Construct, side: Construct) -> bool:
 
 
 def _is_deferred(call: Construct, helper: Construct) -> bool:
-    """Whether a new function may be executed another time than where it is called."""
+    """Whether a new function may be executed at another time than when it is called."""
     decorators = (each.words()[1:] for each in helper.parts if each.kind == "decorator")
     is_plain = all(words in ([b"staticmethod"], [b"classmethod"]) for words in decorators)
     return not is_plain or not _DEFERRING.isdisjoint(words_of_head(call))
@@ -312,7 +317,7 @@ _DEFERRING = frozenset(b"=> defer go lambda".split())
 
 
 def _matched(call: Construct, helper: Construct) -> Mapping[bytes, bytes] | None:
-    """Return the variables whose parameters have other names; `None` if that is not clear."""
+    """Return parameters by variables of other names; `None` if an argument is not one word."""
     pairs = list(_passed(call, helper))
     if any(len(item.children) > 1 or not is_name(name) for item, name in pairs):
         return None
@@ -349,7 +354,7 @@ def _listed(element: Construct, name: bytes, kind: str) -> Elements:
 
 
 def _leaving(statements: Elements, *, in_loop: bool = False) -> Iterator[bytes]:
-    """Yield what leaves statements, apart from the functions inside them."""
+    """Yield the statements that leave others, apart from those in functions inside them."""
     for each in statements:
         if not isinstance(each, Construct) or each.kind in {"def", "class"}:
             continue

@@ -66,10 +66,10 @@ class _Part(NamedTuple):
 
 
 def follow(function: ChangedFunction) -> Changes:
-    """Make a side's additions in the base and in the other version of a function.
+    """Make a side's additions in the base and on the other side.
 
     An addition is a further argument of a call, or other items of a loop. The other side must
-    have moved the call or the loop into another statement or another part of one, or copied it.
+    have copied the call or the loop, or moved it into another statement or part of one.
     """
     base, side, other = function.base, function.side, function.other
     for old, new in _additions(base, side):
@@ -91,7 +91,7 @@ def follow(function: ChangedFunction) -> Changes:
 
 
 def _additions(base: Construct, side: Construct) -> list[tuple[_Part, _Part]]:
-    """Return the parts to which a side added something wherever they are, the smallest first."""
+    """Return the parts to which a side added the same everywhere, the smallest first."""
     before, after = ({each.plain: each for each in _parts(tree)} for tree in (base, side))
     found = []
     for plain, old in before.items():
@@ -112,9 +112,9 @@ def _adds(old: _Part, new: _Part) -> bool:
 def _may_follow(old: _Part, new: _Part, versions: tuple[Construct, Construct, Construct]) -> bool:
     """Whether an addition means the same elsewhere in the function.
 
-    Its variables must be parameters that both sides have, or new ones, and nothing may set them.
-    A loop must occur only once, the other side must not use its items otherwise, and the side
-    must not make other values of them.
+    Its variables must be parameters that all versions have, or new ones, and nothing may set them.
+    A loop must occur only once. The other side must not use its items more often than the base,
+    and the side must not set its variables more often.
     """
     base, side, other = versions
     added = set(new.words) - set(old.words)

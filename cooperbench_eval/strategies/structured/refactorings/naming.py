@@ -39,12 +39,12 @@ def name_expressions(function: ChangedFunction) -> Changes:
 
 
 class _Run(NamedTuple):
-    """Where an expression is in a statement: the way to its parent, and its place there.
+    """Where an expression is in a statement.
 
     Attributes:
-        path: The index of the child to go to, at each step.
-        start: The index of its first element.
-        after: How many elements follow it.
+        path: The index of the child at each step from the statement to the expression's parent.
+        start: The index of the expression's first element in the parent.
+        after: How many elements of the parent follow the expression.
     """
 
     path: tuple[int, ...]
@@ -71,7 +71,7 @@ class Naming:
         return self._named(self.statement)
 
     def in_other(self, statement: Construct) -> Elements:
-        """Return the same of another version of the statement; empty if the place is not there."""
+        """Return the same for another version of the statement; empty if the place differs."""
         found = _at(statement, self.statement, self.run)
         is_there = found and similarity(_words(found), _words(self._value)) >= _LEAST_ALIKE
         return self._named(statement) if is_there else ()
@@ -89,7 +89,7 @@ class Naming:
 
 
 def namings_in(base: Construct, side: Construct) -> Iterator[tuple[Construct, Naming]]:
-    """Yield the suites of a function in the base with the expressions that a side named."""
+    """Yield the expressions of a function in the base that a side named, each with its suite."""
     old = names_in(base)
     for before, after in _suites(base, side):
         places = align(before.children, after.children, Mode.MEMBERS)
@@ -120,7 +120,7 @@ def _naming(statement: Element, naming: Element, used: Element) -> Naming | None
 
 
 def _run_of(base: Construct, side: Construct, name: bytes) -> _Run | None:
-    """Find what a side's statement has a name for, and the base an expression."""
+    """Find where a side's statement has a name and that of the base has an expression."""
     if base.kind != side.kind or base.mode is not side.mode or base.kind in _APART:
         return None
     words = [each.plain for each in side.children]
@@ -139,7 +139,7 @@ def _run_of(base: Construct, side: Construct, name: bytes) -> _Run | None:
     if not isinstance(one, Construct) or not isinstance(other, Construct):
         return None
     if b"for" in (each.plain for each in base.children):
-        return None  # a comprehension computes it again and again
+        return None  # a comprehension computes it again for each item
     found = _run_of(one, other, name)
     return found and found._replace(path=(at, *found.path))
 
@@ -175,7 +175,7 @@ def _replaced(statement: Construct, run: _Run, name: Element) -> Construct:
 
 
 def _words(elements: Elements) -> list[bytes]:
-    """Return the words of an expression, those of its strings one by one."""
+    """Return the words of an expression; a string counts as the words in it."""
     return [word for each in elements for part in each.words() for word in PART.findall(part)]
 
 

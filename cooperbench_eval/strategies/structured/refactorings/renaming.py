@@ -21,9 +21,9 @@ from cooperbench_eval.strategies.structured.rules.containing import extends
 
 _LEAST_ALIKE = 0.6
 _MOST_PAIRS = 2_500
-"""How many variables that are gone and new ones are compared."""
-_REFLECTING = frozenset({b"eval", b"exec", b"global", b"locals", b"nonlocal", b"vars"})
-"""Words after which a variable may be used by a name that is in a string, or elsewhere."""
+"""How many pairs of a variable that is gone and a new one are compared."""
+_REFLECTING = frozenset(b"_getframe currentframe eval exec global locals nonlocal vars".split())
+"""Words with which a variable may be used by a name in a string, or in another scope."""
 
 
 def rename_variables(function: ChangedFunction) -> Changes:
@@ -51,8 +51,8 @@ def renamed_in(base: Construct, side: Construct, *, are_declared: bool) -> Mappi
 
     The old name must be gone, and the new one must be new. With the new names, the statements
     that set the variable must be the same or have further arguments, and at least half of the
-    others that have it must be the same. If one is, the arguments may also be others. If variables
-    *are declared* in the language, one without a declaration is not local.
+    others that have it must be the same. If one is, the arguments may also be others. If
+    *are_declared*, a variable without a declaration is not local.
     """
     old, new = names_in(base), names_in(side)
     before, after = (_setting(each, are_declared=are_declared) for each in (base, side))
@@ -130,7 +130,7 @@ def names_in(function: Construct) -> frozenset[bytes]:
 def rename(function: Construct, names: Mapping[bytes, bytes]) -> Construct | None:
     """Return a function with other names of local variables.
 
-    `None` if that may change what it does: it has a new name already, a function inside it has a
+    `None` if that may change what it does: it already has a new name, a function inside it has a
     parameter of an old name, or a name may be used in a way that cannot be followed.
     """
     there = names_in(function)
@@ -203,7 +203,8 @@ _IN_TEMPLATE = re.compile(rb"(?s)\$\{[^{}]*\}")
 def _placeholder(text: bytes, names: Mapping[bytes, bytes]) -> bytes:
     pattern = rb"(?<![\w.$])" + _any_of(names)
     _, *format_ = re.split(rb"[:!](?!=)", text, maxsplit=1)
-    if b"'" in text or b'"' in text or re.search(_any_of(names), b"".join(format_)):
+    is_shown = text.rstrip(b" }").endswith(b"=")  # `{name=}` shows the name
+    if is_shown or b"'" in text or b'"' in text or re.search(_any_of(names), b"".join(format_)):
         raise _UnclearError
     return re.sub(pattern, lambda found: names[found[0]], text)
 

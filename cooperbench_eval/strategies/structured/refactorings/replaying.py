@@ -1,7 +1,7 @@
 """Makes each side's refactorings in the base and on the other side as well.
 
-A refactoring does not change what a program does. So if a side also has other changes, these are
-easier to see, and to merge with the other side's, after the refactoring was made in all versions.
+A refactoring does not change what a program does. After it is made in all versions, the side's
+other changes are easier to see, and to merge with those of the other side.
 Ellis, Nadi and Dig compare tools that do so ("Operation-based refactoring-aware merging", 2023).
 """
 
@@ -41,9 +41,9 @@ _Trees = tuple[Construct, Construct, Construct]
 
 _MOST_BYTES = 500_000
 _MOST_HELPERS = 20
-"""How many new functions that a function calls are compared with it."""
+"""How many of the new functions that a function calls are compared with it."""
 _OCCURRENCES = 2
-"""How often the name of a new function occurs where it is defined and called once."""
+"""How often the name of a new function occurs if there is one call: there and in its head."""
 
 _Refactoring = Callable[[ChangedFunction], Changes]
 _REFACTORINGS: tuple[_Refactoring, ...] = (
@@ -57,7 +57,7 @@ _REFACTORINGS: tuple[_Refactoring, ...] = (
 
 
 def replay(path: str, versions: Versions) -> Versions | None:
-    """Return the versions of a file in which each side's refactorings were made in all.
+    """Return the versions of a file after each side's refactorings are made in all of them.
 
     `None` if no function that both sides changed was refactored, or if the file cannot be read.
     """
@@ -114,7 +114,7 @@ class _File(NamedTuple):
     def refactored(
         self, refactoring: _Refactoring, base: Construct, side: Construct, other: Construct
     ) -> tuple[Construct, Construct, Construct]:
-        """Return the base, the other side and the side with its refactorings of one kind."""
+        """Return the base, the other side and the side, all with the side's refactorings."""
         changed: tuple[Changed, Changed, Changed] = ({}, {}, {})
         for function in self._changed_by_both(base, side, other):
             for known, found in zip(changed, refactoring(function), strict=False):
@@ -125,7 +125,7 @@ class _File(NamedTuple):
     def _changed_by_both(
         self, base: Construct, side: Construct, other: Construct
     ) -> Iterator[ChangedFunction]:
-        """Yield the functions that both sides changed, with their names in all versions."""
+        """Yield the functions that both sides changed and that no version has twice."""
         old, mine, theirs = (_unique(tree) for tree in (base, side, other))
         known, there = dict(functions_of(base)), dict(functions_of(other))
         counts = [Counter(tree.words()) for tree in (base, side)]
@@ -149,7 +149,7 @@ class _File(NamedTuple):
 def _is_for(
     helper: Construct, function: Construct, base: Counter[bytes], side: Counter[bytes]
 ) -> bool:
-    """Whether only a function calls a new one, and others that called the function before.
+    """Whether a new function is called only in *function*, or where *function* was called.
 
     Other callers would get the other side's edits, which are not meant for them.
     """
@@ -168,7 +168,7 @@ def _unique(tree: Construct) -> Mapping[bytes, Construct]:
 
 
 def _rebuilt(tree: Construct, changed: Changed) -> Construct:
-    """Return a tree in which some of its members are replaced."""
+    """Return a tree in which some constructs are replaced."""
     if not changed:
         return tree
     children: list[Element] = []

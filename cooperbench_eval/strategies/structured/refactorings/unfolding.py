@@ -20,11 +20,11 @@ from cooperbench_eval.strategies.structured.refactorings.changed import (
 
 _LEAST_ALIKE = 0.5
 _LOOSER = frozenset(b"|| ?? ? : return throw yield".split())
-"""Words that may not be beside `a && b`, since they would be a part of it, or it of them."""
+"""Words that bind less tightly than `&&`: a statement with one is more than `a && b`."""
 
 
 class _Arrow(NamedTuple):
-    """A named function such as `name = () => value`, with the value or the block."""
+    """A named function such as `name = () => value`, with its value or its block."""
 
     function: Construct
     value: Elements
@@ -93,14 +93,14 @@ def _unfold_body(
 
 
 def _arrows(function: Construct) -> Mapping[bytes, _Arrow]:
-    """Return the functions of one name inside a function."""
+    """Return the arrow functions inside a function by name, without names that occur twice."""
     found = [arrow for each in function.walk() if each.kind == "def" if (arrow := _Arrow.of(each))]
     names = [arrow.function.key for arrow in found]
     return {arrow.function.key: arrow for arrow in found if names.count(arrow.function.key) == 1}
 
 
 def _has_return(element: Element) -> bool:
-    """Whether a block returns a value, or leaves in any other way that looks so."""
+    """Whether a block has a `return` outside of the functions and classes in it."""
     if element.kind in {"def", "class"}:
         return False
     return element.kind == "return" or any(map(_has_return, element.children))
@@ -113,7 +113,7 @@ def _statements(function: Construct) -> Iterator[Construct]:
 
 
 def _edited(before: Construct, side: Construct, other: Construct) -> Changed:
-    """Find another version of a statement that becomes a condition."""
+    """Make a condition of the other side's version of a statement as well."""
     words = before.words()
     alike = (
         (similarity(words, each.words()), each)
@@ -159,7 +159,7 @@ def _as_condition(statement: Construct, side: Construct) -> Construct | None:
 
 
 def _indent_of(condition: Elements, action: Elements, side: Construct) -> bytes | None:
-    """Return how a side indents an action in a condition that it added; `None` if in none."""
+    """Return how a side indents an action in an `if`; `None` if it has no such `if`."""
     asked, done = ([word for each in part for word in each.words()] for part in (condition, action))
     for clause in side.walk():
         block = next((each for each in clause.parts if each.kind == "suite"), None)
@@ -173,7 +173,7 @@ def _indent_of(condition: Elements, action: Elements, side: Construct) -> bytes 
 
 
 def nest_conditions(function: ChangedFunction) -> Changes:
-    """Write conditions that both sides added to an `else` as statements in it."""
+    """Write the conditions that both sides added to an `else` as `if` statements in it."""
     found: tuple[Changed, Changed] = ({}, {})
     versions = function.base, function.other, function.side
     known, *there = ({each.plain: each for each in _last_clauses(v)} for v in versions)

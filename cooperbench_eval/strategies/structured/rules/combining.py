@@ -93,8 +93,8 @@ def merge_returns(
     """Combine two sides that turned `return value` into work on a named value.
 
     One side's work is done first, then the other side's work on its result. A side that
-    may return early comes second. If both change the value, one must do so only if an option is
-    given: it comes second.
+    may return early comes second. If both change the value, one of them must do so only if an
+    option is given. That side comes second.
     """
     old, mine, other = _returns(base, ours, theirs)
     if mine is None or other is None or (mine.leaves_early and other.leaves_early):
@@ -188,7 +188,7 @@ class _Return:
 
     @property
     def is_optional(self) -> bool:
-        """Whether the work changes the value only if something is given, as a new option.
+        """Whether the work changes the value only if something is given, such as a new option.
 
         It ends with `if x: value = …`, or returns `value if x is None else …`.
         """
@@ -232,7 +232,7 @@ def _sets(statement: Element, name: bytes) -> bool:
 
 
 def _is_choice(value: Construct, name: bytes) -> bool:
-    """Whether a value is a variable's unless something is given, as `a if x is None else b`."""
+    """Whether a value is a variable unless something is given, as `a if x is None else b`."""
     words = [each.plain for each in value.children]
     if words.count(b"if") != 1 or words.count(b"else") != 1:
         return False

@@ -56,7 +56,7 @@ _MOST = 64
 def check_blocks(base: Construct, ours: Construct, theirs: Construct) -> None:
     """Refuse a block of which one side keeps neither the condition nor a statement.
 
-    It is another block then, such as `if not a: return` for `if a: b()`.
+    Then it is a different block, such as `if not a: return` in place of `if a: b()`.
 
     Raises:
         DisagreementError: The other side changed the statements.
@@ -186,7 +186,8 @@ def _check_calls(base: Elements, one: AlignedVersion, other: AlignedVersion) -> 
     """
     for edit in one.edits:
         touching = [e for e in other.edits if edit.start <= e.end and e.start <= edit.end]
-        if touching and (_is_wrapped(base, edit) or any(_repeats(edit, each) for each in touching)):
+        is_unclear = _is_wrapped(base, edit) or _makes_block(edit)
+        if touching and (is_unclear or any(_repeats(edit, each) for each in touching)):
             raise DisagreementError.at(*base[edit.start : edit.end])
         old, new = base[edit.start : edit.end], one.at(edit.end)
         if not old or new is None or new.kind != "group":
@@ -207,6 +208,11 @@ def _repeats(edit: ChildEdit, other: ChildEdit) -> bool:
     new = [each.plain for each in other.new]
     is_after = edit.start < edit.end == other.start == other.end
     return is_after and [each.plain for each in edit.new[-len(new) :]] == new
+
+
+def _makes_block(edit: ChildEdit) -> bool:
+    """Whether an edit makes a block of an expression, as of the value of an arrow function."""
+    return any(each.kind == "suite" for each in edit.new)
 
 
 def _is_wrapped(base: Elements, edit: ChildEdit) -> bool:

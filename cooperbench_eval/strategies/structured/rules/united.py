@@ -3,7 +3,8 @@
 Both sides may insert an interface, a struct, an enum, an option type, an object or a parameter with
 such a type, with different members. The result has the members of both. A member that both have
 differently is refused, and so is everything that is not data: two functions of one name are two
-behaviours. But a function without a body, such as an overload, only declares parameters.
+behaviours. A function without a body, such as an overload, only declares parameters, so it is
+united, and so are docstrings.
 """
 
 from collections.abc import Sequence

@@ -35,8 +35,9 @@ def merge_wrapped(
     If both sides moved them, the order in which the suites nest must not matter. A side that
     moved only some of them does not take the other's edits of the rest, and nothing is left to
     move where the other side removed all of them. What the other side inserted beside its own
-    new suite stays beside it. No suite contains other new work of the other side. A condition is
-    put into the other side's function, so that it holds when the statements are executed.
+    new suite stays beside it. If both suites are kept, one with new work is the outer one, so that
+    the other side's condition does not apply to that work. A function counts as new work: a
+    condition is put into it, so that it is checked when the statements are executed.
     """
     first, second = (_Wrap.of(base, side) for side in (ours, theirs))
     sides = [(ours, theirs, False), (theirs, ours, True)]
@@ -105,7 +106,7 @@ class _Wrap:
         around: The statement that contains the suite.
         suite: The suite.
         function: The new function to which it belongs, if any.
-        has_work: Whether it is in a function, or the statement also contains new statements.
+        has_work: Whether the suite is in a function, or *around* has other new statements.
         known: The names in the statements of the base.
     """
 
@@ -135,7 +136,8 @@ class _Wrap:
     def may_nest(self, other: "_Wrap") -> bool:
         """Whether this is an `if` that may be around or in the other side's suite.
 
-        Its conditions must call nothing. In a function, their names must mean the same.
+        Its conditions must call nothing and set nothing. If the other side's suite is in a
+        function, their names must mean the same there.
         """
         if self.around.kind != "if" or self.function:
             return False
@@ -147,7 +149,7 @@ class _Wrap:
 
 
 def _new_work(base: Elements, around: Construct, suite: Construct) -> Iterator[Element]:
-    """Yield the statements around moved ones that do not contain them, apart from comments."""
+    """Yield the statements in *around* that were not moved there, apart from comments."""
     beside = (part for part in around.walk() if part.kind == "suite" and not _has(suite, part))
     statements = (each for part in beside for each in part.children if not _has(each, suite))
     yield from (
