@@ -298,6 +298,10 @@ NOT_MOVED = {
             "        code =", "        if not process:\n            return\n        code ="
         ),
     ),
+    "sets what the new function does not have": (
+        PART_MOVED.replace(PATHS, PATHS.replace("process", "child")),
+        BASE.replace("        process", "        process = 1\n        process", 1),
+    ),
     "would be a generator": (
         SHELL,
         WRITING.replace("        code =", "        yield 1\n        code ="),

@@ -157,6 +157,15 @@ class Extraction:
 
     def _may_move(self, function: Construct, span: _Span) -> bool:
         """Whether the other version's statements do the same in the new function."""
+        known = {each.plain for each in self._returning(self.moved.statements)}
+        new = self._returning(span.statements)
+        fresh = tuple(each for each in new if each.plain not in known)
+        if fresh and (self.around.leaves or self.around.sets & Variables.of(fresh).reads):
+            return False
+        return self._may_leave(span) and self._has_variables(_without(function, span), span, fresh)
+
+    def _may_leave(self, span: _Span) -> bool:
+        """Whether what leaves the other version's statements does the same in the new function."""
         old, new = self.moved.statements, span.statements
         more = Counter(_leaving(new)) - Counter(_leaving(old))
         # In Go, a plain `return` returns named results, which the new function does not have.
@@ -164,24 +173,25 @@ class Extraction:
             any(each.strip(_SIGNS) == b"return" for each in more) or not self._only_returns()
         ):
             return False
-        known_words, words = (
+        known, words = (
             {word for each in part for word in each.words()} for part in ((*old, self.call), new)
         )
-        if (words - known_words) & _OF_FUNCTION:
+        return _OF_FUNCTION.isdisjoint(words - known)
+
+    def _has_variables(self, outside: Construct, span: _Span, fresh: Elements) -> bool:
+        """Whether the other version's variables are the same in the new function."""
+        rest, before = _variables_of(outside), Variables.of(self.moved.statements)
+        inside, more = Variables.of(span.statements), Variables.of(fresh)
+        given = self._there(rest.own & inside.reads - before.reads)
+        used = self._there(more.sets & (before.own | before.reads | rest.own))
+        if given - parameters_of(self.helper) or used.difference(self.helper.words()):
             return False
-        known = {each.plain for each in old}
-        fresh = tuple(each for each in new if each.plain not in known)
-        if fresh and (self.around.leaves or self.around.sets & Variables.of(fresh).reads):
-            return False
-        rest = _variables_of(_without(function, span))
-        before, inside = Variables.of(old), Variables.of(new)
-        given = {self.names.get(name, name) for name in rest.own & inside.reads - before.reads}
-        if given - parameters_of(self.helper):
-            return False
-        result = Variables.of((self.call,)).sets
-        if inside.sets & (rest.reads - self.around.reads) - result:
-            return False
-        return not (inside.sets - before.sets) & (rest.reads | rest.own)
+        stale = inside.sets & (rest.reads - self.around.reads) - Variables.of((self.call,)).sets
+        return not stale | (inside.sets - before.sets) & (rest.reads | rest.own)
+
+    def _there(self, names: Iterable[bytes]) -> set[bytes]:
+        """Return the names of variables in the new function."""
+        return {self.names.get(name, name) for name in names}
 
     def _only_returns(self) -> bool:
         """Whether the side only returns the result of the new function."""
