@@ -135,6 +135,8 @@ class TreeMerge:
         if mode is Mode.MEMBERS and any(new) and not any(map(_is_docstring, base)):
             if kind == "file":
                 _check_comments(base, ours, theirs)
+            if texts := [each[0] for each in (ours, theirs) if each and _is_short_text(each[0])]:
+                raise DisagreementError.at(*texts)
             first = (_united(new[0][0], new[1][0]),) if all(new) else new[0] or new[1]
             ours, theirs = (each[len(own) :] for each, own in zip((ours, theirs), new, strict=True))
             return (*first, *self.merge_children(base, ours, theirs, mode, kind))
@@ -274,6 +276,12 @@ def _is_documented(members: Elements) -> bool:
 
 def _is_docstring(member: Element) -> bool:
     return member.key == b"docstring"
+
+
+def _is_short_text(member: Element) -> bool:
+    """Whether a member is a string on its own that only its place makes a docstring."""
+    words = member.words()
+    return member.kind == "expression" and len(words) == 1 and words[0][-1:] in {b"'", b'"'}
 
 
 def _check_comments(base: Elements, *sides: Elements) -> None:

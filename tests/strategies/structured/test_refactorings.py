@@ -700,3 +700,11 @@ def test_many_refactorings_take_little_time():
     start = time.perf_counter()
     assert merge(base, ours, theirs)
     assert time.perf_counter() - start < 30
+
+
+@pytest.mark.parametrize("text", ["'Return 1.'", 'u"Return 1."'])
+def test_docstrings_in_other_quotes_stay_open(text):
+    """The second of two strings would be no docstring."""
+    ours = BASE.replace("        return 1\n", '        """Return a number."""\n        return 1\n')
+    theirs = BASE.replace("        return 1\n", f"        {text}\n        return 1\n")
+    assert both_ways(BASE, ours, theirs) is None
