@@ -82,6 +82,8 @@ def test_a_merge_that_drops_an_edit_is_wrong(modules, cases, judge):
     combine, render = modules["edits"].combine, modules["rendering"].render
     for case in with_order(cases, "commute"):
         for edit in dict.fromkeys((*case.ours, *case.theirs)):
+            if edit.kind in modules["edits"].REFACTORING:
+                continue  # no run shows it
             left = (
                 [each for each in side if each is not edit] for side in (case.ours, case.theirs)
             )
@@ -118,7 +120,7 @@ def test_events_of_one_side_keep_their_order(cases, judge):
 
 def test_a_contradiction_or_an_unclear_order_must_stay_open(modules, judge):
     """Any text for it is a guess, or wrong."""
-    unclear = [modules["cases"].make_case(4, number) for number in (20, 39, 64, 76)]
+    unclear = [modules["cases"].make_case(4, number) for number in (43, 49, 64, 76)]
 
     assert {case.order.value for case in unclear} == {"order matters", "contradict"}
     for case in unclear:
