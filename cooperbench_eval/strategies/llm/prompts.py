@@ -17,7 +17,8 @@ _NEEDED = {
     "excerpt": {"ours", "theirs"},
     "choice": {"ours", "theirs"},
 }
-_BUILT_IN = "v2"
+_BUILT_IN = ("v2", "v1")
+"""The folders of the library's own prompts, the newest first; it has only what it changes."""
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)
@@ -50,9 +51,13 @@ class Prompts:
     @cache
     def built_in(cls) -> "Prompts":
         """Return the library's own prompts."""
-        folder = resources.files(__package__) / "prompts" / _BUILT_IN
-        texts = {name: (folder / f"{name}.txt").read_text(encoding="utf-8") for name in _NAMES}
-        return cls(version=_version(_BUILT_IN, texts), **texts)
+        folders = [resources.files(__package__) / "prompts" / each for each in _BUILT_IN]
+        files = {name: [folder / f"{name}.txt" for folder in folders] for name in _NAMES}
+        texts = {
+            name: next(file for file in found if file.is_file()).read_text(encoding="utf-8")
+            for name, found in files.items()
+        }
+        return cls(version=_version(_BUILT_IN[0], texts), **texts)
 
     @classmethod
     @checked
