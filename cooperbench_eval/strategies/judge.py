@@ -142,10 +142,11 @@ class ConflictFile(Generic[_Place]):
     def fault_of(self, text: bytes) -> Fault:
         """Return what is wrong with a text, without regard to how it combines the sides."""
         fault = _fault(self.path, self.versions, text, self.may_invent)
-        if not fault or find_missing_name(self.path, self.versions, text):
+        readings = tuple(self._readings()) if fault else ()
+        if not readings or find_missing_name(self.path, self.versions, text):
             return fault
         # Other versions count only for a text that is a merge of them.
-        for each in self._readings():
+        for each in readings:
             is_merge = not why_not_merged(self.path, each, text, self.versions)
             if is_merge and not _fault(self.path, each, text, self.may_invent):
                 return Fault()
